@@ -1,0 +1,1 @@
+"""Numbers about numbers: summaries, bootstrap intervals, paired comparison, slices. It reads scores, never reviews."""

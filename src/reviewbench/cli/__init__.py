@@ -1,0 +1,1 @@
+"""One short function per verb; the only place where words become objects."""

@@ -1,0 +1,50 @@
+"""What every record stands on: the base class, the checked kinds of text, ids made from content."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+class Record(BaseModel):
+    """Base of every record: frozen, and a field that nobody declared is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+    def to_line(self) -> bytes:
+        """The record as one line of JSON (UTF-8, ending in a newline); fields left at their default are left out."""
+        return self.model_dump_json(exclude_defaults=True).encode() + b"\n"
+
+
+def _text(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("holds a NUL character")
+    return value
+
+
+def _safe(value: str) -> str:
+    if not value:
+        raise ValueError("is empty")
+    if any(ord(c) < 32 or ord(c) == 127 for c in value):
+        raise ValueError("holds a control character")
+    if value.startswith(("/", "~")) or "\\" in value or value[1:3] == ":/":
+        raise ValueError("is an absolute path or holds a backslash")
+    if ".." in value.split("/"):
+        raise ValueError("climbs out of its folder with '..'")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_text)]
+Id = Annotated[str, AfterValidator(_safe), Field(max_length=500)]
+RelPath = Annotated[str, AfterValidator(_safe), Field(max_length=4096)]
+Line = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Fact = str | int | float | bool
+
+
+def content_id(*parts: str | int | None, length: int = 12) -> str:
+    """A stable id made from content: the first `length` hex digits of the SHA-256 of the parts."""
+    joined = "\x1f".join("" if part is None else str(part) for part in parts)
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:length]

@@ -1,0 +1,54 @@
+"""Errors that a person can cause: one line that says where, what, and what to do."""
+
+from __future__ import annotations
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """`text` on one line, without control characters or terminal escapes, cut to `limit` characters."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    clean = " ".join(clean.split())
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+class UserError(Exception):
+    """Something a user can put right. The command line prints it as one line and exits with code 2."""
+
+    def __init__(self, problem: str, *, remedy: str = "") -> None:
+        self.problem = one_line(problem, 500)
+        self.remedy = one_line(remedy, 500)
+        super().__init__(self.problem + (f" ({self.remedy})" if self.remedy else ""))
+
+
+class BadInput(UserError):
+    """A file, a record of it or a field of that record is not what it should be.
+
+    `record` is the 1-based line of a JSON lines file, or a name such as `results[3]`.
+    """
+
+    def __init__(
+        self, source: str, problem: str, *, record: int | str | None = None, field: str = "", remedy: str = ""
+    ) -> None:
+        self.source, self.record, self.field = one_line(source), record, one_line(field)
+        where = self.source
+        if record is not None:
+            where += f", line {record}" if isinstance(record, int) else f", {one_line(record)}"
+        if field:
+            where += f", field {self.field}"
+        super().__init__(f"{where}: {problem}", remedy=remedy)
+
+
+class MissingExtra(UserError):
+    """A library that an optional part needs is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} is not installed", remedy=f"pip install 'reviewbench[{extra}]'")
+
+
+class NeedsCode(UserError):
+    """Something asks for diffs or files of a change whose commits are not at hand."""
+
+    def __init__(self, what: str, dataset: str) -> None:
+        super().__init__(
+            f"{what} needs the code under review, and {dataset} has no diffs at hand",
+            remedy=f"reviewbench get {dataset} --with-code",
+        )

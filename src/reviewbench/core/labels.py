@@ -1,0 +1,53 @@
+"""Judgements: who judged what, in which dimension. Recorded verdicts of published judges are labels too."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from reviewbench.core.base import Fact, Id, Record, Share, Text
+
+
+class RaterKind(StrEnum):
+    """Who judged."""
+
+    HUMAN = "human"
+    MODEL = "model"
+
+
+class SubjectKind(StrEnum):
+    """What a label is about."""
+
+    CHANGE = "change"
+    REVIEW = "review"
+    COMMENT = "comment"
+    CLAIM = "claim"
+    LINK = "link"  # a claim and a review
+    PAIR = "pair"  # a comment and a reference
+
+
+class Subject(Record):
+    """The thing that a label judges; the ids that its kind needs are set."""
+
+    kind: SubjectKind
+    case: Id
+    system: Id | None = None
+    attempt: int = 1
+    comment: Id | None = None
+    reference: Id | None = None
+    claim: Id | None = None
+
+
+class Label(Record):
+    """One judgement by one rater about one subject in one dimension. Recorded verdicts of judges are Labels too."""
+
+    subject: Subject
+    rater: str
+    rater_kind: RaterKind = RaterKind.HUMAN
+    dimension: str
+    value: Fact
+    confidence: Share | None = None
+    round: str | None = None
+    batch: str | None = None
+    reason: Text | None = None
+    seconds: float | None = None
+    consensus: bool = False

@@ -1,0 +1,214 @@
+"""Plug-in specs and the catalogue.
+
+A spec is a name with literal parameters: `chrf`, `chrf(beta=3)`, or a dotted path for a class outside the package
+(`my_package.my_metric`, `my_package.my_metric.MyMetric(beta=3)`). Parameters are read with `ast.literal_eval`,
+never evaluated. `load(kind, signature(plugin)) == plugin` holds for every plug-in.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import importlib
+import inspect
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from typing import NamedTuple, TypeVar
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.protocols import Plugin
+
+P = TypeVar("P", bound=Plugin)
+PACKAGE = "reviewbench"
+
+
+class Spec(NamedTuple):
+    """A parsed plug-in spec."""
+
+    name: str
+    parameters: Mapping[str, object]
+
+
+class Entry(NamedTuple):
+    """One line of the catalogue."""
+
+    kind: str
+    name: str
+    summary: str
+
+
+def parse_spec(text: str) -> Spec:
+    """Read `name` or `name(key=literal, ...)`. Raises UserError for anything else."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise UserError(f"cannot read the spec {text!r}", remedy="write name or name(key=value)") from None
+    if not isinstance(node, ast.Call):
+        return Spec(_dotted(node, text), {})
+    if node.args:
+        raise UserError(f"{text!r}: parameters are given by name", remedy="write name(key=value)")
+    parameters: dict[str, object] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise UserError(f"{text!r}: '**' is not allowed in a spec")
+        try:
+            parameters[keyword.arg] = ast.literal_eval(keyword.value)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            raise UserError(
+                f"{text!r}: {keyword.arg} must be a plain value",
+                remedy="a number, a quoted text, True, False, None, or a tuple of them",
+            ) from None
+    return Spec(_dotted(node.func, text), parameters)
+
+
+def _dotted(node: ast.expr, text: str) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value, text)}.{node.attr}"
+    raise UserError(f"cannot read the spec {text!r}", remedy="write name or name(key=value)")
+
+
+def names(kind: str) -> list[str]:
+    """The plug-ins of a kind that ship with the package, from the file names; imports none of them."""
+    folder = resources.files(f"{PACKAGE}.{kind}")
+    found = (entry.name for entry in folder.iterdir())
+    return sorted(n[:-3] for n in found if n.endswith(".py") and not n.startswith("_"))
+
+
+def catalogue(kind: str) -> Iterator[Entry]:
+    """Name and first docstring line of each plug-in of a kind, read from the files without importing them."""
+    for name in names(kind):
+        source = resources.files(f"{PACKAGE}.{kind}").joinpath(f"{name}.py").read_text(encoding="utf-8")
+        doc = ast.get_docstring(ast.parse(source)) or ""
+        yield Entry(kind, name, doc.partition("\n")[0])
+
+
+def find_class(kind: type[P], name: str) -> type[P]:
+    """The class behind a plug-in name or dotted path. Raises UserError that names near misses."""
+    if "." not in name:
+        if name not in names(kind.kind):
+            near = difflib.get_close_matches(name, names(kind.kind), n=1)
+            hint = f"did you mean {near[0]}?" if near else f"reviewbench list {kind.kind}"
+            raise UserError(f"no {kind.kind[:-1]} is called {name!r}", remedy=hint)
+        return _public_class(kind, importlib.import_module(f"{PACKAGE}.{kind.kind}.{name}"))
+    found = _import_dotted(kind, name)
+    if isinstance(found, types.ModuleType):
+        return _public_class(kind, found)
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        raise UserError(f"{name} is no {kind.__name__}")
+    return found
+
+
+def _import_dotted(kind: type[P], name: str) -> object:
+    for module_name, attribute in ((name, ""), name.rpartition(".")[::2]):
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not (module_name + ".").startswith(error.name + "."):
+                raise UserError(f"{module_name} needs {error.name}, which is not installed") from error
+            continue
+        except Exception as error:
+            raise UserError(f"importing {module_name} failed: {type(error).__name__}: {error}") from error
+        if not attribute:
+            return module
+        if hasattr(module, attribute):
+            return getattr(module, attribute)
+    raise UserError(f"no {kind.kind[:-1]} found at {name}", remedy="is its folder the current one or on PYTHONPATH?")
+
+
+def _public_class(kind: type[P], module: types.ModuleType) -> type[P]:
+    own = [
+        item
+        for key, item in vars(module).items()
+        if isinstance(item, type)
+        and issubclass(item, kind)
+        and item.__module__ == module.__name__
+        and not key.startswith("_")
+        and not inspect.isabstract(item)
+    ]
+    if len(own) != 1:
+        count = "no" if not own else "more than one"
+        raise UserError(f"{module.__name__} holds {count} public {kind.__name__} class", remedy="one class a file")
+    return own[0]
+
+
+def load(kind: type[P], text: str) -> P:
+    """The plug-in that a spec names. Raises UserError for unknown names and wrong parameters."""
+    spec = parse_spec(text)
+    return build(find_class(kind, spec.name), spec)
+
+
+def build(cls: type[P], spec: Spec) -> P:
+    """An instance of `cls` with the parameters of `spec`, each checked against the field's type."""
+    if not dataclasses.is_dataclass(cls):
+        raise UserError(f"{cls.__name__} is not a dataclass", remedy="decorate it with @dataclass(frozen=True)")
+    fields = {field.name for field in dataclasses.fields(cls) if field.init}
+    unknown = sorted(set(spec.parameters) - fields)
+    if unknown:
+        known = ", ".join(sorted(fields)) or "none"
+        raise UserError(f"{spec.name} has no parameter {unknown[0]!r}", remedy=f"it has: {known}")
+    hints = typing.get_type_hints(cls)
+    for key, value in spec.parameters.items():
+        if not _fits(value, hints[key]):
+            wanted = getattr(hints[key], "__name__", str(hints[key]).replace("typing.", ""))
+            raise UserError(f"{spec.name}: {key}={value!r} is not of type {wanted}")
+    try:
+        return cls(**spec.parameters)
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{spec.name}: {error}") from error
+
+
+def _fits(value: object, hint: object) -> bool:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is typing.Any or hint is object:
+        return True
+    if origin is typing.Literal:
+        return value in arguments
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, option) for option in arguments)
+    if hint is None or hint is type(None):
+        return value is None
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return all(_fits(item, arguments[0]) for item in value)
+        return len(value) == len(arguments) and all(_fits(v, a) for v, a in zip(value, arguments, strict=True))
+    return isinstance(value, hint) if isinstance(hint, type) else True
+
+
+def plugin_name(plugin: Plugin) -> str:
+    """The name that a spec calls this plug-in by."""
+    cls = type(plugin)
+    home = f"{PACKAGE}.{cls.kind}."
+    if cls.__module__.startswith(home):
+        return cls.__module__.removeprefix(home)
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _spec(plugin: Plugin, everything: bool) -> str:
+    assert dataclasses.is_dataclass(plugin)
+    parameters = [
+        f"{field.name}={getattr(plugin, field.name)!r}"
+        for field in dataclasses.fields(plugin)
+        if field.init and (everything or getattr(plugin, field.name) != field.default)
+    ]
+    return plugin_name(plugin) + (f"({', '.join(parameters)})" if parameters else "")
+
+
+def signature(plugin: Plugin) -> str:
+    """The full spec, every parameter written out: what a score carries, so that a changed default shows."""
+    return _spec(plugin, everything=True)
+
+
+def short_spec(plugin: Plugin) -> str:
+    """The spec with only the parameters that differ from their defaults: what people read."""
+    return _spec(plugin, everything=False)

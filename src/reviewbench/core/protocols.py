@@ -1,0 +1,252 @@
+"""What each kind of plug-in must be able to do. One file in the kind's folder, one public frozen dataclass."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from pydantic import Field
+
+from reviewbench.core.base import Record
+from reviewbench.core.errors import UserError
+from reviewbench.core.labels import Label
+from reviewbench.core.records import Case, Change, Comment, Review
+from reviewbench.core.results import Bounds, Drop, Failure, FailureKind, Matching, Parts, Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Plugin(ABC):
+    """Base of the kinds below. Parameters are the dataclass fields and must be Python literals."""
+
+    kind: ClassVar[str]
+
+    def pins(self) -> Mapping[str, str]:
+        """What this plug-in rests on beyond its parameters: weights, library versions, data hashes."""
+        return {}
+
+
+# --- data sets -----------------------------------------------------------------------------------------------------
+
+
+class Origin(Record):
+    """One file of a data set at its public origin. `size` in bytes; `sha256` of the official version."""
+
+    name: str
+    url: str
+    sha256: str
+    size: int
+
+
+class Card(Record):
+    """What a data set is, where it comes from and what one may do with it."""
+
+    title: str
+    summary: str
+    origin: str
+    version: str
+    licence: str
+    may: str
+    citation: str = ""
+    languages: tuple[str, ...] = ()
+    files: tuple[Origin, ...] = ()
+    expected: Mapping[str, int] = Field(default_factory=dict)
+    traps: tuple[str, ...] = ()
+
+
+class Dataset(Plugin):
+    """A data set: cases, and where they came with it, recorded reviews and labels.
+
+    `path` (a parameter of every data set that lives in files) is the folder or file; empty means the data home.
+    """
+
+    kind: ClassVar[str] = "datasets"
+    path: str
+
+    @property
+    @abstractmethod
+    def card(self) -> Card:
+        """The data set's card."""
+
+    @abstractmethod
+    def cases(self) -> Iterable[Case]:
+        """The cases, in a stable order."""
+
+    def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
+        """The reviews that came with the data, and the labels on them; `parameters` choose among several sets."""
+        raise UserError(f"{type(self).__name__} came without recorded reviews", remedy="name a reviewer instead")
+
+    def notes(self) -> Sequence[Drop]:
+        """What reading put right or left out, each with its reason. Complete once `cases()` was read."""
+        return ()
+
+
+# --- reviewers -----------------------------------------------------------------------------------------------------
+
+
+class Reviewer(Plugin):
+    """Reads a change and says something about it. It never receives a Case, so the answers are out of reach."""
+
+    kind: ClassVar[str] = "reviewers"
+    needs_diff: ClassVar[bool] = True
+
+    @property
+    def system(self) -> str:
+        """The name that stands in tables; by default the plug-in's name and its changed parameters."""
+        from reviewbench.core.plugins import short_spec
+
+        return short_spec(self)
+
+    @abstractmethod
+    def review(self, change: Change) -> Review:
+        """The review of `change`; its `case` and `attempt` are set by the engine. Errors become Failures there."""
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Called once before a run with every change; returns what it cannot use (counted, never silent)."""
+        return ()
+
+    def fit(self, cases: Iterable[Case]) -> Reviewer:
+        """The one door to training data: a reviewer that has learnt from `cases`."""
+        return self
+
+
+# --- formats -------------------------------------------------------------------------------------------------------
+
+
+class Parsed(Record):
+    """The comments that a file holds on one change, before anchoring (`claimed` is set, `span` is not).
+
+    `key` names the change in the file's own words (case id, head commit or URL), None when the file does not say.
+    `skipped` counts what is no review comment: triggers, bot chatter, status lines.
+    """
+
+    key: str | None = None
+    system: str | None = None
+    root: str | None = None  # the folder that absolute paths start with, when the file tells
+    comments: tuple[Comment, ...] = ()
+    skipped: tuple[Drop, ...] = ()
+
+
+class Format(Plugin):
+    """An interchange format of review comments."""
+
+    kind: ClassVar[str] = "formats"
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    writes: ClassVar[bool] = False
+
+    @abstractmethod
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """The comments in `data`; `source` names it in errors (BadInput with record and field)."""
+
+    def recognises(self, data: bytes) -> bool:
+        """Whether `data` looks like this format, judged by its content."""
+        return False
+
+    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
+        """`reviews` in this format; `changes` by case id."""
+        raise UserError(f"the format {type(self).__name__} is read, not written")
+
+
+# --- judges --------------------------------------------------------------------------------------------------------
+
+
+class Judge(Plugin):
+    """Says whether a comment and a reference raise the same thing.
+
+    `threshold` is the probability from which on it says yes. `estimate` is a label that stands beside every
+    figure that came from an offline judge, empty for others.
+    """
+
+    kind: ClassVar[str] = "judges"
+    estimate: ClassVar[str] = ""
+
+    @property
+    def threshold(self) -> float:
+        """Probability from which on a pair counts as the same."""
+        return 0.5
+
+    @abstractmethod
+    def judge(
+        self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
+    ) -> Sequence[Sequence[Verdict | None]]:
+        """One row per comment, one Verdict per reference; None where the judge has nothing to say."""
+
+    def refine(
+        self, case: Case, tables: Mapping[str, Sequence[Sequence[Verdict | None]]], reviews: Mapping[str, Review]
+    ) -> Mapping[str, Sequence[Sequence[Verdict | None]]]:
+        """A second look with all systems' comments on one case at hand (by system); the same tables by default."""
+        return tables
+
+
+# --- metrics -------------------------------------------------------------------------------------------------------
+
+
+class Bag(Protocol):
+    """Measurements to be combined, many resamples at once: every total is an array with one entry a resample."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The parts that occur."""
+
+    @property
+    def count(self) -> Numbers:
+        """The number of measurements (weighted)."""
+
+    def total(self, name: str) -> Numbers:
+        """The sum of a part; zeros for a part that does not occur."""
+
+    def ratio(self, numerator: Numbers, denominator: Numbers) -> Numbers:
+        """Their quotient, NaN where the denominator is 0."""
+
+
+class Measured(Record):
+    """What `Metric.parts` returns when the metric applies."""
+
+    parts: Parts
+    facets: Mapping[str, Mapping[str, Parts]] = Field(default_factory=dict)
+    matching: Matching | None = None
+    fake: bool = False
+
+
+class Metric(Plugin):
+    """Measures one (case, review), and combines a bag of measurements into readings.
+
+    `headline` is the reading that ranks; `units` name the unit of each reading (a share unless named);
+    `lower_is_better` names the readings where less is more.
+    """
+
+    kind: ClassVar[str] = "metrics"
+    headline: ClassVar[str] = "mean"
+    units: ClassVar[Mapping[str, str]] = {}
+    lower_is_better: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        """The additive parts of one measurement, or the reason why the metric does not apply."""
+
+    def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+        """The batch door, in the order of `items`; a crash on one item is that item's Failure."""
+        for case, review in items:
+            try:
+                yield self.parts(case, review)
+            except UserError:
+                raise
+            except Exception as error:  # the boundary where a plug-in's bug becomes a record, never a score
+                yield Failure(kind=FailureKind.CRASH, message=f"{type(error).__name__}: {error}")
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        """The readings of a bag; by default the mean of every part."""
+        return {name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
+
+    def bounds(self, case: Case) -> Bounds | None:
+        """The parts that a missing measurement on `case` would have at worst and at best; None: not bounded."""
+        return None
+
+    @property
+    def estimate_note(self) -> str:
+        """A label that must stand beside the figures, such as "offline estimate"; empty when there is none."""
+        return ""

@@ -1,0 +1,174 @@
+"""What comes out: failures, drops, matchings and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from reviewbench.core.base import Fact, Id, Record, Share, Text
+from reviewbench.core.records import Review, Usage
+
+
+class FailureKind(StrEnum):
+    """At what something broke."""
+
+    NETWORK = "network"
+    REFUSAL = "refusal"
+    UNREADABLE = "unreadable"
+    BUDGET = "budget"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+
+
+class Failure(Record):
+    """Something broke. It stands where a value would stand, and is never counted as zero."""
+
+    kind: FailureKind
+    message: Text
+    raw: Text | None = None
+
+
+class Drop(Record):
+    """Something was left out, by whom and why."""
+
+    item: str
+    by: str
+    reason: str
+
+
+class Vote(Record):
+    """One answer behind a verdict: a model's, a recorded one or a trial's."""
+
+    rater: str
+    value: Fact
+    confidence: Share | None = None
+    reason: Text | None = None
+
+
+class Verdict(Record):
+    """What a judge says of a (comment, reference) pair: the probability that they raise the same thing.
+
+    `same` is the judge's own decision; None means that it was not decided (recorded judges store no verdict for
+    some pairs). `unsure` marks a probability in the judge's unsure band.
+    """
+
+    probability: Share
+    same: bool | None = None
+    unsure: bool = False
+    reason: str = ""
+    votes: tuple[Vote, ...] = ()
+
+
+class CommentState(StrEnum):
+    """Every comment of a review is exactly one of these."""
+
+    MATCHED = "matched"
+    DUPLICATE = "duplicate"
+    NEUTRAL = "neutral"
+    FALSE = "false"
+
+
+class Pair(Record):
+    """The evidence on one (comment, reference) pair, each axis apart.
+
+    `distance` is the gap in lines between the two spans (0: they overlap), None when one has no lines or the
+    files or sides differ. `located` says whether the location rule holds; None: there was nothing to hold it to.
+    """
+
+    comment: Id
+    reference: Id
+    located: bool | None = None
+    same_path: bool | None = None
+    same_side: bool | None = None
+    distance: int | None = None
+    verdict: Verdict | None = None
+
+
+class CommentOutcome(Record):
+    """How one comment counted, against which reference group, and why. `rejected`: known to be wrong."""
+
+    comment: Id
+    state: CommentState
+    group: Id | None = None
+    rejected: bool = False
+    reason: str = ""
+
+
+class GroupOutcome(Record):
+    """Whether one finding (a group of phrasings, named by its first reference) was hit, by whom, and why not.
+
+    `probability` is the probability that the review contains the finding, after assignment. `nearest` is the
+    comment that came closest to a missed finding.
+    """
+
+    group: Id
+    members: tuple[Id, ...]
+    hit: bool
+    comments: tuple[Id, ...] = ()
+    nearest: Id | None = None
+    probability: Share | None = None
+    unsure: bool = False
+    reason: str = ""
+
+
+class Matching(Record):
+    """One review held against one case. Every comment and every reference group occurs exactly once.
+
+    `pairs` keeps the evidence behind each outcome, not the whole matrix. `broken` names the accounting identities
+    that a published variant breaks, in words.
+    """
+
+    policy: str
+    comments: tuple[CommentOutcome, ...] = ()
+    groups: tuple[GroupOutcome, ...] = ()
+    line_comments: int = 0  # comments placed on a reference's lines, one-to-one, whatever they say
+    line_groups: int = 0  # reference groups whose lines a comment was placed on, one-to-one
+    pairs: tuple[Pair, ...] = ()
+    broken: tuple[str, ...] = ()
+
+
+Parts = Mapping[str, float]
+
+
+class Bounds(Record):
+    """The parts that a missing measurement would have had at worst and at best."""
+
+    worst: Parts
+    best: Parts
+
+
+class Score(Record):
+    """One measurement of one (case, review) by one metric: its parts, or a Failure, or neither (does not apply).
+
+    `parts` are additive: the metric's `combine` makes readings out of their sums. `facets` hold the parts of the
+    subsets of a case that can be sliced by (`category` -> `security` -> parts). `pins` name what the metric rests
+    on beyond its signature (judge weights, library versions).
+    """
+
+    case: Id
+    system: Id
+    attempt: Annotated[int, Field(ge=1)] = 1
+    metric: str
+    benchmark: str
+    parts: Parts | None = None
+    facets: Mapping[str, Mapping[str, Parts]] = Field(default_factory=dict)
+    failure: Failure | None = None
+    reason: str = ""
+    bounds: Bounds | None = None
+    matching: Matching | None = None
+    pins: Mapping[str, str] = Field(default_factory=dict)
+    usage: Usage = Usage()
+    fake: bool = False
+
+
+class Outcome(Record):
+    """One line of a run's reviews: what one system did on one case in one attempt, or how it failed."""
+
+    case: Id
+    system: Id
+    attempt: Annotated[int, Field(ge=1)] = 1
+    review: Review | None = None
+    failure: Failure | None = None

@@ -1,0 +1,1 @@
+"""One way per file to say whether two comments raise the same thing."""

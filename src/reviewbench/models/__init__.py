@@ -1,0 +1,1 @@
+"""Whatever generates, embeds or retrieves: today, lexical similarity between two texts."""

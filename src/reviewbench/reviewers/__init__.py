@@ -1,0 +1,1 @@
+"""One way to review a change per file."""

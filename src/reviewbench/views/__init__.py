@@ -1,0 +1,1 @@
+"""Records in, pixels out: terminal tables, plots and the HTML report. It computes nothing that it shows."""
