@@ -1,0 +1,17 @@
+"""Fixtures that every unit shares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The official files of the public data sets: `../shared/data` beside the clone, or `$REVIEWBENCH_TEST_DATA`."""
+    folder = Path(os.environ.get("REVIEWBENCH_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"the public data sets are not at {folder}: no row of them is part of the project")
+    return folder
