@@ -181,9 +181,11 @@ class Change(Record):
     """What is reviewed. This, and nothing of what is known about it, is what a reviewer receives.
 
     `git` is the git directory on this machine that holds base and head, if one does; it is no part of the
-    benchmark's hash. `focus` narrows the small tasks to one place.
+    benchmark's hash. `focus` narrows the small tasks to one place. `id` is the case's id, a name without knowledge,
+    which the engine sets when it hands a change out; a data set leaves it unset.
     """
 
+    id: Id | None = None
     repo: Id
     base: str | None = None
     head: str | None = None
