@@ -124,8 +124,7 @@ class Matching(Record):
     policy: str
     comments: tuple[CommentOutcome, ...] = ()
     groups: tuple[GroupOutcome, ...] = ()
-    line_comments: int = 0  # comments placed on a reference's lines, one-to-one, whatever they say
-    line_groups: int = 0  # reference groups whose lines a comment was placed on, one-to-one
+    line_hits: int = 0  # comments placed on a finding's lines, one-to-one, whatever they say
     pairs: tuple[Pair, ...] = ()
     broken: tuple[str, ...] = ()
 
