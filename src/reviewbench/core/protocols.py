@@ -169,6 +169,16 @@ class Judge(Plugin):
         """Probability from which on a pair counts as the same."""
         return 0.5
 
+    @property
+    def sure(self) -> float:
+        """Probability from which on the judge is sure: the upper end of its unsure band."""
+        return 0.9
+
+    @property
+    def penalty(self) -> float:
+        """How far a finding that loses its closest comment to another one falls below that closeness."""
+        return 0.3
+
     @abstractmethod
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review

@@ -1,0 +1,280 @@
+"""Which findings did the review hit, and how many of its comments were right? Precision, recall, F and noise.
+
+Sources: AACR-Bench (line and semantic matching, precision, recall, F1, noise; docs/metrics.md of the official
+repository), SWR-Bench (hits), Martian's code-review-benchmark (candidate against golden). The one-to-one policy, the
+neutral bucket and the accounting identities are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import load
+from reviewbench.core.protocols import Bag, Judge, Measured, Metric
+from reviewbench.core.records import Anchoring, Case, Comment, Review, Task
+from reviewbench.core.results import Bounds, CommentState, Failure, FailureKind, Matching, Verdict
+from reviewbench.metrics import _matching
+from reviewbench.repo.diffs import hunk_count
+
+if TYPE_CHECKING:
+    from reviewbench.core.protocols import Numbers
+
+Table = Sequence[Sequence[Verdict | None]]
+
+
+@lru_cache(maxsize=16)
+def _judge(spec: str) -> Judge:
+    return load(Judge, spec)
+
+
+@dataclass(frozen=True)
+class Hits(Metric):
+    """The matching of comments to references, read in several ways.
+
+    `judge` says whether two comments raise the same thing (a judge spec). `policy`: "optimal" one-to-one, "greedy"
+    strongest pair first, "any" many-to-many. `variant` reproduces a published matcher with its quirks: "aacr" (and
+    "aacr_ids", the same with the missing ids put right), "martian". `location`: "hint" lets the text decide, breaks
+    ties by place and asks for a sure judge across files; "gate" also demands the right lines within `tolerance`;
+    "only" looks at nothing but lines; "ignore" at nothing but text. `duplicates="false"` counts a repeated finding
+    against precision. `second_stage` lets the judge look at what the other systems of the run said.
+    """
+
+    judge: str = "lexical"
+    policy: _matching.Policy = "optimal"
+    variant: _matching.Variant = ""
+    location: _matching.LocationRule = "hint"
+    tolerance: int = 1
+    duplicates: str = "apart"
+    beta: float = 1.0
+    second_stage: bool = False
+
+    headline: ClassVar[str] = "f1"
+    units: ClassVar[Mapping[str, str]] = {
+        "comments_per_change": "comments per change",
+        "comments_per_hunk": "comments per hunk",
+    }
+    lower_is_better: ClassVar[frozenset[str]] = frozenset(
+        {"noise", "rejected_hits", "invalid_anchors", "unsure", "duplicate_share"}
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse combinations that mean nothing."""
+        if self.duplicates not in ("apart", "false"):
+            raise ValueError(f"duplicates={self.duplicates!r} is neither 'apart' nor 'false'")
+        if self.variant and self.policy != "greedy":
+            raise ValueError(f"variant={self.variant!r} is a greedy order: write policy='greedy' with it")
+        if self.tolerance < 0:
+            raise ValueError("tolerance counts lines and cannot be negative")
+        if self.beta <= 0:
+            raise ValueError("beta must be above 0")
+
+    @property
+    def estimate_note(self) -> str:
+        """The judge's label, such as "offline estimate"."""
+        return "" if self.location == "only" else _judge(self.judge).estimate
+
+    def pins(self) -> Mapping[str, str]:
+        """What the judge rests on."""
+        return {} if self.location == "only" else _judge(self.judge).pins()
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        """Counts of one review against one case. See `combine` for what is made of them."""
+        reason = self._not_applicable(case)
+        return reason or self._measure(case, review, self._table(case, review))
+
+    def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+        """As `parts`; with `second_stage` the judge sees all systems' comments on a case before it decides."""
+        if not self.second_stage:
+            yield from super().parts_many(items)
+            return
+        refined = self._refined_tables(items)
+        for i, (case, review) in enumerate(items):
+            reason = self._not_applicable(case)
+            try:
+                yield reason or self._measure(case, review, refined[i])
+            except UserError:
+                raise
+            except Exception as error:  # as in the base class: a bug becomes a record, never a score
+                yield Failure(kind=FailureKind.CRASH, message=f"{type(error).__name__}: {error}")
+
+    def _refined_tables(self, items: Sequence[tuple[Case, Review]]) -> list[Table]:
+        tables: list[Table] = [self._table(case, review) for case, review in items]
+        together: dict[tuple[str, int], list[int]] = {}
+        for i, (case, review) in enumerate(items):
+            together.setdefault((case.id, review.attempt), []).append(i)
+        for members in together.values():
+            case = items[members[0]][0]
+            before = {items[i][1].system: tables[i] for i in members}
+            after = _judge(self.judge).refine(case, before, {items[i][1].system: items[i][1] for i in members})
+            for i in members:
+                tables[i] = after[items[i][1].system]
+        return tables
+
+    def _not_applicable(self, case: Case) -> str:
+        if case.change.task is not Task.REVIEW:
+            return f"the task is {case.change.task}, not review"
+        if not case.references and not case.clean:
+            return "no references, and not known to be clean"
+        return ""
+
+    def _table(self, case: Case, review: Review) -> Table:
+        known = _matching.known_comments(case)
+        if self.location == "only":
+            return [[None] * len(known) for _ in review.comments]
+        return _judge(self.judge).judge(case, review.comments, known, review)
+
+    def _rules(self) -> _matching.Rules:
+        judge = _judge(self.judge)
+        return _matching.Rules(
+            policy=self.policy,
+            variant=self.variant,
+            location=self.location,
+            tolerance=self.tolerance,
+            threshold=judge.threshold,
+            sure=judge.sure,
+            penalty=judge.penalty,
+        )
+
+    def _measure(self, case: Case, review: Review, table: Table) -> Measured:
+        matching = _matching.match(case, review, table, self._rules())
+        return Measured(
+            parts=self._counts(case, review, matching),
+            facets=_facets(case, review, matching),
+            matching=matching,
+            fake=review.fake,
+        )
+
+    def _counts(self, case: Case, review: Review, matching: Matching) -> dict[str, float]:
+        states = [outcome.state for outcome in matching.comments]
+        comments, hit = len(states), sum(group.hit for group in matching.groups)
+        count = {state: states.count(state) for state in CommentState}
+        right, said = count[CommentState.MATCHED], count[CommentState.MATCHED] + count[CommentState.FALSE]
+        if self.variant:  # both published matchers divide what was hit by all that was said
+            right, said = hit, comments
+        elif self.duplicates == "false":
+            said += count[CommentState.DUPLICATE]
+        hunks = hunk_count(case.change)
+        placed = [c for c in review.comments if c.anchoring not in (None, Anchoring.NONE)]
+        lined = sum(any(r.span and r.span.start for r in _members(case, group.members)) for group in matching.groups)
+        parts: dict[str, float] = {
+            "changes": 1,
+            "comments": comments,
+            **{state.value: n for state, n in count.items()},
+            "rejected": sum(outcome.rejected for outcome in matching.comments),
+            "references": len(matching.groups),
+            "hit": hit,
+            "missed": len(matching.groups) - hit,
+            "right": right,
+            "said": said,
+            "soft_hit": sum(group.probability or 0.0 for group in matching.groups),
+            "soft_said": comments - count[CommentState.NEUTRAL],
+            "unsure": sum(group.unsure for group in matching.groups),
+            "placed": len(placed),
+            "invalid": sum(c.anchoring is Anchoring.INVALID for c in placed),
+            "clean": case.clean,
+            "clean_quiet": case.clean and comments == count[CommentState.NEUTRAL],
+        }
+        if hunks:
+            parts |= {"hunks": hunks, "hunk_comments": comments}
+        if lined:
+            parts |= {"line_hits": matching.line_hits, "line_references": lined}
+        if lined or (case.clean and any(c.span and c.span.start for c in review.comments)):
+            parts["line_said"] = comments
+        return parts
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        """Micro-averaged readings: every total is summed over the changes before anything is divided.
+
+        precision = right / said (matched / (matched + false)); recall = hit / references; noise = false / comments;
+        soft_* use the sum of probabilities in place of hard hits; line_* look at lines alone, one-to-one.
+        """
+        total, ratio = bag.total, bag.ratio
+        readings = {
+            "precision": ratio(total("right"), total("said")),
+            "recall": ratio(total("hit"), total("references")),
+            "soft_precision": ratio(total("soft_hit"), total("soft_said")),
+            "soft_recall": ratio(total("soft_hit"), total("references")),
+            "unsure": ratio(total("unsure"), total("references")),
+            "comments_per_change": ratio(total("comments"), total("changes")),
+            "comments_per_hunk": ratio(total("hunk_comments"), total("hunks")),
+            "clean_left_alone": ratio(total("clean_quiet"), total("clean")),
+            "noise": ratio(total("false"), total("comments")),
+            "duplicate_share": ratio(total("duplicate"), total("comments")),
+            "rejected_hits": ratio(total("rejected"), total("comments")),
+            "invalid_anchors": ratio(total("invalid"), total("placed")),
+            "line_precision": ratio(total("line_hits"), total("line_said")),
+            "line_recall": ratio(total("line_hits"), total("line_references")),
+        }
+        readings["f1"] = _f(bag, "right", "said", 1.0)
+        readings["soft_f1"] = ratio(2 * total("soft_hit"), total("soft_said") + total("references"))
+        readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
+        if self.beta != 1.0:
+            readings[f"f{self.beta:g}"] = _f(bag, "right", "said", self.beta)
+        return readings
+
+    def bounds(self, case: Case) -> Bounds | None:
+        """At worst: every finding missed and as many false comments (at least one). At best: all hit, none false."""
+        if self._not_applicable(case):
+            return None
+        n = len(_matching.groups_of(case.references))
+        wrong = max(1, n)
+        shared = {"changes": 1.0, "references": float(n), "clean": float(case.clean), "line_references": float(n)}
+        worst = {**shared, "comments": wrong, "false": wrong, "said": wrong, "soft_said": wrong, "missed": n}
+        best = {
+            **shared,
+            **dict.fromkeys(("comments", "matched", "right", "said", "soft_said", "soft_hit", "hit", "line_hits"), n),
+            "clean_quiet": float(case.clean),
+            "line_said": n,
+        }
+        worst["line_said"] = wrong
+        return Bounds(worst=worst, best=best)
+
+
+def _f(bag: Bag, right: str, said: str, beta: float) -> Numbers:
+    """F-beta from counts. With unlike numerators (many-to-many, published variants) it is made from P and R.
+
+    No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.
+    """
+    square = beta * beta
+    precision = bag.ratio(bag.total(right), bag.total(said))
+    recall = bag.ratio(bag.total("hit"), bag.total("references"))
+    harmonic = bag.ratio((1 + square) * precision * recall, square * precision + recall)
+    nothing_right = (bag.total("hit") == 0) & (bag.total("references") > 0)
+    return np.where(nothing_right, 0.0, harmonic)
+
+
+def _members(case: Case, ids: Sequence[str]) -> list[Comment]:
+    return [reference for reference in case.references if reference.id in ids]
+
+
+def _facets(case: Case, review: Review, matching: Matching) -> dict[str, dict[str, dict[str, float]]]:
+    """Parts by the references' category, severity and needs, and by what the comments say of themselves."""
+    facets: dict[str, dict[str, dict[str, float]]] = {}
+
+    def add(fact: str, value: object, parts: Mapping[str, float]) -> None:
+        if value is None:
+            return
+        sums = facets.setdefault(fact, {}).setdefault(str(value), {})
+        for name, n in parts.items():
+            sums[name] = sums.get(name, 0.0) + n
+
+    for group in matching.groups:
+        first = _members(case, group.members)[0]
+        parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}
+        parts |= {"soft_hit": group.probability or 0.0, "unsure": float(group.unsure)}
+        add("category", first.category, parts)
+        add("severity", first.severity, parts)
+        add("needs", first.needs, parts)
+    said = {comment.id: comment for comment in review.comments}
+    for outcome in matching.comments:
+        matched, false = outcome.state is CommentState.MATCHED, outcome.state is CommentState.FALSE
+        parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(matched), "said": float(matched or false)}
+        add("comment_category", said[outcome.comment].category, parts)
+        add("comment_severity", said[outcome.comment].severity, parts)
+    return facets
