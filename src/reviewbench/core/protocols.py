@@ -257,6 +257,11 @@ class Metric(Plugin):
         return None
 
     @property
+    def joint(self) -> bool:
+        """Whether a measurement depends on the other reviews in the batch: a new one then has its case redone."""
+        return False
+
+    @property
     def estimate_note(self) -> str:
         """A label that must stand beside the figures, such as "offline estimate"; empty when there is none."""
         return ""
