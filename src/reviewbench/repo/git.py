@@ -1,0 +1,256 @@
+"""Reads git repositories through the git command line, and lets nothing in them run or reach the network.
+
+Only commands without a work tree are allowed, each with its doors shut: no hooks, no file-system monitor, no external
+diff, no text conversion, no filters, no replaced objects, no lazy fetch, no configuration but the repository's own,
+and of that nothing that runs a program. Blobs are read, never checked out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import ChangedFile
+from reviewbench.core.results import Drop
+from reviewbench.repo.diffs import split_diff
+from reviewbench.repo.paths import decode_path, encode_path
+
+_SHUT = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.attributesFile": os.devnull,
+    "core.bare": "true",  # no work tree: its .gitattributes and index are not read
+    "core.quotePath": "true",
+    "core.pager": "cat",
+    "core.askPass": "",
+    "core.alternateRefsCommand": "",
+    "credential.helper": "",
+    "diff.suppressBlankEmpty": "false",
+    "log.showSignature": "false",
+    "submodule.recurse": "false",
+    "fetch.recurseSubmodules": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "protocol.ext.allow": "never",
+    "protocol.file.allow": "never",
+}
+_PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
+_COMMANDS: dict[str, tuple[str, ...]] = {
+    "blame": ("--no-textconv",),
+    "bundle": (),
+    "cat-file": (),
+    "commit-tree": (),
+    "count-objects": (),
+    "diff-tree": _PLAIN_DIFF,
+    "fast-import": (),
+    "fetch": ("--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head"),
+    "for-each-ref": (),
+    "fsck": (),
+    "hash-object": ("--no-filters",),
+    "init": ("--template=",),
+    "log": (*_PLAIN_DIFF, "--no-show-signature"),
+    "ls-remote": (),
+    "ls-tree": (),
+    "merge-base": (),
+    "mktree": (),
+    "rev-list": (),
+    "rev-parse": (),
+    "show": (*_PLAIN_DIFF, "--no-show-signature"),
+    "update-ref": (),
+}
+_DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--full-index")
+_DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
+_COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
+_SECRET = re.compile(r"(?<=://)[^/@\s]+@")
+_FORBIDDEN = {b"..", b".", b"", b".git"}
+
+
+class Repository:
+    """A git directory, or a checkout that holds one."""
+
+    def __init__(self, git_dir: Path) -> None:
+        inner = git_dir / ".git"
+        self.git_dir = (inner if inner.exists() else git_dir).absolute()
+        if self.git_dir.is_file():  # a linked work tree: "gitdir: PATH"
+            target = self.git_dir.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
+            self.git_dir = (self.git_dir.parent / target).absolute()
+
+    def run(self, *args: str, stdin: bytes | None = None, protocols: Sequence[str] = ()) -> bytes:
+        """What git prints for `args`. Network commands need `protocols`, such as ("https",); none is open otherwise.
+
+        Raises UserError where git fails, is missing, or the command is not one of the safe ones.
+        """
+        if not args or args[0] not in _COMMANDS:
+            raise UserError(f"git {' '.join(args[:1])} is not among the commands that are safe here")
+        options = [part for key, value in _SHUT.items() for part in ("-c", f"{key}={value}")]
+        options += [part for p in protocols for part in ("-c", f"protocol.{p}.allow=always")]
+        command = ["git", "--no-pager", "--no-optional-locks", *options, args[0], *_COMMANDS[args[0]], *args[1:]]
+        if not self.git_dir.is_dir():
+            raise UserError(f"{self.git_dir} is no git directory")
+        try:
+            done = subprocess.run(
+                command,
+                input=stdin,
+                stdin=subprocess.DEVNULL if stdin is None else None,
+                capture_output=True,
+                env=self._environment(protocols),
+                cwd=self.git_dir,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise UserError("git is not installed", remedy="install git 2.30 or newer") from None
+        except (OSError, ValueError) as error:  # an argument list too long, a NUL in an argument
+            raise UserError(f"git {args[0]} cannot be run: {error}") from None
+        if done.returncode != 0:
+            said = _SECRET.sub("***@", done.stderr.decode("utf-8", "replace"))
+            raise UserError(f"git {args[0]} failed in {self.git_dir.name}: {said or done.returncode}")
+        return done.stdout
+
+    def _environment(self, protocols: Sequence[str]) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_SSL_")}
+        return kept | {
+            "GIT_DIR": str(self.git_dir),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_GRAFT_FILE": os.devnull,
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_ALLOW_PROTOCOL": ":".join(protocols)
+            or "none",  # a repository's own protocol.*.allow counts for nothing
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "SSH_ASKPASS": "",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_SSH_COMMAND": "ssh",
+            "LC_ALL": "C",
+        }
+
+    def exists(self, commit: str) -> bool:
+        """Whether the commit and its tree are here."""
+        if not _is_commit(commit):
+            return False
+        try:
+            self.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{commit}^{{commit}}")
+            self.run("cat-file", "-e", f"{commit}^{{tree}}")
+        except UserError:
+            return False
+        return True
+
+    def blob(self, commit: str, path: str) -> bytes | None:
+        """The content of one file, None where the commit has no such file."""
+        return self.blobs(commit, [path])[path]
+
+    def blobs(self, commit: str, paths: Iterable[str]) -> dict[str, bytes | None]:
+        """The content of several files, by one git process; None for each that the commit does not have."""
+        wanted = list(dict.fromkeys(paths))
+        _check_commit(commit)
+        sound = [p for p in wanted if _is_sound(p)]
+        found: dict[str, bytes | None] = dict.fromkeys(wanted)
+        if any(b"\n" in encode_path(p) for p in sound):  # one request a line: such names go by their object's id
+            ids = {entry.path: entry.id for entry in self._tree(commit)}
+            sound = [p for p in sound if p in ids]
+            requests = [ids[p].encode() for p in sound]
+        else:
+            requests = [commit.encode() + b":" + encode_path(p) for p in sound]
+        if requests:
+            answer = self.run("cat-file", "--batch", stdin=b"\n".join(requests) + b"\n")
+            found.update(zip(sound, _batch(answer, len(requests)), strict=True))
+        return found
+
+    def paths(self, commit: str) -> list[str]:
+        """Every file of the commit, links and submodules included."""
+        return [entry.path for entry in self._tree(commit)]
+
+    def _tree(self, commit: str) -> Iterator[_Entry]:
+        _check_commit(commit)
+        for line in self.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\x00"):
+            if line:
+                head, _, path = line.partition(b"\t")
+                mode, _, identity = head.decode("ascii").split(" ")
+                yield _Entry(mode, identity, decode_path(path))
+
+    def changed_files(self, base: str, head: str) -> tuple[ChangedFile, ...]:
+        """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context."""
+        _check_commit(base)
+        _check_commit(head)
+        return split_diff(self.run("diff-tree", *_DIFF, *_DIFF_PREFIX, base, head, "--").decode("utf-8", "replace"))
+
+    def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
+        """Write the files of `commit` (all, or `paths`) as plain files below `folder`.
+
+        Links, submodules, names that leave the folder and files that it does not have are not written: they come
+        back as Drops. `folder` must be new or empty, so that no link in it can lead elsewhere. Raises UserError.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UserError(f"{folder} is not empty", remedy="name a new folder")
+        tree = {entry.path: entry for entry in self._tree(commit)}
+        wanted = list(dict.fromkeys(tree if paths is None else paths))
+        drops = [Drop(item=p, by="git", reason=why) for p in wanted if (why := _refusal(tree.get(p), p))]
+        refused = {drop.item for drop in drops}
+        for path, content in self.blobs(commit, (p for p in wanted if p not in refused)).items():
+            target = folder / path
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("xb") as file:
+                    file.write(content if content is not None else b"")
+            except FileExistsError:
+                drops.append(Drop(item=path, by="git", reason="another file has this name on this file system"))
+            except OSError as error:
+                drops.append(Drop(item=path, by="git", reason=f"cannot be written: {error.strerror}"))
+        return tuple(drops)
+
+
+class _Entry:
+    """One line of a tree."""
+
+    __slots__ = ("id", "mode", "path")
+
+    def __init__(self, mode: str, identity: str, path: str) -> None:
+        self.mode, self.id, self.path = mode, identity, path
+
+
+def _is_commit(commit: str) -> bool:
+    return _COMMIT.fullmatch(commit) is not None and ".." not in commit
+
+
+def _is_sound(path: str) -> bool:
+    """Whether it can be a file below a root: no empty, `.` or `..` part, nothing of git's own."""
+    raw = encode_path(path)
+    return b"\x00" not in raw and not _FORBIDDEN & set(raw.lower().split(b"/"))
+
+
+def _check_commit(commit: str) -> None:
+    if not _is_commit(commit):
+        raise UserError(f"{commit!r} is no commit")
+
+
+def _refusal(entry: _Entry | None, path: str) -> str:
+    if entry is None:
+        return "the commit has no such file"
+    if entry.mode == "120000":
+        return "is a symbolic link"
+    if entry.mode == "160000":
+        return "is a submodule"
+    if not _is_sound(path) or path.startswith(("/", "~")) or "\\" in path:
+        return "leaves its folder or names git's own"
+    return ""
+
+
+def _batch(answer: bytes, count: int) -> Iterator[bytes | None]:
+    at = 0
+    for _ in range(count):
+        end = answer.index(b"\n", at)
+        words = answer[at:end].rsplit(b" ", 2)
+        at = end + 1
+        if len(words) == 3 and words[2].isdigit() and words[1] in (b"blob", b"tree", b"commit", b"tag"):
+            size = int(words[2])
+            yield answer[at : at + size] if words[1] == b"blob" else None
+            at += size + 1
+        else:  # "NAME missing", "NAME ambiguous"
+            yield None
