@@ -1,0 +1,101 @@
+"""The cards of the public data sets: origin, version, licence, counts, checksums.
+
+Checksums and sizes are those of the official files at the named commit.
+"""
+
+from __future__ import annotations
+
+from reviewbench.core.protocols import Card, Origin
+
+_MARTIAN_COMMIT = "012d68202e56280855b85abb956410086008a7b2"
+_OPUS = "results/anthropic_claude-opus-4-5-20251101"
+_SONNET = "results/anthropic_claude-sonnet-4-5-20250929"
+_GPT = "results/openai_gpt-5.2"
+_MARTIAN_FILES = (
+    ("LICENSE", 1_082, "3d0f7aacf358c3578c1e541bdd297b675d76805e6bf3dddaf89b6d2b45e3afad"),
+    ("golden_comments/cal_dot_com.json", 10_994, "a1361509202cdaea0842838cd03253b82345c85fde320480ef874084ab2af470"),
+    ("golden_comments/discourse.json", 10_671, "e18c62708f72066e5dc99eba05caf61572b73f93bdfa4c14374e56b44a1265a5"),
+    ("golden_comments/grafana.json", 8_059, "15055ffefa1714d60cd18aab46612497087240ae99f93170e91b226696bc8182"),
+    ("golden_comments/keycloak.json", 9_050, "a77fe83c5efbe50555d18083e58a65130882a293070c7fb79d1734223d6dcdc7"),
+    ("golden_comments/sentry.json", 9_124, "d69844d950fac34f63fee221276074238c60e19344803ecd1375e52c4fef5b36"),
+    (f"{_OPUS}/candidates.json", 548_070, "119cb6f50ce55d710ede3721b0e319d64090e91571d219a096c2a767187994d1"),
+    (f"{_OPUS}/evaluations.json", 1_528_681, "d873952ca4086f071e183cb3eff80a67fa81226dc42305176284a6da31305870"),
+    (f"{_SONNET}/candidates.json", 521_119, "82864094d04be42c65ccd2b6f44c0e13cce7a2e4fceb14c5b339d256e9747149"),
+    (f"{_SONNET}/evaluations.json", 1_522_884, "7ac2f67c43cce0193a77b0899648fc6a54425409e8dc623c4d6c2254934c9357"),
+    (f"{_GPT}/candidates.json", 582_467, "43bcb586d955005661c9d6d95fcf4a25ed3080d2b2d2228abd2cece9e5b83a79"),
+    (f"{_GPT}/evaluations.json", 1_447_600, "1900d0dee35fb7dc854f1d258c08cf07568f30a4c71817688d810c8f506558b0"),
+)
+_AACR_COMMIT = "540dd9bdcc4de89427e156f8a47253a69fd18cb1"
+_AACR_FILES = (
+    ("LICENSE", 11_357, "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"),
+    ("positive_samples.json", 1_100_995, "d8683cb240249bc4e0aff6428802bdffa7b7573ace600552cab1cd0cb7e905c9"),
+    ("negative_samples.json", 496_162, "c0601008ec5f444317143b0ee59d7f99a0bc2b45735710d25c2f1a305ee519d0"),
+)
+
+
+def _origins(slug: str, commit: str, prefix: str, files: tuple[tuple[str, int, str], ...]) -> tuple[Origin, ...]:
+    root = f"https://raw.githubusercontent.com/{slug}/{commit}"
+    return tuple(
+        Origin(name=name, url=f"{root}/{name if name == 'LICENSE' else prefix + name}", sha256=sha256, size=size)
+        for name, size, sha256 in files
+    )
+
+
+MARTIAN = Card(
+    title="Martian Code Review Bench, offline part",
+    summary="Golden comments of real pull requests; for each of three model judges the candidate comments that it "
+    "extracted from the posted reviews of twelve tools, and its verdicts.",
+    origin="https://github.com/withmartian/code-review-benchmark",
+    version=f"commit {_MARTIAN_COMMIT[:12]} (5 March 2026)",
+    licence="MIT",
+    may="use, change and pass on, also commercially, with the copyright notice; the reviewed projects keep their own "
+    "licences",
+    citation="Martian, Code Review Bench, 2026",
+    languages=(),
+    files=_origins("withmartian/code-review-benchmark", _MARTIAN_COMMIT, "offline/", _MARTIAN_FILES),
+    expected={"changes": 50, "references": 137, "repositories": 5, "tools": 12, "judges": 3},
+    traps=(
+        "No diffs and no line numbers: nothing can be matched by place, and no reviewer that reads code can be run.",
+        "Each judge extracted its own candidates: compare verdicts per change, tool and golden comment.",
+        "A tool's stored tp counts golden comments and its fp counts candidates: tp + fp is not the number of "
+        "candidates in 40 to 52 of the 600 reviews of a judge, and the stored precision passes 1 in some.",
+        "Verdicts exist for the best candidate per golden comment only: the others are unknown, not negative.",
+        "Of the 600 reviews of a judge 61 have no extracted candidates: 40 are empty, in 21 the posted comments "
+        "themselves were judged.",
+        "Many addresses are forks made for one tool's trial; the golden file's name tells the real project.",
+    ),
+)
+
+AACR_BENCH = Card(
+    title="AACR-Bench",
+    summary="Review comments on 200 pull requests of 50 projects in ten languages, written by people and models and "
+    "verified by people, with 640 comments known to be wrong.",
+    origin="https://github.com/alibaba/aacr-bench",
+    version=f"commit {_AACR_COMMIT[:12]} (29 January 2026)",
+    licence="Apache-2.0",
+    may="use, change and pass on, also commercially, with licence and notices; the reviewed projects keep their own "
+    "licences",
+    citation="Zhang et al., AACR-Bench: Evaluating Automatic Code Review with Holistic Repository-Level Context, "
+    "arXiv:2601.19494, 2026",
+    languages=("C", "C#", "C++", "Go", "Java", "JavaScript", "PHP", "Python", "Rust", "TypeScript"),
+    files=_origins("alibaba/aacr-bench", _AACR_COMMIT, "dataset/", _AACR_FILES),
+    expected={"changes": 200, "references": 1505, "rejected": 640, "repositories": 50, "languages": 10},
+    traps=(
+        "The files hold neither diffs nor titles nor descriptions: get the commits with --with-code.",
+        "source_commit is the base and target_commit the head; the change is source...target, from the merge base "
+        "on (two dots would add what happened on the main branch meanwhile).",
+        "196 changes have right comments and 155 wrong ones; the 200 are the union of both files.",
+        "Comments have no id in the files: ids here are made from their content.",
+        "One comment's range is reversed (1153 to 1144); it is put right, and noted.",
+        "change_line_count is the project's own count and differs from what git counts between the commits.",
+    ),
+)
+
+JSONL = Card(
+    title="Cases of your own",
+    summary="A benchmark in ReviewBench's own format: one case a line.",
+    origin="made by you, or by a verb of ReviewBench",
+    version="format 1",
+    licence="whatever its maker says",
+    may="whatever its maker says",
+)
