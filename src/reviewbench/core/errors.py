@@ -45,10 +45,13 @@ class MissingExtra(UserError):
 
 
 class NeedsCode(UserError):
-    """Something asks for diffs or files of a change whose commits are not at hand."""
+    """Something asks for diffs or files of a change whose commits are not at hand.
 
-    def __init__(self, what: str, dataset: str) -> None:
+    A reviewer does not know which data set its change comes from and leaves `dataset` empty.
+    """
+
+    def __init__(self, what: str, dataset: str = "") -> None:
         super().__init__(
-            f"{what} needs the code under review, and {dataset} has no diffs at hand",
-            remedy=f"reviewbench get {dataset} --with-code",
+            f"{what} needs the code under review, and {dataset or 'this data set'} has no diffs at hand",
+            remedy=f"reviewbench get {dataset or 'DATASET'} --with-code",
         )
