@@ -1,3 +1,34 @@
-"""ReviewBench: how good is this code reviewer, on these changes?"""
+"""ReviewBench: how good is this code reviewer, on these changes?
+
+Every verb of the command line is a function here with the same name: `reviewbench.score("runs/mine", "hits")`.
+They are imported when they are first used, so importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from reviewbench.cli.check import check
+    from reviewbench.cli.compare import compare
+    from reviewbench.cli.demo import demo
+    from reviewbench.cli.doctor import doctor
+    from reviewbench.cli.get import get
+    from reviewbench.cli.info import info
+    from reviewbench.cli.list import list_plugins as list  # noqa: A004
+    from reviewbench.cli.report import report
+    from reviewbench.cli.review import review
+    from reviewbench.cli.score import score
+
+__all__ = ["check", "compare", "demo", "doctor", "get", "info", "list", "report", "review", "score"]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        return getattr(import_module(f"reviewbench.cli.{name}"), "list_plugins" if name == "list" else name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> "list[str]":
+    return [*globals(), *__all__]

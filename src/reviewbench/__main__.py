@@ -1,0 +1,7 @@
+"""`python -m reviewbench` is the `reviewbench` command."""
+
+import sys
+
+from reviewbench.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,81 @@
+"""What verbs print: results to standard output, progress and notes to standard error."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+from pydantic import BaseModel
+
+F = TypeVar("F", bound=Callable[..., Any])
+Progress = Callable[[int, int, str], None]
+
+
+def json_option(command: F) -> F:
+    """The --json flag that every verb with a result has."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
+
+
+def from_option(command: F) -> F:
+    """The --from option of verbs that read a data set."""
+    return click.option(
+        "--from", "source", type=click.Path(exists=True), help="The folder or file that holds the data set's files."
+    )(command)
+
+
+def emit(result: BaseModel | Sequence[BaseModel], as_json: bool, show: Callable[[], object]) -> None:
+    """Print a result: as JSON when asked for, else as what `show` returns (something rich can print)."""
+    if as_json:
+        data = (
+            result.model_dump(mode="json")
+            if isinstance(result, BaseModel)
+            else [item.model_dump(mode="json") for item in result]
+        )
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    from rich.console import Console
+
+    Console(width=_width(), highlight=False).print(show())
+
+
+def _width() -> int | None:
+    """At most 100 columns; what the terminal has when that is less. Not a terminal: 100."""
+    import shutil
+    import sys
+
+    return min(100, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
+
+
+def note(text: str) -> None:
+    """One line to standard error."""
+    click.echo(text, err=True)
+
+
+@contextmanager
+def progress_bar(title: str, quiet: bool = False) -> Iterator[Progress]:
+    """A progress bar on standard error; the callable takes (done, total, what). Silent when not a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[what]}", style="dim"),
+    )
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(title, total=None, what="")
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, what=what[:40])

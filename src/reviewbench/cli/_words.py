@@ -1,0 +1,109 @@
+"""Words to objects: data set specs, paths and runs as a user writes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import load, short_spec, signature
+from reviewbench.core.protocols import Dataset, Metric
+from reviewbench.core.records import Case
+from reviewbench.core.results import Outcome, Score
+from reviewbench.engine.store import RunFolder
+
+
+def find_dataset(word: str | Dataset, path: str | Path | None = None) -> Dataset:
+    """A data set from its spec, or from the path of a JSON lines file; `path` says where its files are."""
+    if isinstance(word, Dataset):
+        dataset = word
+    elif word.endswith(".jsonl") or "/" in word or Path(word).is_file():
+        dataset = dataclasses.replace(load(Dataset, "jsonl"), path=str(Path(word).resolve()))  # type: ignore[type-var]
+    else:
+        dataset = load(Dataset, word)
+    if path:
+        dataset = dataclasses.replace(dataset, path=str(Path(path).resolve()))  # type: ignore[type-var]
+    return dataset
+
+
+def dataset_label(dataset: Dataset) -> str:
+    """The data set's spec without its path, which is a fact about this machine."""
+    return short_spec(dataclasses.replace(dataset, path="")) if dataset.path else short_spec(dataset)  # type: ignore[type-var]
+
+
+def find_metrics(specs: Sequence[str]) -> list[Metric]:
+    """Metrics from their specs; `hits` when none is named."""
+    return [load(Metric, spec) for spec in (specs or ("hits",))]
+
+
+T = TypeVar("T", Outcome, Score)
+
+
+class Measured(NamedTuple):
+    """Runs read together: one benchmark, the systems of all of them, and one metric's scores."""
+
+    metric: Metric
+    cases: list[Case]
+    scores: list[Score]
+    outcomes: list[Outcome]
+    dataset: str
+    benchmark: str
+
+
+def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Measured]:
+    """One entry per metric that the runs were scored with, or for the one that is named.
+
+    Systems that have the same name in two runs are told apart by their run's name. Raises UserError for runs of
+    different benchmarks and for runs that nobody scored yet.
+    """
+    runs = [RunFolder.open(Path(path)) for path in paths]
+    if not runs:
+        raise UserError("no run folder given")
+    first = runs[0].manifest
+    for run, path in zip(runs, paths, strict=True):
+        if run.manifest.benchmark != first.benchmark:
+            raise UserError(
+                f"{paths[0]} and {path} are runs of different benchmarks ({first.dataset}, {run.manifest.dataset})",
+                remedy="only runs on the same cases can be held against each other",
+            )
+    renames = _renames(runs, paths)
+    cases = runs[0].cases()
+    outcomes = [_renamed(o, renames[i]) for i, run in enumerate(runs) for o in run.outcomes()]
+    scores = [_renamed(s, renames[i]) for i, run in enumerate(runs) for s in run.scores()]
+    wanted = signature(load(Metric, metric)) if metric else None
+    signatures = list(dict.fromkeys(score.metric for score in scores))
+    chosen = [s for s in signatures if wanted is None or s == wanted]
+    if not chosen:
+        what = f"with {metric}" if metric else "yet"
+        raise UserError(f"{paths[0]} was not scored {what}", remedy=f"reviewbench score {paths[0]} {metric or 'hits'}")
+    return [
+        Measured(
+            load(Metric, name),
+            cases,
+            [s for s in scores if s.metric == name],
+            outcomes,
+            first.dataset,
+            first.benchmark,
+        )
+        for name in chosen
+    ]
+
+
+def _renames(runs: Sequence[RunFolder], paths: Sequence[str | Path]) -> list[dict[str, str]]:
+    systems = [{outcome.system for outcome in run.outcomes()} for run in runs]
+    names = [Path(path).resolve().name for path in paths]
+    result = []
+    for i, own in enumerate(systems):
+        others = set().union(*(s for j, s in enumerate(systems) if j != i))
+        label = names[i] if names.count(names[i]) == 1 else f"{names[i]}-{i + 1}"
+        result.append({system: f"{label}:{system}" for system in own & others})
+    return result
+
+
+def _renamed(record: T, names: dict[str, str]) -> T:
+    return record.model_copy(update={"system": names[record.system]}) if record.system in names else record
+
+
+__all__ = ["Measured", "dataset_label", "find_dataset", "find_metrics", "read_runs"]

@@ -1,0 +1,46 @@
+"""`reviewbench doctor`: can this benchmark and this metric be trusted at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from reviewbench.analysis.doctor import doctor as examine
+from reviewbench.cli._output import emit, from_option, json_option, note
+from reviewbench.cli._words import dataset_label, find_dataset, find_metrics
+from reviewbench.core.plugins import signature
+from reviewbench.core.protocols import Dataset, Metric
+from reviewbench.core.summaries import DoctorReport
+
+
+def doctor(dataset: str | Dataset, *metrics: str | Metric, source: str | Path | None = None) -> DoctorReport:
+    """Run the probes through a data set and metrics (`hits` when none is named), and lint the data."""
+    found = find_dataset(dataset, source)
+    wanted = find_metrics([m if isinstance(m, str) else signature(m) for m in metrics])
+    cases = list(found.cases())
+    return examine(dataset_label(found), cases, wanted, found.notes())
+
+
+@click.command("doctor")
+@click.argument("dataset")
+@click.argument("metrics", nargs=-1)
+@from_option
+@json_option
+def command(dataset: str, metrics: Sequence[str], source: str | None, as_json: bool) -> int:
+    """Probe DATASET with METRICS (default: hits): what must hold, what fails, and the smallest case that shows it.
+
+    The exit code is 1 when something that must hold does not.
+    """
+    report = doctor(dataset, *metrics, source=source)
+
+    def show() -> object:
+        from reviewbench.views import tables
+
+        return tables.doctor(report)
+
+    emit(report, as_json, show)
+    if not report.ok:
+        note("something that must hold does not: see the checks marked as failed")
+    return 0 if report.ok else 1

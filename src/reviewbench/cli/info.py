@@ -1,0 +1,70 @@
+"""`reviewbench info`: a data set's card, and what the files at hand hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from pydantic import Field
+
+from reviewbench.cli._output import emit, from_option, json_option
+from reviewbench.cli._words import dataset_label, find_dataset
+from reviewbench.core.base import Record
+from reviewbench.core.errors import UserError
+from reviewbench.core.protocols import Card, Dataset
+
+
+class DatasetInfo(Record):
+    """A card with the counts of the files at hand; `counts` is empty when they are not there, `missing` says why."""
+
+    schema_version: int = 1
+    dataset: str
+    card: Card
+    counts: Mapping[str, int] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    missing: str = ""
+
+
+def info(dataset: str | Dataset, source: str | Path | None = None) -> DatasetInfo:
+    """The card of a data set and the counts of its cases, references, rejected comments and diffs at hand."""
+    found = find_dataset(dataset, source)
+    try:
+        cases = list(found.cases())
+        notes = found.notes()
+    except UserError as error:
+        if source or found.path:
+            raise
+        return DatasetInfo(dataset=dataset_label(found), card=found.card, missing=str(error))
+    counts = {
+        "cases": len(cases),
+        "references": sum(len(case.references) for case in cases),
+        "neutral": sum(len(case.neutral) for case in cases),
+        "rejected": sum(len(case.rejected) for case in cases),
+        "clean": sum(case.clean for case in cases),
+        "with diffs": sum(case.change.has_diff for case in cases),
+        "repositories": len({case.change.repo for case in cases}),
+    }
+    return DatasetInfo(
+        dataset=dataset_label(found),
+        card=found.card,
+        counts=counts,
+        notes=tuple(f"{drop.item}: {drop.reason}" for drop in notes),
+    )
+
+
+@click.command("info")
+@click.argument("dataset")
+@from_option
+@json_option
+def command(dataset: str, source: str | None, as_json: bool) -> None:
+    """Show the card of DATASET and the counts of the files at hand."""
+    result = info(dataset, source)
+
+    def show() -> object:
+        from reviewbench.views import tables
+
+        notes = [*result.notes[:12], *([f"… and {len(result.notes) - 12} more"] if len(result.notes) > 12 else [])]
+        return tables.card(result.card, result.counts, [*notes, *([result.missing] if result.missing else [])])
+
+    emit(result, as_json, show)

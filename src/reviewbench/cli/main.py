@@ -1,0 +1,85 @@
+"""The `reviewbench` command: finds the verb, and turns a user's errors into one line and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from reviewbench import __version__
+from reviewbench.core.errors import UserError, one_line
+
+VERBS = {
+    "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
+    "list": "List the data sets, reviewers, metrics, formats and judges.",
+    "info": "Show a data set's card and the counts of the files at hand.",
+    "get": "Fetch a data set from its public origin, or take it from a folder.",
+    "check": "Check a JSON lines file record by record.",
+    "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
+    "score": "Measure the reviews of a run and print the leaderboard.",
+    "compare": "Compare systems pairwise on the cases they share.",
+    "report": "Write one self-contained HTML report of one or more runs.",
+    "doctor": "Probe whether a benchmark and a metric can be trusted.",
+}
+
+
+class Verbs(click.Group):
+    """Imports a verb's module only when that verb is called, so that --help answers at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order in which people meet them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb's command, imported now."""
+        if cmd_name not in VERBS:
+            return None
+        command = import_module(f"reviewbench.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of verbs, written without importing any of them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="reviewbench")
+def group() -> None:
+    """How good is this code reviewer, on these changes?
+
+    Every verb answers --help, prints its result as JSON with --json, and is also a function of the Python package
+    with the same name.
+    """
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code. 2 is a user's error, 130 an interruption."""
+    here = str(Path.cwd())
+    if here not in sys.path:  # so that a plug-in file in the current folder can be named by its dotted path
+        sys.path.append(here)
+    try:
+        result = group.main(args=arguments, prog_name="reviewbench", standalone_mode=False)
+    except UserError as error:
+        click.echo(f"error: {error}", err=True)
+        return 2
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        hint = " (see --help)" if isinstance(error, click.UsageError) else ""
+        click.echo(f"error: {one_line(error.format_message(), 500)}{hint}", err=True)
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted: nothing finished is lost, run the same command again to go on", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"error: {one_line(where + (error.strerror or str(error)))}", err=True)
+        return 2
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,154 @@
+"""`reviewbench report`: one self-contained HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from reviewbench.analysis.compare import compare as compare_scores
+from reviewbench.analysis.leaderboard import leaderboard
+from reviewbench.cli._output import emit, json_option
+from reviewbench.cli._words import Measured, read_runs
+from reviewbench.core.base import Record
+from reviewbench.core.errors import UserError
+from reviewbench.core.summaries import ComparisonTable
+from reviewbench.engine.store import RunFolder
+
+
+class ReportResult(Record):
+    """The file that was written."""
+
+    schema_version: int = 1
+    path: str
+    bytes: int
+    systems: int
+    cases: int
+
+
+def report(
+    *runs: str | Path,
+    out: str | Path,
+    metric: str | None = None,
+    slices: Sequence[str] = (),
+    title: str = "",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> ReportResult:
+    """Write the report of one or more runs of one benchmark to `out`.
+
+    `slices` are facts and facets to break down by; by default those with two to twelve values.
+    """
+    from reviewbench.views.report import ReportData, render
+
+    entries = read_runs(runs, metric)
+    boards, tables = [], []
+    for measured in entries:
+        boards.append(
+            leaderboard(
+                measured.scores,
+                measured.cases,
+                measured.metric,
+                dataset=measured.dataset,
+                benchmark=measured.benchmark,
+                slices=list(slices) or telling_slices(measured),
+                resamples=resamples,
+                seed=seed,
+            )
+        )
+        tables += _comparisons(measured, resamples, seed)
+    manifest = RunFolder.open(runs[0]).manifest
+    facts = {
+        "data set": manifest.dataset,
+        "benchmark": manifest.benchmark,
+        "cases": str(manifest.cases),
+        "reviewbench": manifest.reviewbench,
+        "python": manifest.python,
+        "seed": str(manifest.seed),
+        **{f"system {name}": entry.signature for name, entry in manifest.systems.items()},
+        **{f"library {name}": version for name, version in manifest.libraries.items()},
+    }
+    first = entries[0]
+    page = render(
+        ReportData(
+            title=title or f"Code review on {manifest.dataset}",
+            created=manifest.created.strftime("%Y-%m-%d %H:%M UTC"),
+            leaderboards=boards,
+            comparisons=tables,
+            cases=first.cases,
+            outcomes=first.outcomes,
+            scores=[score for measured in entries for score in measured.scores],
+            facts=facts,
+        )
+    ).encode("utf-8", "replace")
+    path = Path(out)
+    if path.is_dir():
+        raise UserError(f"{path} is a folder", remedy="give a file name such as report.html")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(page)
+    return ReportResult(path=str(path), bytes=len(page), systems=len(boards[0].systems), cases=len(first.cases))
+
+
+def telling_slices(measured: Measured) -> list[str]:
+    """The facts and facets worth a picture: two to twelve values, and not a value for nearly every case."""
+    values: dict[str, set[str]] = {}
+    for case in measured.cases:
+        for fact, value in case.facts.items():
+            values.setdefault(fact, set()).add(str(value))
+    for score in measured.scores:
+        for facet, parts in score.facets.items():
+            values.setdefault(facet, set()).update(parts)
+    most = max(2, min(12, len(measured.cases) // 2))
+    return [name for name, found in values.items() if 2 <= len(found) <= most]
+
+
+def _comparisons(measured: Measured, resamples: int, seed: int) -> list[ComparisonTable]:
+    if len({score.system for score in measured.scores}) < 2:
+        return []
+    return [
+        compare_scores(
+            measured.scores,
+            measured.cases,
+            measured.metric,
+            dataset=measured.dataset,
+            benchmark=measured.benchmark,
+            pairs="all",
+            readings=[measured.metric.headline],
+            resamples=resamples,
+            seed=seed,
+        )
+    ]
+
+
+@click.command("report")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+@click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="The HTML file to write.")
+@click.option("--metric", help="Only this metric (default: all that the runs were scored with).")
+@click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
+@click.option("--title", default="", help="The heading of the report.")
+@click.option("--resamples", default=10_000, show_default=True)
+@click.option("--seed", default=0, show_default=True)
+@json_option
+def command(
+    runs: Sequence[str],
+    out: str,
+    metric: str | None,
+    slices: Sequence[str],
+    title: str,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Write one self-contained HTML report of one or more RUNS of the same benchmark."""
+    result = report(*runs, out=out, metric=metric, slices=slices, title=title, resamples=resamples, seed=seed)
+
+    def show() -> object:
+        from rich.markup import escape
+
+        return escape(
+            f"{result.path}: {result.bytes / 1e6:.1f} MB, {result.systems} systems on {result.cases} cases; "
+            "open it in a browser"
+        )
+
+    emit(result, as_json, show)

@@ -1,0 +1,174 @@
+"""`reviewbench review`: benchmark x reviewers, or recorded reviews, into a run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from reviewbench.cli._output import Progress, emit, from_option, json_option, note, progress_bar
+from reviewbench.cli._words import dataset_label, find_dataset
+from reviewbench.core.base import Record
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import load, parse_spec
+from reviewbench.core.protocols import Dataset, Reviewer
+from reviewbench.core.results import Drop
+from reviewbench.engine.executors import Serial, Threads
+from reviewbench.engine.review import ReviewTotals, import_reviews
+from reviewbench.engine.review import review as run_reviewer
+from reviewbench.engine.store import RunFolder
+
+RECORDED = "recorded"
+
+
+class ReviewResult(Record):
+    """What a review did: one entry of totals per reviewer, or one for all recorded systems together."""
+
+    schema_version: int = 1
+    run: str
+    dataset: str
+    benchmark: str
+    cases: int
+    totals: tuple[ReviewTotals, ...]
+    notes: tuple[Drop, ...] = ()
+
+
+def review(
+    dataset: str | Dataset,
+    *reviewers: str | Reviewer,
+    run: str | Path,
+    source: str | Path | None = None,
+    attempts: int = 1,
+    workers: int = 2,
+    retry_failed: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> ReviewResult:
+    """Let reviewers review every case of a data set, resuming what `run` holds already.
+
+    The reviewer `recorded` stands for the reviews that came with the data set, all systems at once. `source` is the
+    folder that holds the data set's files.
+    """
+    if not reviewers:
+        raise UserError("no reviewer given", remedy="reviewbench list reviewers")
+    found = find_dataset(dataset, source)
+    plan = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
+    with RunFolder.create(
+        run, dataset=dataset_label(found), dataset_path=str(source or found.path), cases=found.cases(), seed=seed
+    ) as folder:
+        totals = []
+        for reviewer in plan:
+            if isinstance(reviewer, dict):
+                reviews, labels = found.recorded(**reviewer)
+                folder.add_labels(labels)
+                spec = RECORDED + (f"({', '.join(f'{k}={v!r}' for k, v in reviewer.items())})" if reviewer else "")
+                totals.append(import_reviews(folder, reviews, source=spec, pins=found.pins(), progress=progress))
+                continue
+            executor = Threads(workers) if workers > 1 else Serial()
+            totals.append(
+                run_reviewer(
+                    folder,
+                    reviewer,
+                    executor=executor,
+                    attempts=attempts,
+                    retry_failed=retry_failed,
+                    progress=progress,
+                )
+            )
+        manifest = folder.manifest
+    return ReviewResult(
+        run=str(run),
+        dataset=manifest.dataset,
+        benchmark=manifest.benchmark,
+        cases=manifest.cases,
+        totals=tuple(totals),
+        notes=tuple(found.notes()),
+    )
+
+
+def _parse(word: str) -> Reviewer | dict[str, object]:
+    spec = parse_spec(word)
+    return dict(spec.parameters) if spec.name == RECORDED else load(Reviewer, word)
+
+
+@click.command("review")
+@click.argument("dataset")
+@click.argument("reviewers", nargs=-1, required=True)
+@click.option("-o", "--run", "run", required=True, type=click.Path(file_okay=False), help="The run folder.")
+@from_option
+@click.option("--attempts", default=1, show_default=True, help="How often each case is reviewed.")
+@click.option("--workers", default=2, show_default=True, help="How many cases are reviewed at once.")
+@click.option("--retry-failed", is_flag=True, help="Try cases again that failed before.")
+@click.option("--seed", default=0, show_default=True)
+@json_option
+def command(
+    dataset: str,
+    reviewers: Sequence[str],
+    run: str,
+    source: str | None,
+    attempts: int,
+    workers: int,
+    retry_failed: bool,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Run REVIEWERS on every case of DATASET and keep their reviews in a run folder.
+
+    DATASET is a name (reviewbench list datasets) or a JSON lines file. A reviewer is a spec such as silent or
+    'replay(path="my-tool.sarif")'. The word recorded imports the reviews that came with the data set. Killed or
+    interrupted, the same command goes on where it stopped.
+    """
+    with progress_bar("reviewing", quiet=as_json) as progress:
+        result = review(
+            dataset,
+            *reviewers,
+            run=run,
+            source=source,
+            attempts=attempts,
+            workers=workers,
+            retry_failed=retry_failed,
+            seed=seed,
+            progress=progress,
+        )
+    emit(result, as_json, lambda: _summary(result))
+
+
+def _summary(result: ReviewResult) -> str:
+    lines = []
+    for totals in result.totals:
+        who = ", ".join(totals.systems)
+        failed = sum(totals.failed.values())
+        parts = [f"{totals.done} reviews with {totals.comments} comments"]
+        if failed:
+            kinds = ", ".join(f"{kind} {n}" for kind, n in totals.failed.items())
+            parts.append(f"{failed} failed ({kinds})")
+        if totals.skipped:
+            before = f", {totals.failed_before} of them failures" if totals.failed_before else ""
+            parts.append(f"{totals.skipped} already there{before}")
+        if totals.cost.calls:
+            price = "price unknown" if totals.cost.dollars is None else f"${totals.cost.dollars:.2f}"
+            parts.append(f"{totals.cost.calls} model calls, {price}")
+        lines.append(f"{who}: {'; '.join(parts)}; {totals.seconds:.1f} s")
+    for line in _counted([*result.notes, *(d for totals in result.totals for d in totals.drops)]):
+        note(line)
+    lines.append(f"{result.run}: {result.dataset}, {result.cases} cases, benchmark {result.benchmark[:12]}")
+    lines.append(f"next: reviewbench score {result.run} hits")
+    from rich.markup import escape
+
+    return escape("\n".join(lines))
+
+
+def _counted(drops: Sequence[Drop]) -> list[str]:
+    """The reasons, most frequent first, each with how often it occurred and one example."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for drop in drops:
+        by_reason.setdefault((drop.by, drop.reason), []).append(drop.item)
+    ranked = sorted(by_reason.items(), key=lambda item: -len(item[1]))
+    lines = [
+        f"note: {by}: {reason} ({items[0] if len(items) == 1 else f'{len(items)} times, first {items[0]}'})"
+        for (by, reason), items in ranked[:12]
+    ]
+    if len(ranked) > 12:
+        lines.append(f"note: {len(ranked) - 12} more kinds of notes; --json has all")
+    return lines

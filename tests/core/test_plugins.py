@@ -1,0 +1,105 @@
+"""Specs are read as data, never evaluated; they round-trip; and the catalogue imports nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import build, catalogue, load, names, parse_spec, short_spec, signature
+from reviewbench.core.protocols import Measured, Metric
+from reviewbench.core.records import Case, Review
+
+
+@dataclass(frozen=True)
+class Odd(Metric):
+    """A metric with every kind of parameter."""
+
+    number: int = 1
+    share: float = 0.5
+    word: str = "a"
+    maybe: str | None = None
+    choice: Literal["x", "y"] = "x"
+    many: tuple[str, ...] = ()
+    flag: bool = False
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        return "never applies"
+
+
+values = st.fixed_dictionaries(
+    {},
+    optional={
+        "number": st.integers(),
+        "share": st.floats(allow_nan=False, allow_infinity=False),
+        "word": st.text(),
+        "maybe": st.none() | st.text(),
+        "choice": st.sampled_from(["x", "y"]),
+        "many": st.lists(st.text(), max_size=3).map(tuple),
+        "flag": st.booleans(),
+    },
+)
+
+
+@given(values)
+def test_signatures_and_short_specs_name_the_same_plugin(parameters: dict[str, object]) -> None:
+    odd = Odd(**parameters)  # type: ignore[arg-type]
+    assert build(Odd, parse_spec(signature(odd))) == odd
+    assert build(Odd, parse_spec(short_spec(odd))) == odd
+
+
+def test_a_spec_is_never_evaluated() -> None:
+    for text in ("hits(judge=__import__('os').getcwd())", "hits(**{})", "hits('x')", "hits; 1", "1 + 1", "", "hits("):
+        with pytest.raises(UserError):
+            parse_spec(text)
+
+
+@given(st.text())
+def test_any_text_is_a_spec_or_a_user_error(text: str) -> None:
+    try:
+        parse_spec(text)
+    except UserError as error:
+        assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hit", "did you mean hits?"),
+        ("hits(tolerence=2)", "no parameter 'tolerence'"),
+        ("hits(tolerance='two')", "tolerance='two' is not of type int"),
+        ("hits(policy='best')", "policy='best' is not of type"),
+        ("hits(variant='aacr')", "write policy='greedy'"),
+        ("no.such.module", "no metric found at no.such.module"),
+        ("json", "no metric is called 'json'"),
+        ("json.decoder.JSONDecoder", "is no Metric"),
+    ],
+)
+def test_a_wrong_spec_says_what_is_wrong(text: str, words: str) -> None:
+    with pytest.raises(UserError, match=words.replace("(", r"\(")):
+        load(Metric, text)
+
+
+def test_listing_the_catalogue_imports_no_plugin() -> None:
+    program = (
+        "import sys; from reviewbench.core.plugins import catalogue\n"
+        "for kind in ('datasets', 'reviewers', 'metrics', 'formats', 'judges'): assert list(catalogue(kind))\n"
+        "heavy = {'numpy', 'scipy', 'click', 'rich', 'yaml', 'jinja2'} & set(sys.modules)\n"
+        "own = [m for m in sys.modules if m.startswith('reviewbench.metrics.')]\n"
+        "assert not heavy and not own, (heavy, own)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_every_line_of_the_catalogue_says_something() -> None:
+    for kind in ("datasets", "reviewers", "metrics", "formats", "judges"):
+        entries = list(catalogue(kind))
+        assert [entry.name for entry in entries] == names(kind)
+        for entry in entries:
+            assert len(entry.summary) > 15, entry

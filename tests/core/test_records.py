@@ -1,0 +1,86 @@
+"""Records refuse what they should, say where, and come back from their own lines."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from reviewbench.core.errors import BadInput, one_line
+from reviewbench.core.parsing import lines, parse_json, parse_record, records
+from reviewbench.core.records import Case, Change, Comment, Review, Span
+
+
+@pytest.mark.parametrize("bad", ["", "../x", "a/../b", "/etc/passwd", "~/x", "a\\b", "C:/x", "a\x00b", "a\nb"])
+def test_ids_and_paths_cannot_leave_their_folder(bad: str) -> None:
+    with pytest.raises(ValidationError):
+        Comment(id=bad, body="x")
+    with pytest.raises(ValidationError):
+        Span(path=bad)
+
+
+@pytest.mark.parametrize("good", ["grafana/grafana#79265", "a b", "src/..hidden/x.py", "ünïcode/файл.py", "a..b"])
+def test_ids_and_paths_may_look_like_real_ones(good: str) -> None:
+    assert Comment(id=good, body="x", span=Span(path=good, start=3)).span == Span(path=good, start=3, end=3)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"id": "a", "bod', "is not valid JSON"),
+        (b'{"id": 7, "body": "x"}', "line 3, field id: should be a valid string, not 7"),
+        (b'{"id": "a", "body": "x", "colour": 1}', "line 3, field colour: is not a field of this record"),
+        (b'{"id": "a"}', "line 3, field body: is missing"),
+        (b'{"id": "a", "body": "x", "span": {"path": "p", "start": "3"}}', "field span.start"),
+        (b'{"id": "a", "body": "x", "span": {"path": "p", "start": 5, "end": 2}}', "ends at line 2, before its start"),
+        (b'{"id": "a", "body": "x\\u0000"}', "holds a NUL character"),
+        (b'{"id": "a", "body": "\xff"}', "is not valid JSON"),
+        (b"[" * 10_000, "is not valid JSON"),
+    ],
+)
+def test_a_bad_line_is_named(line: bytes, words: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse_record(Comment, line, "f.jsonl", 3)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("f.jsonl, line 3")
+
+
+def test_a_line_too_long_is_refused_before_it_is_held() -> None:
+    with pytest.raises(BadInput, match="line 2: is longer than 10 bytes"):
+        list(lines(io.BytesIO(b"short\n" + b"x" * 50), "f", longest=10))
+
+
+def test_a_case_refuses_two_comments_with_one_id_and_dangling_phrasings() -> None:
+    change, comment = Change(repo="r"), Comment(id="a", body="x")
+    with pytest.raises(ValidationError, match="occurs twice"):
+        Case(id="c", change=change, references=(comment,), rejected=(comment,))
+    with pytest.raises(ValidationError, match="which is no reference here"):
+        Case(id="c", change=change, references=(Comment(id="a", body="x", same_as="b"),))
+    with pytest.raises(ValidationError, match="occurs twice"):
+        Review(case="c", system="s", comments=(comment, comment))
+
+
+texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
+
+
+@given(st.lists(st.tuples(st.integers(1, 99), texts), max_size=5))
+def test_records_come_back_from_their_lines(items: list[tuple[int, str]]) -> None:
+    comments = [Comment(id=f"c{i}", body=body, span=Span(path="p", start=n)) for i, (n, body) in enumerate(items)]
+    stream = io.BytesIO(b"".join(comment.to_line() for comment in comments))
+    assert list(records(Comment, stream, "f")) == comments
+
+
+@given(st.binary())
+def test_any_bytes_are_a_record_or_bad_input(raw: bytes) -> None:
+    for document in (False, True):
+        try:
+            parse_json(raw, "f") if document else parse_record(Comment, raw, "f", 1)
+        except BadInput as error:
+            assert str(error) == one_line(str(error), 10_000)
+
+
+def test_messages_carry_no_terminal_escapes() -> None:
+    assert one_line("a\x1b[31mred\nb\u202e") == "a [31mred b"
