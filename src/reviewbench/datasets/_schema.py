@@ -1,0 +1,156 @@
+"""The JSON Schemas and the field tables of the records, made from the records themselves.
+
+`python -m reviewbench.datasets._schema DOCS` writes `DOCS/schema/*.schema.json` and the tables in `DOCS/jsonl.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+
+from reviewbench.core.base import Record
+from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewbench.core.records import (
+    Anchoring,
+    Case,
+    Change,
+    ChangedFile,
+    Claim,
+    Comment,
+    FileStatus,
+    Issue,
+    Location,
+    Needs,
+    Resolution,
+    Review,
+    Severity,
+    Side,
+    Span,
+    Task,
+    Usage,
+)
+from reviewbench.core.results import Failure, FailureKind, Outcome
+
+WHOLE: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome}
+TABLES: tuple[type[Record], ...] = (
+    Case,
+    Change,
+    ChangedFile,
+    Issue,
+    Comment,
+    Span,
+    Location,
+    Resolution,
+    Claim,
+    Label,
+    Subject,
+    Review,
+    Usage,
+    Outcome,
+    Failure,
+)
+WORDS: tuple[type[StrEnum], ...] = (
+    Task,
+    Side,
+    Severity,
+    Needs,
+    Anchoring,
+    FileStatus,
+    RaterKind,
+    SubjectKind,
+    FailureKind,
+)
+START, END = "<!-- fields: made by reviewbench.datasets._schema -->", "<!-- end of fields -->"
+
+
+def schema(name: str) -> str:
+    """The JSON Schema (2020-12) of one line: `name` is case, review or outcome."""
+    made = WHOLE[name].model_json_schema(mode="validation")
+    made = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"{name}.schema.json", **made}
+    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
+def field_tables() -> str:
+    """Every record as a Markdown table of its fields, then the words that a field may hold."""
+    parts = [part for model in TABLES for part in _table(model)]
+    parts.append("### Words\n\n| kind | one of |\n|---|---|")
+    parts[-1] += "".join(f"\n| {kind.__name__} | {', '.join(f'`{word.value}`' for word in kind)} |" for kind in WORDS)
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(model: type[Record]) -> Iterator[str]:
+    yield f"### {model.__name__}"
+    doc = re.sub(r"\s*\n\s+", " ", (model.__doc__ or "").strip())
+    yield doc
+    made = model.model_json_schema(mode="validation", ref_template="{model}")
+    required = set(made.get("required", ()))
+    rows = ["| field | type | default |", "|---|---|---|"]
+    for name, field in made["properties"].items():
+        default = "**required**" if name in required else _default(field)
+        rows.append(f"| `{name}` | {_type(field)} | {default} |")
+    yield "\n".join(rows)
+
+
+def _default(field: dict[str, object]) -> str:
+    if "default" not in field:
+        return "empty"
+    value = field["default"]
+    if value in ([], {}, ""):
+        return "empty"
+    return "none" if value is None else f"`{json.dumps(value)}`" if not isinstance(value, dict) else "zeros"
+
+
+def _type(field: object) -> str:
+    assert isinstance(field, dict)
+    if field.get("$ref") == "JsonValue":
+        return "any JSON value"
+    if "$ref" in field:
+        return f"[{field['$ref']}](#{_anchor(field['$ref'])})"
+    if "anyOf" in field:
+        return " or ".join(_type(option) for option in field["anyOf"] if option.get("type") != "null")
+    if "allOf" in field:
+        return _type(field["allOf"][0])
+    kind = field.get("type")
+    if kind == "array":
+        return f"list of {_type(field['items'])}"
+    if kind == "object":
+        return f"object of {_type(field.get('additionalProperties', {}))}"
+    words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+    name = words.get(str(kind), "any JSON value")
+    if field.get("format") == "date-time":
+        name = "time (ISO 8601)"
+    if "minimum" in field:
+        name += (
+            f", {field['minimum']} or more" if "maximum" not in field else f", {field['minimum']} to {field['maximum']}"
+        )
+    if "maxLength" in field:
+        name += f", at most {field['maxLength']} characters"
+    return name
+
+
+def _anchor(name: str) -> str:
+    return "words" if name in {kind.__name__ for kind in WORDS} else name.lower()
+
+
+def with_tables(page: str) -> str:
+    """The page with the tables between its two marks made anew."""
+    before, _, rest = page.partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n\n{field_tables()}\n{END}{after}"
+
+
+def write(docs: Path) -> None:
+    """Write the schemas and the tables under `docs`."""
+    (docs / "schema").mkdir(parents=True, exist_ok=True)
+    for name in WHOLE:
+        (docs / "schema" / f"{name}.schema.json").write_text(schema(name), encoding="utf-8")
+    page = docs / "jsonl.md"
+    page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,99 @@
+"""Cases of your own: one case a line, in ReviewBench's own JSON lines format.
+
+Source: this project; every field is described in docs/jsonl.md and docs/schema/case.schema.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from reviewbench.core.base import Record
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.labels import Label
+from reviewbench.core.parsing import lines, parse_record
+from reviewbench.core.protocols import Card, Dataset
+from reviewbench.core.records import Case, Review
+from reviewbench.datasets._cards import JSONL
+from reviewbench.datasets._home import locate
+
+R = TypeVar("R", bound=Record)
+CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
+
+
+@dataclass(frozen=True)
+class Jsonl(Dataset):
+    """A file of cases, or a folder: its `cases.jsonl`, else all its `*.jsonl` in the order of their names."""
+
+    path: str = ""
+
+    @property
+    def card(self) -> Card:
+        """The card; licence and permissions are those of whoever made the file."""
+        return JSONL
+
+    def cases(self) -> Iterator[Case]:
+        """The cases in the order of the file, read as they are asked for. Raises BadInput at the first bad record."""
+        seen: set[str] = set()
+        for file in case_files(self._given()):
+            for number, case in _records(Case, file):
+                if case.id in seen:
+                    raise BadInput(file.name, f"the case {case.id!r} occurs twice", record=number, field="id")
+                seen.add(case.id)
+                yield _with_git(case, file)
+        if not seen:
+            raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/jsonl.md")
+
+    def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
+        """The reviews in the folder's `reviews.jsonl`, one a line; labels stand on the cases."""
+        if parameters:
+            raise UserError(f"jsonl's recorded reviews have no parameter {next(iter(parameters))!r}")
+        given = self._given()
+        file = (given if given.is_dir() else given.parent) / REVIEWS
+        if not file.is_file():
+            raise UserError(f"there is no {REVIEWS} beside the cases", remedy="name a reviewer instead")
+        reviews: list[Review] = []
+        seen: set[tuple[str, str, int]] = set()
+        for number, review in _records(Review, file):
+            key = (review.case, review.system, review.attempt)
+            if key in seen:
+                raise BadInput(file.name, "the same case, system and attempt occur twice", record=number)
+            seen.add(key)
+            reviews.append(review)
+        return reviews, ()
+
+    def _given(self) -> Path:
+        if not self.path:
+            raise UserError("jsonl needs a file or a folder", remedy='jsonl(path="my-cases.jsonl")')
+        return locate("jsonl", self.path)
+
+
+def case_files(given: Path) -> list[Path]:
+    """The files that hold the cases of `given`, which is a file or a folder."""
+    if not given.is_dir():
+        return [given]
+    if (given / CASES).is_file():
+        return [given / CASES]
+    found = sorted(file for file in given.glob("*.jsonl") if file.name != REVIEWS)
+    if not found:
+        raise UserError(f"{given} holds no *.jsonl", remedy=f"put the cases into {CASES}")
+    return found
+
+
+def _records(model: type[R], file: Path) -> Iterator[tuple[int, R]]:
+    try:
+        with file.open("rb") as stream:
+            for number, line in lines(stream, file.name):
+                yield number, parse_record(model, line, file.name, number)
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _with_git(case: Case, file: Path) -> Case:
+    """The case with a relative git directory read from the file's own folder."""
+    git = case.change.git
+    if git is None or Path(git).is_absolute():
+        return case
+    return case.model_copy(update={"change": case.change.model_copy(update={"git": str(file.parent / git)})})

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Dataset
+from reviewbench.core.records import Case, Change, Comment, Review, Span
+from reviewbench.datasets._check import check
+from reviewbench.datasets.jsonl import Jsonl
+
+GOOD: dict[str, object] = {"id": "a", "change": {"repo": "me/shop"}}
+
+
+def line(**changes: object) -> bytes:
+    return json.dumps({**GOOD, **changes}).encode() + b"\n"
+
+
+def write(folder: Path, *lines: bytes, name: str = "cases.jsonl") -> Path:
+    file = folder / name
+    file.write_bytes(b"".join(lines))
+    return file
+
+
+def read(file: Path) -> list[Case]:
+    return list(Jsonl(path=str(file)).cases())
+
+
+def test_cases_come_back_as_they_were_written(tmp_path: Path) -> None:
+    cases = [
+        Case(id=f"c{n}", change=Change(repo="me/shop", title="ä 行\u2028"), facts={"year": 2026, "share": 0.5})
+        for n in range(3)
+    ]
+    cases[0] = cases[0].model_copy(
+        update={"references": (Comment(id="r", body="b", span=Span(path="a.py", start=3)),), "verdict": False}
+    )
+    file = write(tmp_path, *(case.to_line() for case in cases))
+    assert read(file) == cases
+    assert check(file).ok and check(file).records == {"case": 3}
+
+
+def test_a_folder_gives_its_cases_file_or_all_of_its_files(tmp_path: Path) -> None:
+    write(tmp_path, line(id="b"), name="2.jsonl")
+    write(tmp_path, line(id="a"), name="1.jsonl")
+    write(tmp_path, Review(case="a", system="s").to_line(), name="reviews.jsonl")
+    assert [case.id for case in read(tmp_path)] == ["a", "b"]
+    reviews, _ = Jsonl(path=str(tmp_path)).recorded()
+    assert [review.system for review in reviews] == ["s"]
+    assert check(tmp_path).records == {"case": 2, "review": 1}
+    write(tmp_path, line(id="c"))
+    assert [case.id for case in read(tmp_path)] == ["c"]
+
+
+def test_a_relative_git_directory_is_read_from_the_files_folder(tmp_path: Path) -> None:
+    file = write(tmp_path, line(change={"repo": "me/shop", "git": "shop.git"}))
+    assert read(file)[0].change.git == str(tmp_path / "shop.git")
+
+
+BAD: list[tuple[bytes, str]] = [
+    (b'{"id": "a", "change"\n', "not valid JSON"),
+    (b"[]\n", "line 1"),
+    (line(id=7), "field id"),
+    (line(id="../a"), "climbs out"),
+    (line(id="/etc/passwd"), "absolute path"),
+    (line(id="C:/x"), "absolute path"),
+    (line(id=""), "is empty"),
+    (line(extra_field=1), "field extra_field: is not a field"),
+    (line(verdict="yes"), "field verdict"),
+    (line(references=[{"id": "r"}]), r"references\[0\].body: is missing"),
+    (line(references=[{"id": "r", "body": "b", "span": {"path": "../x"}}]), r"references\[0\].span.path"),
+    (line(references=[{"id": "r", "body": "b", "span": {"path": "x", "start": 3, "end": 1}}]), "before its start"),
+    (line(references=[{"id": "r", "body": "b"}, {"id": "r", "body": "c"}]), "occurs twice"),
+    (line(references=[{"id": "r", "body": "b", "same_as": "q"}]), "no reference here"),
+    (line(change={"repo": "me/shop", "title": "a\u0000b"}), "NUL"),
+    (b'{"id": "a", "change": {"repo": "\xff\xfe"}}\n', "line 1"),
+    (b'{"id": "a", "change": {"repo": "x"}, "x": "\x00"}\n', "line 1"),
+    (b"[" * 100_000 + b"\n", "line 1"),
+    (b'{"id": "a", "change": {"repo": "x"}, "verdict": ' + b"9" * 5000 + b"}\n", "line 1"),
+    (b'{"id": "\\ud800", "change": {"repo": "x"}}\n', "line 1"),
+]
+
+
+@pytest.mark.parametrize(("raw", "problem"), BAD)
+def test_a_bad_record_stops_reading_and_is_named(tmp_path: Path, raw: bytes, problem: str) -> None:
+    file = write(tmp_path, raw)
+    with pytest.raises(BadInput, match=problem) as caught:
+        read(file)
+    assert "cases.jsonl" in str(caught.value) and "\n" not in str(caught.value)
+    assert not check(file).ok
+
+
+def test_check_names_every_bad_line_and_goes_on(tmp_path: Path) -> None:
+    lines = [line(id="first"), *(raw for raw, _ in BAD), b"\n", line(id="last")]
+    checked = check(write(tmp_path, *lines))
+    assert checked.bad == len(BAD)
+    assert [problem.record for problem in checked.problems] == list(range(2, len(BAD) + 2))
+    assert checked.records == {"case": 2}
+
+
+def test_ids_are_unique_across_the_file(tmp_path: Path) -> None:
+    file = write(tmp_path, line(), line(id="b"), line())
+    with pytest.raises(BadInput, match=r"line 3, field id: the case 'a' occurs twice"):
+        read(file)
+    (problem,) = check(file).problems
+    assert "line 1 too" in str(problem) and problem.record == 3
+
+
+def test_reviews_and_outcomes_are_known_by_their_fields(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        b'{"case": "a", "system": "s", "comments": [{"id": "1", "body": "b"}]}\n',
+        b'{"case": "a", "system": "s", "failure": {"kind": "timeout", "message": "m"}}\n',
+        b'{"case": "a", "system": "s", "attempt": 0}\n',
+        b'{"case": "a", "system": "s"}\n',
+        name="mixed.jsonl",
+    )
+    checked = check(file)
+    assert checked.records == {"review": 1, "outcome": 1}
+    assert [(problem.record, problem.field) for problem in checked.problems] == [(3, "attempt"), (4, "")]
+
+
+def test_a_line_that_is_too_long_is_refused_by_name_and_the_rest_is_read(tmp_path: Path) -> None:
+    file = write(tmp_path, line(), line(id="long", facts={"x": "y" * 5000}), line(id="b"))
+    checked = check(file, longest=1000)
+    assert [str(problem) for problem in checked.problems] == [
+        "cases.jsonl, line 2: is longer than 1,000 bytes (split the record)"
+    ]
+    assert checked.records == {"case": 2}
+
+
+def test_a_mark_at_the_start_is_passed_over_and_utf_16_is_named(tmp_path: Path) -> None:
+    assert check(write(tmp_path, b"\xef\xbb\xbf" + line())).ok
+    assert len(read(tmp_path / "cases.jsonl")) == 1
+    wide = tmp_path / "wide.jsonl"
+    wide.write_bytes(line().decode().encode("utf-16"))
+    assert "save the file as UTF-8" in str(check(wide).problems[0])
+    with pytest.raises(BadInput):
+        read(wide)
+
+
+def test_kept_problems_are_bounded_and_all_are_counted(tmp_path: Path) -> None:
+    checked = check(write(tmp_path, *([b"{\n"] * 50)), keep=3)
+    assert (len(checked.problems), checked.bad) == (3, 50)
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    for call in (lambda: read(tmp_path / "absent"), lambda: read(tmp_path), lambda: check(tmp_path / "absent")):
+        with pytest.raises(UserError):
+            call()
+    empty = write(tmp_path, b"\n\n")
+    with pytest.raises(UserError, match="holds no case"):
+        read(empty)
+    assert not check(empty).ok
+    with pytest.raises(UserError, match="needs a file"):
+        list(Jsonl().cases())
+    with pytest.raises(UserError, match="no reviews"):
+        Jsonl(path=str(empty)).recorded()
+
+
+@given(st.binary(max_size=200) | st.builds(lambda a, b: line()[:a] + b + line()[a:], st.integers(0, 40), st.binary()))
+@settings(max_examples=200, deadline=None)
+def test_no_bytes_bring_anything_but_a_user_error(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
+    file = write(tmp_path_factory.mktemp("fuzz"), raw)
+    outcome: list[bool] = []
+    calls: list[Callable[[], object]] = [lambda: read(file)]
+    for call in calls:
+        try:
+            call()
+            outcome.append(True)
+        except UserError as error:
+            assert "\n" not in str(error)
+            outcome.append(False)
+    assert check(file).ok == outcome[0]  # what reads, passes the check, and the other way round
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["id", "body", "repo", "path", "start", "end", "case", "system"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*Case.model_fields, "case", "system", "review", "metric"]), JSON, max_size=4))
+@settings(max_examples=150, deadline=None)
+def test_no_record_brings_anything_but_a_user_error(
+    tmp_path_factory: pytest.TempPathFactory, changes: dict[str, object]
+) -> None:
+    file = write(tmp_path_factory.mktemp("fuzz"), line(**changes))
+    try:
+        read(file)
+    except UserError as error:
+        assert "\n" not in str(error)
+    check(file)
+
+
+def test_spec_round_trip() -> None:
+    data = Jsonl(path="x.jsonl")
+    assert load(Dataset, signature(data)) == data and data.card.title
