@@ -8,7 +8,7 @@ import click
 
 from reviewbench.cli._output import emit, json_option
 from reviewbench.core.base import Record
-from reviewbench.core.plugins import catalogue
+from reviewbench.core.plugins import Entry, catalogue
 
 KINDS = ("datasets", "reviewers", "metrics", "formats", "judges")
 
@@ -35,8 +35,8 @@ def command(kind: str | None, as_json: bool) -> None:
     lines = list_plugins(kind)
 
     def show() -> object:
-        from reviewbench.views.tables import catalogue_table
+        from reviewbench.views import tables
 
-        return catalogue_table([(line.kind, line.name, line.summary) for line in lines])
+        return tables.catalogue([Entry(line.kind, line.name, line.summary) for line in lines])
 
     emit(lines, as_json, show)

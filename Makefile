@@ -1,0 +1,41 @@
+# Every target sets up what it needs in .venv. `make demo` and `make test` work on a fresh machine.
+PYTHON ?= python3
+BIN := .venv/bin
+SYSTEM := scripts/install-system-packages
+
+.PHONY: demo test check fix docs clean
+
+demo: .venv/demo
+	$(BIN)/reviewbench demo
+
+test: .venv/dev
+	@$(SYSTEM) git chromium shellcheck nodejs
+	$(BIN)/pytest -n 2
+
+check: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: .venv/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: .venv/dev
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/demo: pyproject.toml constraints.txt
+	@$(SYSTEM) git
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots]'
+	@touch $@
+
+.venv/dev: pyproject.toml constraints.txt
+	@$(SYSTEM) git
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,dev]'
+	@touch $@ .venv/demo
