@@ -83,6 +83,11 @@ class Hits(Metric):
         """What the judge rests on."""
         return {} if self.location == "only" else _judge(self.judge).pins()
 
+    @property
+    def joint(self) -> bool:
+        """With the second stage, what one system scores depends on what the others said."""
+        return self.second_stage
+
     def parts(self, case: Case, review: Review) -> Measured | str:
         """Counts of one review against one case. See `combine` for what is made of them."""
         reason = self._not_applicable(case)
