@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from reviewbench.core.base import content_id
 from reviewbench.core.protocols import Card, Dataset
-from reviewbench.core.records import Case, Change, Comment, Needs, Side, Span
+from reviewbench.core.records import Case, Change, Comment, Location, Needs, Side, Span
 from reviewbench.core.results import Drop
 from reviewbench.datasets._cards import AACR_BENCH
 from reviewbench.datasets._forge import parse_pull
@@ -142,7 +142,9 @@ def _read_comment(at: Shape, case: str, url: str, seen: dict[str, int], notes: l
     start, end = at["from_line"].whole(), at["to_line"].whole()
     if side not in _SIDES:
         raise at["side"].fault(f"{side!r:.40} is neither 'left' nor 'right'")
+    claimed: Location | None = None
     if start > end:
+        claimed = Location(path=path, start=start, end=end, side=_SIDES[side])
         notes.append(
             Drop(item=f"{case}, {path}", by="aacr_bench", reason=f"the range {start} to {end} was reversed: put right")
         )
@@ -165,5 +167,6 @@ def _read_comment(at: Shape, case: str, url: str, seen: dict[str, int], notes: l
         category=_CATEGORIES.get(category, category.lower()),
         needs=needs,
         author=at["source_model"].text() or "human",
+        claimed=claimed,
         extra=extra,
     )

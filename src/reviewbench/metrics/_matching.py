@@ -182,7 +182,8 @@ def _credit(
     if rules.variant in ("aacr", "aacr_ids"):
         first = [evidence.case.references[indices[0]] for indices in groups]
         said = evidence.review.comments
-        result = _published.aacr(strength, said, first, rules.tolerance, ids=rules.variant == "aacr_ids")
+        meaning = None if rules.location == "only" else strength
+        result = _published.aacr(meaning, said, first, rules.tolerance, ids=rules.variant == "aacr_ids")
         return result.credits, result.seen, result.line_hits
     if rules.variant == "martian":
         result = _published.martian(strength)

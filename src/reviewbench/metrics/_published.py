@@ -24,30 +24,41 @@ class Published(NamedTuple):
     line_hits: int
 
 
+def _lines(comment: Comment) -> tuple[int, int] | None:
+    """The lines as the published files have them, a reversed range included: no range overlaps a reversed one."""
+    claimed, span = comment.claimed, comment.span
+    if claimed is not None and claimed.start is not None and claimed.end is not None:
+        return claimed.start, claimed.end
+    if span is not None and span.start is not None and span.end is not None:
+        return span.start, span.end
+    return None
+
+
 def _located(comment: Comment, reference: Comment, tolerance: int) -> bool:
     """AACR's rule. Its tag parser reads an absent side as "", which equals no side: such a comment never matches."""
-    here, there = comment.span, reference.span
-    if here is None or there is None:
+    if comment.span is None or reference.span is None:
         return True
-    if here.path != there.path or here.side != there.side:
+    if comment.span.path != reference.span.path or comment.span.side != reference.span.side:
         return False
     if comment.claimed is not None and comment.claimed.side is None:
         return False
-    if here.start is None or here.end is None or there.start is None or there.end is None:
+    here, there = _lines(comment), _lines(reference)
+    if here is None or there is None:
         return True
-    if here.start <= there.end and here.end >= there.start:
+    if not (here[0] > there[1] or here[1] < there[0]):
         return True
-    return min(abs(here.start - there.end), abs(here.end - there.start)) <= tolerance
+    return min(abs(here[0] - there[1]), abs(here[1] - there[0])) <= tolerance
 
 
 def aacr(
-    same: Matrix, comments: Sequence[Comment], references: Sequence[Comment], tolerance: int, *, ids: bool
+    same: Matrix | None, comments: Sequence[Comment], references: Sequence[Comment], tolerance: int, *, ids: bool
 ) -> Published:
     """First come, first served: comments in their order, references in theirs, location before meaning.
 
     `ids=False` is the evaluator on the published files: their comments have no id, so every reference is known as
     "no id" and at most one is ever matched in a change. A comment takes *every* reference at its place out of the
-    line count, though it counts as one line match.
+    line count, though it counts as one line match. `same=None` switches meaning off, as the evaluator can: then line
+    matches are the credits.
     """
     credits: list[tuple[int, int]] = []
     taken_lines: set[int | None] = set()
@@ -61,9 +72,11 @@ def aacr(
             key = r if ids else None
             if key not in taken_lines:
                 taken_lines.add(key)
+                if not counted and same is None:
+                    credits.append((c, r))
                 line_hits += not counted
                 counted = True
-            if key not in taken and same[c, r] > 0:
+            if same is not None and key not in taken and same[c, r] > 0:
                 taken.add(key)
                 credits.append((c, r))
                 break
