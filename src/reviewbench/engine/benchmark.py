@@ -1,0 +1,24 @@
+"""The benchmark's identity: a hash of what the cases say, whatever their order and wherever their code lies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+
+from reviewbench.core.records import Case
+
+
+def benchmark_hash(cases: Iterable[Case]) -> str:
+    """SHA-256 (64 hex digits) of the cases: free of their order, of the order of keys, and of `Change.git`.
+
+    Fields left at their default do not count, so a field that a later version adds changes no hash.
+    """
+    digests = sorted(_digest(case) for case in cases)
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _digest(case: Case) -> str:
+    raw = case.model_dump_json(exclude_defaults=True, exclude={"change": {"git"}})
+    canonical = json.dumps(json.loads(raw), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

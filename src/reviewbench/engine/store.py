@@ -1,0 +1,309 @@
+"""The run folder: a manifest, the cases, and append-only reviews and scores. See docs/runs.md."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import Field
+
+from reviewbench import __version__
+from reviewbench.core.base import Record
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.parsing import lines, parse_json, parse_record
+from reviewbench.core.records import Case
+from reviewbench.core.results import Outcome, Score
+from reviewbench.engine.benchmark import benchmark_hash
+from reviewbench.engine.journal import Journal, checked_line, write_error, write_whole
+from reviewbench.engine.lock import Lock
+
+FORMAT = 1
+MANIFEST, CASES, REVIEWS, SCORES, LOCK = "manifest.json", "cases.jsonl", "reviews.jsonl", "scores.jsonl", "lock"
+_BEFORE_MANIFEST = {LOCK, CASES, CASES + ".tmp", MANIFEST + ".tmp"}  # what a creation that was killed leaves
+
+OutcomeKey = tuple[str, str, int]
+
+
+class SystemEntry(Record):
+    """What produced the reviews of one system: the full signature of its reviewer and what that rested on."""
+
+    signature: str
+    pins: Mapping[str, str] = Field(default_factory=dict)
+    reviewbench: str = ""
+
+
+class Manifest(Record):
+    """What a run is about. `benchmark` is the hash of the cases, `dataset_path` the path exactly as it was given."""
+
+    format: int
+    reviewbench: str
+    python: str
+    libraries: Mapping[str, str]
+    dataset: str
+    dataset_path: str
+    benchmark: str
+    cases: int
+    seed: int
+    created: datetime
+    systems: Mapping[str, SystemEntry] = Field(default_factory=dict)
+
+
+class RunFolder:
+    """One run on disk. Make one with `create` or `open`; as a context manager it closes itself.
+
+    A folder that is open for writing holds the lock until `close`. Reading needs no lock and sees whole lines only.
+    """
+
+    def __init__(self, path: Path, lock: Lock | None) -> None:
+        """Not to be called directly."""
+        self.path, self._lock = path, lock
+        self._reviews = Journal(path / REVIEWS, Outcome)
+        self._scores = Journal(path / SCORES, Score)
+        self._cases: list[Case] | None = None
+        self.manifest: Manifest
+
+    # --- opening -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls, path: str | Path, *, dataset: str, dataset_path: str, cases: Iterable[Case], seed: int = 0
+    ) -> RunFolder:
+        """A run on these cases, open for writing; the same run again when it is there already.
+
+        Raises UserError: the folder holds something else, a run on another benchmark, or is being written.
+        """
+        folder, known = Path(path), list(cases)
+        _check_cases(known, dataset)
+        benchmark = benchmark_hash(known)
+        _make_folder(folder)
+        run = cls(folder, Lock(folder / LOCK))
+        try:
+            if not (folder / MANIFEST).exists():
+                data = b"".join(checked_line(case) for case in known)
+                write_whole(folder / CASES, data)
+                run._write_manifest(_new_manifest(dataset, dataset_path, benchmark, len(known), seed))
+            run.manifest = _read_manifest(folder)
+            run._refuse_another(dataset, benchmark, seed)
+            run._open_journals()
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    @classmethod
+    def open(cls, path: str | Path, *, write: bool = False) -> RunFolder:
+        """The run in a folder. Raises UserError: no run folder, a newer format, or it is being written."""
+        folder = Path(path)
+        manifest = _read_manifest(folder)  # before the lock: opening must leave no file in a foreign folder
+        run = cls(folder, Lock(folder / LOCK) if write else None)
+        try:
+            run.manifest = _read_manifest(folder) if write else manifest
+            if write:
+                run._open_journals()
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    def close(self) -> None:
+        """Close the files and let the next writer in."""
+        self._reviews.close()
+        self._scores.close()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open_journals(self) -> None:
+        self._reviews.open_for_writing()
+        self._scores.open_for_writing()
+
+    def _refuse_another(self, dataset: str, benchmark: str, seed: int) -> None:
+        mine = self.manifest
+        if benchmark != mine.benchmark:
+            changed = "the data changed since" if dataset == mine.dataset else f"this is {dataset}"
+            raise UserError(
+                f"{self.path} holds a run on {mine.dataset} (benchmark {mine.benchmark[:12]}); "
+                f"{changed} (benchmark {benchmark[:12]})",
+                remedy="use another folder",
+            )
+        if seed != mine.seed:
+            raise UserError(
+                f"{self.path} holds a run with seed {mine.seed}, not {seed}",
+                remedy=f"use seed {mine.seed}, or another folder",
+            )
+
+    # --- manifest ----------------------------------------------------------------------------------------------
+
+    def add_system(self, system: str, signature: str, pins: Mapping[str, str]) -> None:
+        """Note who is being run. Raises UserError when that name stands for another reviewer in this run."""
+        entry = SystemEntry(signature=signature, pins=dict(pins), reviewbench=__version__)
+        known = self.manifest.systems.get(system)
+        if known is not None:
+            if known.signature != signature:
+                what = f"was run as {known.signature}, and is {signature} now"
+            elif dict(known.pins) != dict(pins):
+                changed = sorted(k for k in {*known.pins, *pins} if known.pins.get(k) != pins.get(k))
+                what = f"rested on another {', '.join(changed)}"
+            else:
+                return
+            raise UserError(f"{self.path}: {system} {what}", remedy="use another folder: the two must not be mixed")
+        systems = {**self.manifest.systems, system: entry}
+        self._write_manifest(self.manifest.model_copy(update={"systems": systems}))
+
+    def _write_manifest(self, manifest: Manifest) -> None:
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading only")
+        write_whole(self.path / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
+        self.manifest = manifest
+
+    # --- records -----------------------------------------------------------------------------------------------
+
+    def cases(self) -> list[Case]:
+        """The cases, in the data set's order. Raises BadInput when they are not those that the manifest names."""
+        if self._cases is None:
+            path = self.path / CASES
+            try:
+                with path.open("rb") as stream:
+                    found = [parse_record(Case, line, str(path), n) for n, line in lines(stream, str(path))]
+            except OSError as error:
+                raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+            if benchmark_hash(found) != self.manifest.benchmark:
+                raise BadInput(
+                    str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
+                )
+            self._cases = found
+        return list(self._cases)
+
+    def outcomes(self) -> list[Outcome]:
+        """One outcome per (case, system, attempt), in the order in which they first came.
+
+        A failure gives way to whatever was recorded after it. Two reviews under one key are an error.
+        """
+        known = {case.id for case in self.cases()}
+        path = str(self._reviews.path)
+        found: dict[OutcomeKey, Outcome] = {}
+        for number, outcome in self._reviews.read():
+            _check_outcome(outcome, known, path, number)
+            key = (outcome.case, outcome.system, outcome.attempt)
+            earlier = found.get(key)
+            if earlier is not None and earlier.review is not None:
+                raise BadInput(
+                    path,
+                    f"is a second outcome for case {outcome.case}, {outcome.system}, attempt {outcome.attempt}",
+                    record=number,
+                    remedy="remove one of the two lines",
+                )
+            found[key] = outcome
+        return list(found.values())
+
+    def append_outcome(self, outcome: Outcome, *, sync: bool = True) -> None:
+        """Record one outcome. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
+        self._reviews.write(outcome, sync=sync)
+
+    def scores(self, metric: str | None = None) -> list[Score]:
+        """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
+        known = {case.id for case in self.cases()}
+        found: dict[tuple[str, str, int, str], Score] = {}
+        for number, score in self._scores.read():
+            if score.case not in known:
+                raise BadInput(
+                    str(self._scores.path), f"case {score.case!r} is not in {CASES}", record=number, field="case"
+                )
+            if metric is None or score.metric == metric:
+                found[score.case, score.system, score.attempt, score.metric] = score
+        return list(found.values())
+
+    def append_score(self, score: Score, *, sync: bool = True) -> None:
+        """Record one score. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
+        self._scores.write(score, sync=sync)
+
+    def sync(self) -> None:
+        """Put everything that was appended on the disk."""
+        self._reviews.sync()
+        self._scores.sync()
+
+
+def _check_cases(cases: list[Case], dataset: str) -> None:
+    if not cases:
+        raise UserError(f"{dataset} holds no cases", remedy="there is nothing to run on")
+    seen: set[str] = set()
+    for case in cases:
+        if case.id in seen:
+            raise UserError(f"{dataset}: case id {case.id!r} occurs twice", remedy="ids tell cases apart")
+        seen.add(case.id)
+
+
+def _check_outcome(outcome: Outcome, known: set[str], path: str, number: int) -> None:
+    if outcome.case not in known:
+        raise BadInput(path, f"case {outcome.case!r} is not in {CASES}", record=number, field="case")
+    if (outcome.review is None) == (outcome.failure is None):
+        raise BadInput(path, "must hold either a review or a failure", record=number)
+
+
+def _make_folder(folder: Path) -> None:
+    """An empty folder, one that holds a run, or what a killed creation left. Raises UserError for any other."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {entry.name for entry in folder.iterdir()}
+    except FileExistsError:
+        raise UserError(f"{folder} is a file, not a folder", remedy="name another folder") from None
+    except OSError as error:
+        raise write_error(folder, error) from None
+    if MANIFEST not in names and (foreign := names - _BEFORE_MANIFEST):
+        raise UserError(
+            f"{folder} holds {min(foreign)} and other things that are no run",
+            remedy="name a new or an empty folder",
+        )
+
+
+def _new_manifest(dataset: str, dataset_path: str, benchmark: str, cases: int, seed: int) -> Manifest:
+    libraries = {}
+    for name in ("numpy", "pydantic", "scipy"):
+        try:
+            libraries[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return Manifest(
+        format=FORMAT,
+        reviewbench=__version__,
+        python=platform.python_version(),
+        libraries=libraries,
+        dataset=dataset,
+        dataset_path=dataset_path,
+        benchmark=benchmark,
+        cases=cases,
+        seed=seed,
+        created=datetime.now(UTC).replace(microsecond=0),
+    )
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    try:
+        raw = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UserError(f"{folder} is no run folder (no {MANIFEST})", remedy="reviewbench review makes one") from None
+    except OSError as error:
+        raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+    document = parse_json(raw, str(path))
+    found = document.get("format") if isinstance(document, dict) else None
+    if isinstance(found, int) and found > FORMAT:
+        raise UserError(
+            f"{folder} was written by a newer ReviewBench (format {found}; this one reads up to {FORMAT})",
+            remedy="pip install --upgrade reviewbench",
+        )
+    return parse_record(Manifest, json.dumps(document).encode(), str(path))

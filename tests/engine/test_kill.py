@@ -1,0 +1,91 @@
+"""A review is killed at random moments, again and again, and in the end nothing is missing and nothing is twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from engine_small import Echo, make_cases, timeless
+from reviewbench.engine.executors import Serial
+from reviewbench.engine.review import review
+from reviewbench.engine.store import RunFolder
+
+PROGRAM = Path(__file__).parents[1] / "engine_small.py"
+CASES, DELAY, KILLS = 150, 0.012, 25
+
+
+def start(folder: Path, cases: int = CASES, delay: float = DELAY) -> subprocess.Popen[str]:
+    command = [sys.executable, str(PROGRAM), str(folder), str(cases), str(delay)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_until_started(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    assert process.stdout.readline() == "started\n"
+
+
+def test_killed_many_times_it_ends_as_if_never_killed(tmp_path: Path) -> None:
+    rng, folder = random.Random(20), tmp_path / "run"
+    kept = 0
+    for kill in range(KILLS):
+        process = start(folder)
+        if kill % 5:  # mostly in the middle of the reviews, now and then in the middle of the start
+            wait_until_started(process)
+            time.sleep(rng.uniform(0, 0.12))
+        else:
+            time.sleep(rng.uniform(0.1, 0.5))
+        process.kill()
+        process.communicate(timeout=30)
+        assert process.returncode == -signal.SIGKILL
+        if (folder / "manifest.json").exists():
+            now = len(RunFolder.open(folder).outcomes())
+            assert now >= kept
+            kept = now
+        if (folder / "reviews.jsonl").exists() and kill % 4 == 1:  # a kill rarely hits the middle of a write: do
+            with (folder / "reviews.jsonl").open("ab") as torn:
+                torn.write(b'{"case":"case-00')
+    assert 0 < kept < 2 * CASES
+    out, err = start(folder).communicate(timeout=60)
+    assert err == ""
+    assert out.splitlines()[-1] == f"done {2 * CASES - kept} skipped {kept}"
+
+    lines = (folder / "reviews.jsonl").read_bytes().splitlines()
+    with RunFolder.create(tmp_path / "calm", dataset="small", dataset_path="", cases=make_cases(CASES)) as calm:
+        review(calm, Echo(), executor=Serial(), attempts=2)
+    found = RunFolder.open(folder).outcomes()
+    keys = Counter((o.case, o.system, o.attempt) for o in found)
+    assert len(lines) == len(found) == len(keys) == 2 * CASES
+    assert sorted(map(repr, map(timeless, found))) == sorted(map(repr, map(timeless, calm.outcomes())))
+
+
+def test_the_second_of_two_processes_is_refused_by_name(tmp_path: Path) -> None:
+    first = start(tmp_path / "run", delay=0.2)
+    wait_until_started(first)
+    second = start(tmp_path / "run")
+    out, err = second.communicate(timeout=30)
+    assert (second.returncode, err) == (2, "")
+    assert out.count("\n") == 1
+    assert f"is being written by process {first.pid}" in out
+    first.kill()
+    first.communicate(timeout=30)
+    third = start(tmp_path / "run", delay=0.0)  # the lock died with its process
+    assert "done" in third.communicate(timeout=30)[0]
+
+
+def test_ctrl_c_leaves_a_folder_that_can_be_resumed(tmp_path: Path) -> None:
+    first = start(tmp_path / "run", delay=0.03)
+    wait_until_started(first)
+    time.sleep(0.3)
+    os.kill(first.pid, signal.SIGINT)
+    _, err = first.communicate(timeout=30)
+    assert (first.returncode, err) == (130, "")
+    kept = len(RunFolder.open(tmp_path / "run").outcomes())
+    assert kept > 0
+    out, _ = start(tmp_path / "run", delay=0.0).communicate(timeout=60)
+    assert out.splitlines()[-1] == f"done {2 * CASES - kept} skipped {kept}"
