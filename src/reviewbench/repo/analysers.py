@@ -181,6 +181,7 @@ def language(path: str) -> str:
 def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
     """What `tools` will not read in `changes`, counted: tools that are not installed, files that no tool knows."""
     here = installed(tools)
+    changes = list(changes)
     files = [file for change in changes for file in _readable(change)]
     counts = Counter(language(file.path) for file in files)
     found: list[Drop] = []
@@ -200,6 +201,9 @@ def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
         )
         most = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(5)) + (", ..." if len(kinds) > 5 else "")
         found.append(Drop(item=_files(counts[""], ""), by="analyser", reason=f"no analyser reads such files ({most})"))
+    binary = sum(file.binary for change in changes for file in change.files)
+    if binary:
+        found.append(Drop(item=_files(binary, "binary"), by="analyser", reason="no analyser reads them"))
     return tuple(found)
 
 

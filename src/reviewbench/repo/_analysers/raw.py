@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is no reason to crash
 OUTPUT_LIMIT = 200_000_000  # bytes of a tool's output that are read
 
 
@@ -122,6 +123,7 @@ def _environment(home: Path) -> dict[str, str]:
         "TMPDIR": here,
         "LC_ALL": "C.UTF-8",
         "PYTHONUTF8": "1",
+        "RUST_MIN_STACK": str(STACK),
     }
 
 

@@ -13,6 +13,7 @@ import ast
 import io
 import json
 import sys
+import threading
 import tokenize
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 MEMORY = 4 << 30  # bytes of address space
+STACK = 256 << 20  # bytes
 LONG = 10  # lines; what bandit says of more than a statement goes by its own line
 DEPTH = 10_000  # calls: long sums in generated code nest deeper than Python's own limit
 Row = dict[str, Any]
@@ -37,6 +39,21 @@ def main() -> None:
         print(json.dumps({"tool": tool}), file=out, flush=True)
         rows = RUNNERS[tool](job)
         print(json.dumps({"tool": tool, "rows": list(rows)}), file=out, flush=True)
+
+
+def run_deep() -> int:
+    """`main` on a stack that deeply nested code does not overflow; the exit status."""
+    done: list[bool] = []
+
+    def run() -> None:
+        main()
+        done.append(True)
+
+    threading.stack_size(STACK)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return 0 if done else 1
 
 
 def _limit_memory() -> None:
@@ -203,4 +220,4 @@ RUNNERS: dict[str, Callable[[Row], Iterable[Row]]] = {
 }
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_deep())

@@ -1,0 +1,58 @@
+"""A real git repository with one change, for the tests of what reads code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from reviewbench.core.records import Change
+from reviewbench.repo.git import Repository
+
+IDENTITY = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "A",
+    "GIT_AUTHOR_EMAIL": "a@example.invalid",
+    "GIT_COMMITTER_NAME": "A",
+    "GIT_COMMITTER_EMAIL": "a@example.invalid",
+    "GIT_AUTHOR_DATE": "2024-01-01T00:00:00Z",
+    "GIT_COMMITTER_DATE": "2024-01-01T00:00:00Z",
+}
+Files = Mapping[str, str | bytes | None]
+
+
+def run_git(folder: Path, *args: str) -> str:
+    """Git as a developer runs it."""
+    done = subprocess.run(["git", *args], cwd=folder, env=os.environ | IDENTITY, capture_output=True, check=True)
+    return done.stdout.decode().strip()
+
+
+def commit(folder: Path, files: Files) -> str:
+    """Write `files` (None deletes) and commit; the commit's id."""
+    if not (folder / ".git").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        run_git(folder, "init", "-q", "-b", "main")
+    for name, content in files.items():
+        target = folder / name
+        if content is None:
+            target.unlink()
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+    run_git(folder, "add", "-A", "-f")
+    run_git(folder, "commit", "-q", "--allow-empty", "-m", "a change")
+    return run_git(folder, "rev-parse", "HEAD")
+
+
+def between(folder: Path, base: str, head: str, name: str | None = None) -> Change:
+    """The change from `base` to `head`, with its patches."""
+    files = Repository(folder).changed_files(base, head)
+    return Change(id=name, repo="acme/shop", base=base, head=head, files=files, git=str(folder))
+
+
+def make_change(folder: Path, before: Files, after: Files, name: str | None = None) -> Change:
+    """The change from the files `before` to those with `after` written over them."""
+    base = commit(folder, before)
+    return between(folder, base, commit(folder, after), name)

@@ -1,0 +1,395 @@
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from git_project import commit, make_change
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import Change, ChangedFile, FileStatus, Severity, Side
+from reviewbench.repo._analysers import rules
+from reviewbench.repo._analysers.raw import AnalyserCrash, AnalyserTimeout, Bench, RawFinding, run_program
+from reviewbench.repo.analysers import (
+    TOOLS,
+    Analysis,
+    Finding,
+    Settings,
+    analyse,
+    check_tools,
+    gaps,
+    installed,
+    versions,
+)
+from reviewbench.repo.diffs import changed_lines
+from reviewbench.repo.git import Repository
+
+OURS = ("ruff", "bandit", "radon", "complexipy", "lizard")  # these come with the package
+
+
+def run(change: Change, *tools: str, **terms: object) -> Analysis:
+    assert change.git is not None
+    return analyse(Repository(Path(change.git)), change, Settings(tools=tools or OURS, **terms))  # type: ignore[arg-type]
+
+
+def rules_of(analysis: Analysis) -> set[tuple[str, str, str, int]]:
+    return {(f.tool, f.rule, f.path, f.start) for f in analysis.findings}
+
+
+def branches(count: int, indent: str = "    ") -> str:
+    return "".join(f"{indent}if a == {i}:\n{indent}    for b in c:\n{indent}        print(b)\n" for i in range(count))
+
+
+def needs(tool: str) -> None:
+    if not shutil.which(tool):
+        pytest.skip(f"{tool} is not installed here")
+
+
+# --- what becomes a finding ----------------------------------------------------------------------------------------
+
+
+def test_only_changed_lines_speak(tmp_path: Path) -> None:
+    before = "import os\n\n\ndef f(x):\n    return x == None\n"
+    after = "import os\nimport sys\n\n\ndef f(x):\n    return x == None\n\n\ndef g(x):\n    return x != None\n"
+    change = make_change(tmp_path, {"a.py": before}, {"a.py": after})
+    assert rules_of(run(change, "ruff")) == {("ruff", "F401", "a.py", 2), ("ruff", "E711", "a.py", 10)}
+
+
+def test_every_finding_starts_on_a_changed_line_of_its_file(tmp_path: Path) -> None:
+    source = "import os, sys\n\n\ndef big(a, c=[]):\n" + branches(12) + "    return eval(a)\n"
+    edited = source.replace("if a == 3", "if a is 3").replace("eval(a)", "exec(a)")
+    change = make_change(tmp_path, {"m.py": source}, {"m.py": edited, "n.py": source})
+    found = run(change).findings
+    changed = {file.path: changed_lines(file, Side.NEW) for file in change.files}
+    assert {f.path for f in found} == {"m.py", "n.py"}
+    assert all(f.start in changed[f.path] for f in found)
+    assert not any(f.rule == "F401" and f.path == "m.py" for f in found)
+
+
+def test_complexity_stands_at_the_def_line_or_at_the_first_changed_line(tmp_path: Path) -> None:
+    body = "def big(a, c):\n" + branches(12) + "    return a\n\n\ndef small(a):\n    return a\n"
+    touched = make_change(tmp_path / "one", {"m.py": body}, {"m.py": body.replace("return a\n\n", "return a + 1\n\n")})
+    (finding,) = run(touched).findings
+    assert (finding.tool, finding.rule, finding.function, finding.agree) == (
+        "radon",
+        "cyclomatic",
+        "big",
+        ("complexipy:cognitive",),
+    )
+    assert (finding.start, finding.end) == (38, 38)
+    assert "cyclomatic complexity is 25, over 10" in finding.message
+    assert "cognitive complexity is" in finding.message
+    fresh = make_change(tmp_path / "two", {"x": ""}, {"m.py": "import functools\n\n\n@functools.cache\n" + body})
+    assert [(f.start, f.end) for f in run(fresh).findings] == [(5, 5)]
+    elsewhere = make_change(tmp_path / "three", {"m.py": body}, {"m.py": body + "\n\nX = 1\n"})
+    assert run(elsewhere).findings == ()
+
+
+def test_the_thresholds_are_the_highest_that_is_no_finding(tmp_path: Path) -> None:
+    source = "def f(a, c):\n" + "".join(f"    if a == {i}:\n        c += 1\n" for i in range(5)) + "    return c\n"
+    change = make_change(tmp_path, {"x": ""}, {"m.py": source})
+    assert run(change, "radon", cyclomatic=6).findings == ()
+    assert [f.severity for f in run(change, "radon", cyclomatic=5).findings] == [Severity.LOW]
+    assert [f.severity for f in run(change, "radon", cyclomatic=3).findings] == [Severity.MEDIUM]
+    assert run(change, "complexipy", cognitive=5).findings == ()
+    assert [f.rule for f in run(change, "complexipy", cognitive=4).findings] == ["cognitive"]
+
+
+CALL = """import subprocess
+
+
+def go(x):
+    subprocess.run(
+        x,
+        shell=True,
+        check=True,
+    )
+"""
+
+
+def test_two_tools_that_say_the_same_speak_once(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"x": ""}, {"m.py": CALL})
+    (finding,) = run(change).findings
+    assert (finding.tool, finding.rule, finding.agree) == ("bandit", "B602", ("ruff:S602",))
+    assert (finding.start, finding.category, finding.severity) == (5, "security", Severity.HIGH)
+    assert finding.function == "go"
+    assert finding.quote == "subprocess.run("
+    assert [(f.tool, f.rule) for f in run(change, "ruff").findings] == [("ruff", "S602")]
+
+
+def test_one_changed_argument_of_an_old_call_counts(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"m.py": CALL.replace("shell=True", "shell=False")}, {"m.py": CALL})
+    (finding,) = run(change).findings
+    assert (finding.rule, finding.start, finding.end, finding.quote) == ("B602", 7, 7, "shell=True,")
+
+
+def test_lizard_reads_the_other_languages_and_not_python(tmp_path: Path) -> None:
+    go = "package main\n\nfunc pick(a int) int {\n" + "".join(
+        f"\tif a > {i} {{\n\t\treturn {i}\n\t}}\n" for i in range(14)
+    )
+    js = "function pick(a) {\n" + "".join(f"  if (a > {i}) {{ return {i}; }}\n" for i in range(14)) + "}\n"
+    change = make_change(
+        tmp_path, {"x": ""}, {"m.go": go + "\treturn 0\n}\n", "m.js": js, "m.py": "def f(a, c):\n" + branches(14)}
+    )
+    assert rules_of(run(change, "lizard")) == {
+        ("lizard", "cyclomatic", "m.go", 3),
+        ("lizard", "cyclomatic", "m.js", 1),
+    }
+    assert {f.function for f in run(change, "lizard").findings} == {"pick"}
+
+
+def test_asserts_in_tests_and_every_use_of_a_module_are_no_findings(tmp_path: Path) -> None:
+    source = "import pickle\nimport subprocess\n\n\ndef check(x):\n    assert x\n    subprocess.run([x], check=True)\n"
+    source += "    return pickle\n"
+    change = make_change(tmp_path, {"x": ""}, {"tests/test_a.py": source, "src/a.py": source})
+    found = [(f.rule, f.path, f.agree) for f in run(change).findings]
+    assert found == [("B101", "src/a.py", ("ruff:S101",))]
+
+
+@given(
+    st.sampled_from(["ruff", "bandit", "eslint", "shellcheck", "cppcheck"]),
+    st.from_regex(r"[A-Z]{1,4}\d{2,4}", fullmatch=True),
+)
+def test_every_rule_has_a_category_and_a_severity(tool: str, rule: str) -> None:
+    raw = RawFinding(tool, rule, "a", 1, 1, "m", level="LOW")
+    assert rules.category(raw) in {"security", "performance", "maintainability", "defect"}
+    assert rules.severity(raw) in Severity
+    assert rules.complaint(raw)
+
+
+# --- files that nobody trusts --------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "pyproject.toml": '[tool.ruff]\nexclude=["*"]\n[tool.ruff.lint]\nselect=[]\n[tool.bandit]\nskips=["B307"]\n'
+    'exclude_dirs=["."]\n[tool.complexipy]\nmax-complexity-allowed=9999\n',
+    "ruff.toml": 'exclude = ["*"]\n[lint]\nselect = []\n',
+    ".ruff.toml": 'exclude = ["*"]\n',
+    "setup.cfg": "[bandit]\nskips = B307\n[radon]\ncc_min = F\nexclude = *\n",
+    "radon.cfg": "[radon]\nexclude = *\n",
+    ".bandit": "[bandit]\nskips: B307\nexclude: .\n",
+    ".gitignore": "*\n",
+    "whitelizer.txt": "big\n",
+    "sitecustomize.py": "open('MARK', 'w')\n",
+    "ast.py": "open('MARK', 'w')\n",
+    "bandit.py": "open('MARK', 'w')\n",
+    "json/__init__.py": "open('MARK', 'w')\n",
+}
+BAD = "import os\n\n\ndef big(a, c):\n" + branches(12) + "    return eval(a)\n"
+
+
+def test_settings_in_the_repository_are_not_obeyed(tmp_path: Path) -> None:
+    plain = run(make_change(tmp_path / "plain", {"x": ""}, {"m.py": BAD})).findings
+    mark = tmp_path / "MARK"
+    hostile = {name: text.replace("MARK", str(mark)) for name, text in HOSTILE.items()}
+    change = make_change(tmp_path / "hostile", {"x": ""}, {"m.py": BAD, **hostile})
+    found = tuple(f for f in run(change).findings if f.path == "m.py")
+    assert {(f.tool, f.rule) for f in plain} == {("ruff", "F401"), ("bandit", "B307"), ("radon", "cyclomatic")}
+    assert found == plain
+    assert not mark.exists()
+
+
+def test_comments_in_the_code_silence_nobody_unless_asked(tmp_path: Path) -> None:
+    python = (
+        "# ruff: noqa\nimport os  # noqa\n\n\ndef big(a, c):  # complexipy: ignore\n"
+        + branches(12)
+        + "    return eval(a)  # nosec\n"
+    )
+    js = "// GENERATED CODE\nfunction pick(a) { // #lizard forgives\n"
+    js += (
+        "  /* #lizard forgive global\n */\n" + "".join(f"  if (a > {i}) {{ return {i}; }}\n" for i in range(14)) + "}\n"
+    )
+    change = make_change(tmp_path, {"x": ""}, {"m.py": python, "m.js": js})
+    loud = {(f.tool, f.rule, f.start, *f.agree) for f in run(change).findings}
+    assert loud == {
+        ("ruff", "F401", 2),
+        ("bandit", "B307", 42, "ruff:S307"),
+        ("radon", "cyclomatic", 5, "complexipy:cognitive"),
+        ("lizard", "cyclomatic", 2),
+    }
+    assert {(f.tool, f.rule) for f in run(change, suppressions=True).findings} == {("radon", "cyclomatic")}
+
+
+def test_odd_file_names_are_files_and_not_options(tmp_path: Path) -> None:
+    names = [
+        "@args.py",
+        "-rf.py",
+        "--config=evil.py",
+        "a b;$(touch MARK).py",
+        "ünï.py",
+        "build/x.py",
+        "node_modules/y.py",
+    ]
+    change = make_change(tmp_path, {"x": ""}, dict.fromkeys(names, "import os\n"))
+    assert {f.path for f in run(change).findings} == set(names)
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.py"
+    secret.write_text("import os\neval(input())\n")
+    folder = tmp_path / "repo"
+    base = commit(folder, {"x": ""})
+    (folder / "link.py").symlink_to(secret)
+    head = commit(folder, {"m.py": "import os\n"})
+    files = Repository(folder).changed_files(base, head)
+    change = Change(repo="r", base=base, head=head, files=files, git=str(folder))
+    found = run(change)
+    assert {f.path for f in found.findings} == {"m.py"}
+    assert [(drop.item, drop.reason) for drop in found.unread] == [("link.py", "is a symbolic link")]
+
+
+def test_what_does_not_parse_is_said_and_the_rest_is_read(tmp_path: Path) -> None:
+    files: dict[str, str | bytes | None] = {
+        "old.py": "print 'x'\n",
+        "latin.py": "# -*- coding: latin-1 -*-\nimport os\nx = '\xe9'\n".encode("latin-1"),
+        "wrong.py": b"import os\nx = '\xe9'\n",
+        "good.py": "import os\n",
+        "deep.py": "x = " + "(" * 300 + ")" * 300 + "\n",
+        "long.py": "x = " + " + ".join(["'a'"] * 3000) + "\n",
+        "huge.py": "x = 1\n" * 200_000,
+        "gone.sh": "",
+    }
+    change = make_change(tmp_path, {"x": ""}, files)
+    found = run(change)
+    assert {drop.item for drop in found.unread} == {"old.py", "wrong.py", "deep.py", "huge.py"}
+    assert "does not parse as Python 3" in next(d.reason for d in found.unread if d.item == "old.py")
+    assert {f.path for f in found.findings} == {"good.py", "latin.py", "wrong.py"}  # ruff forgives a wrong letter
+
+
+def test_a_change_that_no_tool_reads_and_deleted_files_give_nothing(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"a.py": "import os\n"}, {"a.py": None, "notes.md": "# hi\n", "b.bin": b"\x00\x01"})
+    assert run(change) == Analysis()
+
+
+# --- tools that break ----------------------------------------------------------------------------------------------
+
+
+def test_a_crash_names_the_tool_and_is_no_empty_result(tmp_path: Path) -> None:
+    nested = "def f(a):\n    return " + "not " * 30_000 + "a\n"
+    change = make_change(tmp_path, {"x": ""}, {"deep.js": "function f(a) { return 1 }\n", "m.py": nested})
+    try:
+        found = run(change, "radon", "complexipy")
+    except AnalyserCrash as error:
+        assert str(error).split(" crashed")[0] in ("parse", "radon", "complexipy")
+    else:
+        assert [drop.item for drop in found.unread] == ["m.py"]
+
+
+def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, tmp_path, seconds=0.3)
+    with pytest.raises(AnalyserTimeout, match=r"slow did not finish within 0\.3 s"):
+        run_program("slow", ["sh", "-c", "(sleep 1; touch late) & touch early; wait"], bench)
+    time.sleep(1.2)
+    assert (tmp_path / "early").exists()
+    assert not (tmp_path / "late").exists()
+
+
+def test_a_program_gets_an_empty_home_and_none_of_our_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_TOKEN", "hunter2")
+    _, out, _ = run_program("env", ["env"], Bench(tmp_path, tmp_path / "home"))
+    assert b"hunter2" not in out
+    assert f"HOME={tmp_path}/home\n".encode() in out
+
+
+def test_a_program_that_is_not_there_is_a_crash(tmp_path: Path) -> None:
+    with pytest.raises(AnalyserCrash, match="gone could not be started"):
+        run_program("gone", [str(tmp_path / "gone")], Bench(tmp_path, tmp_path))
+
+
+# --- tools that may be missing -------------------------------------------------------------------------------------
+
+
+def patched(path: str, status: FileStatus = FileStatus.ADDED) -> ChangedFile:
+    return ChangedFile(path=path, status=status, patch="@@ -0,0 +1 @@\n+x")
+
+
+def test_what_is_not_installed_and_what_no_tool_reads_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    names = ["a.js", "b.mjs", "run.sh", "c.py", "notes.md", "more.md", "Makefile"]
+    files = (*map(patched, names), patched("old.js", FileStatus.DELETED))
+    drops = {(drop.item, drop.by): drop.reason for drop in gaps([Change(repo="r", files=files)], tuple(TOOLS))}
+    assert drops == {
+        ("2 JavaScript files", "eslint"): "eslint is not installed: read by lizard alone",
+        ("1 Shell file", "shellcheck"): "shellcheck is not installed: nothing reads them",
+        ("3 files", "analyser"): "no analyser reads such files (.md 2, Makefile 1)",
+    }
+    chosen = gaps([Change(repo="r", files=files)], ("ruff",))
+    assert ("2 JavaScript files", "none of the chosen tools reads it") in {(d.item, d.reason) for d in chosen}
+
+
+def test_the_tools_of_the_package_are_here_with_their_versions() -> None:
+    assert set(OURS) <= installed().keys()
+    assert all(versions(OURS)[tool][0].isdigit() for tool in OURS)
+
+
+def test_an_unknown_tool_is_named() -> None:
+    with pytest.raises(UserError, match="no analyser is called 'rff'"):
+        check_tools(("ruff", "rff"))
+
+
+SHELL = "#!/bin/bash\n# shellcheck disable=SC2086\nrm -rf $1\nsource ./other.sh\n"
+
+
+def test_shellcheck_reads_shell_and_obeys_no_file_or_comment(tmp_path: Path) -> None:
+    needs("shellcheck")
+    hostile = {".shellcheckrc": "disable=all\n", "shellcheckrc": "disable=all\n", "other.sh": "#!/bin/bash\nif\n"}
+    change = make_change(tmp_path, {"x": ""}, {"run.sh": SHELL, **hostile})
+    found = run(change, "shellcheck")
+    assert ("shellcheck", "SC2086", "run.sh", 3) in rules_of(found)
+    assert {f.category for f in found.findings} == {"defect"}
+    assert [drop.item for drop in found.unread] == ["other.sh"]
+    assert ("shellcheck", "SC2086", "run.sh", 3) not in rules_of(run(change, "shellcheck", suppressions=True))
+
+
+JS = "/* eslint-disable */\nfunction f(a) {\n  if (a = 1) {\n    eval(a);\n  }\n}\nf();\n"
+
+
+def test_eslint_reads_javascript_and_obeys_no_file_or_comment(tmp_path: Path) -> None:
+    needs("eslint")
+    mark = tmp_path / "MARK"
+    evil = f"require('fs').writeFileSync({str(mark)!r}, 'x'); module.exports = [{{ignores: ['**']}}];\n"
+    hostile = {
+        "eslint.config.js": evil,
+        "eslint.config.cjs": evil,
+        ".eslintrc.js": evil,
+        ".eslintignore": "*\n",
+        "package.json": '{"type": "module", "eslintConfig": {"root": true, "rules": {}}, "eslintIgnore": ["*"]}\n',
+    }
+    files = {"run.js": JS, "mod.mjs": "import x from 'y';\n", "old.js": "return 1;\n", "bad.js": "function (\n"}
+    change = make_change(tmp_path / "repo", {"x": ""}, files | hostile)
+    found = run(change, "eslint")
+    assert {("eslint", "no-eval", "run.js", 4), ("eslint", "no-cond-assign", "run.js", 3)} <= rules_of(found)
+    assert ("eslint", "no-unused-vars", "mod.mjs", 1) in rules_of(found)
+    assert [drop.item for drop in found.unread] == ["bad.js"]
+    assert not mark.exists()
+    assert not any(f.path == "run.js" for f in run(change, "eslint", suppressions=True).findings)
+
+
+def test_cppcheck_reads_c_and_no_other_file_of_this_machine(tmp_path: Path) -> None:
+    needs("cppcheck")
+    source = '#include "/dev/zero"\nint f(int a) {\n  int b[2];\n'
+    source += "  b[5] = a; // cppcheck-suppress arrayIndexOutOfBounds\n  return b[0];\n}\n"
+    change = make_change(tmp_path, {"x": ""}, {"a.c": source})
+    assert rules_of(run(change, "cppcheck")) == {("cppcheck", "arrayIndexOutOfBounds", "a.c", 4)}
+
+
+# --- any content ---------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["import os", "def f(x):", "    return eval(x)", "class A:", "  '", "\t", "\x0c", "é", "`", "{"]
+        )
+    )
+)
+def test_any_content_gives_findings_or_a_note(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    text = "\n".join(lines) + "\n"
+    change = make_change(tmp_path_factory.mktemp("any"), {"x": ""}, {"a.py": text, "a.go": text, "a.php": text})
+    found = run(change)
+    assert all(isinstance(f, Finding) and 1 <= f.start <= f.end for f in found.findings)
