@@ -109,8 +109,9 @@ class Evidence:
         return np.where(self.allowed, self.probability + self.tie, 0.0)
 
     def unknown(self, c: int) -> bool:
-        """Nobody judged this comment against anything, though there was something to judge it against."""
-        return bool(self.pairs[c]) and self.rules.location != "only" and all(p.verdict is None for p in self.pairs[c])
+        """No judge decided on this comment and some finding, so it may be right: stored verdicts can have gaps."""
+        decided = self.rules.location == "only" or all(pair.verdict is not None for pair in self.pairs[c])
+        return bool(self.pairs[c]) and not decided
 
 
 def match(case: Case, review: Review, table: Table, rules: Rules) -> Matching:
