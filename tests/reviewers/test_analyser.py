@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from git_project import make_change
+from reviewbench.core.errors import NeedsCode, UserError
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Reviewer
+from reviewbench.core.records import Anchoring, Change, ChangedFile, Severity
+from reviewbench.repo.anchors import anchor, code_reader
+from reviewbench.reviewers.analyser import Analyser
+
+SOURCE = """import os
+
+
+def load(path, cache={}):
+    try:
+        return eval(path)
+    except:
+        pass
+"""
+BUSY = "def busy(a):\n" + "".join(f"    if a == {n}:\n        return {n}\n" for n in range(14))
+
+
+def test_a_developer_can_read_what_the_tools_say(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE, "busy.py": BUSY, "old.py": "print 'x'\n"}, "c1")
+    tools = ("ruff", "bandit", "radon", "complexipy")
+    assert Analyser(tools=tools).prepare([change]) == ()
+    review = Analyser(tools=tools).review(change)
+    assert review.case == "c1"
+    said = {c.body: c for c in review.comments}
+    assert set(said) == {
+        "`busy` is hard to follow: cyclomatic complexity is 15, over 10. Consider splitting it.",
+        "`os` imported but unused. Remove unused import: `os`.",
+        "Do not use mutable data structures for argument defaults. Replace with `None`; initialize within function"
+        " (in `load`).",
+        "Use of possibly insecure function - consider using safer ast.literal_eval (in `load`).",
+        "Do not use bare `except` (in `load`).",
+        "Try, Except, Pass detected (in `load`).",
+    }
+    evil = next(c for c in review.comments if c.extra["rule"] == "B307")
+    assert (evil.author, evil.category, evil.severity) == ("bandit", "security", Severity.MEDIUM)
+    assert evil.extra == {"tool": "bandit", "rule": "B307", "agree": ["ruff:S307"]}
+    assert evil.quote == "return eval(path)"
+    assert review.trace is not None
+    assert review.trace.startswith("old.py: does not parse as Python 3")
+
+
+def test_the_anchor_engine_agrees_with_every_place(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"m.py": "import os\n"}, {"m.py": SOURCE, "busy.py": BUSY})
+    comments = Analyser().review(change).comments
+    assert comments
+    for comment in comments:
+        again = anchor(comment, change, read=code_reader(change))
+        assert (again.span, again.anchoring) == (comment.span, Anchoring.AS_GIVEN)
+
+
+def test_two_runs_say_the_same(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE, "busy.py": BUSY})
+    assert Analyser().review(change) == Analyser().review(change)
+
+
+def test_the_patches_come_from_the_commits_where_the_record_has_none(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE})
+    bare = change.model_copy(update={"files": (ChangedFile(path="m.py"),)})
+    assert Analyser().review(bare) == Analyser().review(change)
+
+
+def test_it_needs_the_code_and_says_so() -> None:
+    change = Change(repo="r", files=(ChangedFile(path="a.py", patch="@@ -0,0 +1 @@\n+x"),))
+    with pytest.raises(NeedsCode, match="--with-code"):
+        Analyser().prepare([change])
+    with pytest.raises(NeedsCode):
+        Analyser().review(change)
+
+
+@pytest.mark.parametrize("wrong", [Analyser(tools=("rff",)), Analyser(complexity=0), Analyser(seconds=0.0)])
+def test_wrong_parameters_are_named_before_the_run(wrong: Analyser) -> None:
+    with pytest.raises(UserError):
+        wrong.prepare([])
+
+
+def test_a_tool_out_of_time_fails_the_change(tmp_path: Path) -> None:
+    change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE})
+    with pytest.raises(TimeoutError, match="did not finish within"):
+        Analyser(seconds=0.001).review(change)
+
+
+def test_its_versions_are_pinned_and_its_spec_round_trips() -> None:
+    assert set(Analyser(tools=("ruff", "radon")).pins()) == {"ruff", "radon"}
+    custom = Analyser(tools=("ruff",), complexity=12, suppressions=True)
+    assert load(Reviewer, signature(custom)) == custom

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Reviewer
+from reviewbench.core.records import Change
+from reviewbench.reviewers.silent import Silent
+
+
+def test_it_says_nothing_and_needs_no_code() -> None:
+    review = Silent().review(Change(id="c1", repo="r"))
+    assert (review.case, review.system, review.comments) == ("c1", "silent", ())
+    assert not Silent().needs_diff
+
+
+def test_its_spec_round_trips() -> None:
+    assert load(Reviewer, signature(Silent())) == Silent()
