@@ -141,6 +141,7 @@ class ProbeCheck(Record):
     ok: bool | None  # None: could not be tried on this data, `found` says why
     case: str | None = None
     detail: str = ""
+    metric: str = ""  # its spec; part of `name` where several metrics were tried
 
 
 class LintFinding(Record):
