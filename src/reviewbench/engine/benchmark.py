@@ -10,7 +10,9 @@ from reviewbench.core.records import Case
 
 
 def benchmark_hash(cases: Iterable[Case]) -> str:
-    """SHA-256 (64 hex digits) of the cases: free of their order, of the order of keys, and of `Change.git`.
+    """SHA-256 (64 hex digits) of the cases: free of their order, of the order of keys, of `Change.git` and of labels.
+
+    Labels judge what somebody said on a case; they are no part of what the case asks.
 
     Fields left at their default do not count, so a field that a later version adds changes no hash.
     """
@@ -19,6 +21,6 @@ def benchmark_hash(cases: Iterable[Case]) -> str:
 
 
 def _digest(case: Case) -> str:
-    raw = case.model_dump_json(exclude_defaults=True, exclude={"change": {"git"}})
+    raw = case.model_dump_json(exclude_defaults=True, exclude={"change": {"git"}, "labels": True})
     canonical = json.dumps(json.loads(raw), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()

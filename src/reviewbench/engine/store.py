@@ -16,6 +16,7 @@ from pydantic import Field
 from reviewbench import __version__
 from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.labels import Label
 from reviewbench.core.parsing import lines, parse_json, parse_record
 from reviewbench.core.records import Case
 from reviewbench.core.results import Outcome, Score
@@ -24,7 +25,8 @@ from reviewbench.engine.journal import Journal, checked_line, write_error, write
 from reviewbench.engine.lock import Lock
 
 FORMAT = 1
-MANIFEST, CASES, REVIEWS, SCORES, LOCK = "manifest.json", "cases.jsonl", "reviews.jsonl", "scores.jsonl", "lock"
+MANIFEST, CASES, LABELS, LOCK = "manifest.json", "cases.jsonl", "labels.jsonl", "lock"
+REVIEWS, SCORES = "reviews.jsonl", "scores.jsonl"
 _BEFORE_MANIFEST = {LOCK, CASES, CASES + ".tmp", MANIFEST + ".tmp"}  # what a creation that was killed leaves
 
 OutcomeKey = tuple[str, str, int]
@@ -65,6 +67,7 @@ class RunFolder:
         self.path, self._lock = path, lock
         self._reviews = Journal(path / REVIEWS, Outcome)
         self._scores = Journal(path / SCORES, Score)
+        self._labels = Journal(path / LABELS, Label)
         self._cases: list[Case] | None = None
         self.manifest: Manifest
 
@@ -173,7 +176,10 @@ class RunFolder:
     # --- records -----------------------------------------------------------------------------------------------
 
     def cases(self) -> list[Case]:
-        """The cases, in the data set's order. Raises BadInput when they are not those that the manifest names."""
+        """The cases in the data set's order, each with the labels that the run holds on it.
+
+        Raises BadInput when they are not those that the manifest names.
+        """
         if self._cases is None:
             path = self.path / CASES
             try:
@@ -186,7 +192,36 @@ class RunFolder:
                     str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
                 )
             self._cases = found
-        return list(self._cases)
+        on: dict[str, list[Label]] = {}
+        for label in self.labels():
+            on.setdefault(label.subject.case, []).append(label)
+        return [
+            case.model_copy(update={"labels": (*case.labels, *on[case.id])}) if case.id in on else case
+            for case in self._cases
+        ]
+
+    def labels(self) -> list[Label]:
+        """The labels that were added to the run, in their order."""
+        return [label for _, label in self._labels.read()]
+
+    def add_labels(self, labels: Iterable[Label]) -> int:
+        """Record judgements on reviews of this run, such as stored verdicts; those it holds already are left out.
+
+        Returns how many were new. Two runs with different labels are still runs of one benchmark.
+        """
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading only")
+        there = {label.to_line() for label in self.labels()}
+        new = [label for label in labels if label.to_line() not in there]
+        if new:
+            self._labels.open_for_writing()
+            try:
+                for label in new:
+                    self._labels.write(label, sync=False)
+                self._labels.sync()
+            finally:
+                self._labels.close()
+        return len(new)
 
     def outcomes(self) -> list[Outcome]:
         """One outcome per (case, system, attempt), in the order in which they first came.

@@ -1,0 +1,40 @@
+"""Every plug-in: a docstring with its source, a spec that round-trips, literal defaults."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+
+import pytest
+
+from reviewbench.core.plugins import find_class, load, names, short_spec, signature
+from reviewbench.core.protocols import Dataset, Format, Judge, Metric, Plugin, Reviewer
+
+KINDS: tuple[type[Plugin], ...] = (Dataset, Reviewer, Metric, Format, Judge)
+EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
+REQUIRED = {"replay": "replay(path='findings.sarif')"}
+
+
+@pytest.mark.parametrize(("kind", "name"), EVERY, ids=lambda value: value if isinstance(value, str) else value.kind)
+def test_plugin(kind: type[Plugin], name: str) -> None:
+    cls = find_class(kind, name)
+    module = inspect.getmodule(cls)
+    assert module is not None
+    assert module.__doc__ is not None
+    assert dataclasses.is_dataclass(cls)
+    assert cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert cls.__name__ == "".join(part.capitalize() for part in name.split("_")), "file and class name differ"
+    first, _, _ = module.__doc__.partition("\n")
+    assert 15 < len(first) <= 120, f"{name}: the first line is its line in the catalogue"
+    assert re.search(r"https?://|arXiv|[Ss]ource|appendix|baseline|commit", module.__doc__), f"{name} cites no source"
+    plugin = load(kind, REQUIRED.get(name, name))
+    assert load(kind, signature(plugin)) == plugin
+    assert load(kind, short_spec(plugin)) == plugin
+    assert hash(plugin) == hash(load(kind, signature(plugin)))
+    assert all(isinstance(key, str) and isinstance(value, str) for key, value in plugin.pins().items())
+
+
+def test_each_kind_has_plugins() -> None:
+    for kind in KINDS:
+        assert names(kind.kind), kind.kind
