@@ -80,6 +80,19 @@ class Dataset(Plugin):
         """The reviews that came with the data, and the labels on them; `parameters` choose among several sets."""
         raise UserError(f"{type(self).__name__} came without recorded reviews", remedy="name a reviewer instead")
 
+    def counts(self) -> Mapping[str, int]:
+        """What the files at hand hold, under the names that the card expects them by; what is not there is left out."""
+        cases = list(self.cases())
+        found = {
+            "changes": len(cases),
+            "references": sum(len(case.references) for case in cases),
+            "neutral": sum(len(case.neutral) for case in cases),
+            "rejected": sum(len(case.rejected) for case in cases),
+            "repositories": len({case.change.repo for case in cases}),
+            "languages": len({case.facts["language"] for case in cases if "language" in case.facts}),
+        }
+        return {name: count for name, count in found.items() if count}
+
     def notes(self) -> Sequence[Drop]:
         """What reading put right or left out, each with its reason. Complete once `cases()` was read."""
         return ()
