@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Dataset
-from reviewbench.core.records import Case, Needs, Side, Span
+from reviewbench.core.records import Case, ChangedFile, Needs, Side, Span
+from reviewbench.datasets._code import CODE, DIFFS, Diff
 from reviewbench.datasets.aacr_bench import AacrBench, size_class
 
 
@@ -39,7 +40,7 @@ def test_the_counts_of_the_paper(real: AacrBench, cases: list[Case]) -> None:
         "performance": 117,
     }
     assert Counter(r.needs for r in references) == {Needs.DIFF: 754, Needs.FILE: 518, Needs.REPO: 233}
-    assert len({case.change.repo for case in cases}) == real.card.expected["repositories"] == 50
+    assert real.counts() == real.card.expected
 
 
 def test_the_slices_stand_on_the_union_of_both_files(cases: list[Case]) -> None:
@@ -189,6 +190,20 @@ def test_no_file_brings_anything_but_a_user_error(
         data.cases()
     except UserError as error:
         assert "\n" not in str(error)
+
+
+def test_code_that_was_fetched_is_attached_and_what_lacks_is_noted(tmp_path: Path) -> None:
+    other = sample(githubPrUrl="https://github.com/owner/name/pull/8", target_commit="c" * 40)
+    data = write(tmp_path, [sample(), other], [])
+    files = (ChangedFile(path="a.py", patch="@@ -1 +1 @@\n-a\n+b\n"),)
+    diff = Diff(repo="owner/name", base="a" * 40, head="b" * 40, merge_base="d" * 40, files=files)
+    (tmp_path / CODE).mkdir()
+    (tmp_path / CODE / DIFFS).write_bytes(diff.to_line())
+    first, second = data.cases()
+    assert first.change.has_diff and first.change.base == "d" * 40
+    assert not second.change.has_diff
+    assert [note.item for note in data.notes()] == ["owner/name#8"]
+    assert not any(case.change.has_diff for case in AacrBench(path=str(tmp_path), code=False).cases())
 
 
 def test_spec_round_trip() -> None:

@@ -107,6 +107,11 @@ def test_reviews_without_candidates_are_kept(real: Martian) -> None:
     assert len(empty) == 24
 
 
+def test_the_counts_at_hand_stand_beside_the_expected_ones(real: Martian) -> None:
+    assert real.counts() == {"changes": 30, "references": 85, "repositories": 3, "tools": 12, "judges": 3}
+    assert real.counts().keys() == real.card.expected.keys()
+
+
 def test_an_unknown_extractor_names_those_at_hand(real: Martian) -> None:
     with pytest.raises(UserError, match=r"openai_gpt-5\.2"):
         real.recorded(extractor="../../etc")

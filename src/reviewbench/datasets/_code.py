@@ -26,6 +26,7 @@ Progress = Callable[[str, int, int], None]
 
 GITHUB = "https://github.com"
 DEPTHS = (1000, 10_000, 2**31 - 1)  # commits to look back for the merge base, tried in turn; the last means all
+CODE = "code"  # the folder beside a data set's files
 DIFFS = "changes.jsonl"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REPO = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*/[A-Za-z0-9_-][A-Za-z0-9_.-]*")
@@ -191,8 +192,7 @@ def _fetch_repository(
         mirror = _Mirror(mirror_path(folder, repo), f"{forge.rstrip('/')}/{repo}.git", protocol, depths)
         lost = mirror.fetch_commits([commit for key in keys for commit in (key.base, key.head)])
     except UserError as error:
-        reason = error.problem.partition(": ")[2] or error.problem
-        return [], [Drop(item=f"{repo}, {len(keys)} changes", by="code", reason=reason)]
+        return [], [Drop(item=f"{repo}, {len(keys)} changes", by="code", reason=_reason(error))]
     diffs: list[Diff] = []
     drops: list[Drop] = []
     for key in keys:
@@ -202,8 +202,13 @@ def _fetch_repository(
                 raise UserError(lost[gone[0]])
             diffs.append(mirror.diff(key))
         except UserError as error:
-            drops.append(Drop(item=f"{repo} {key.base[:10]}...{key.head[:10]}", by="code", reason=error.problem))
+            drops.append(Drop(item=f"{repo} {key.base[:10]}...{key.head[:10]}", by="code", reason=_reason(error)))
     return diffs, drops
+
+
+def _reason(error: UserError) -> str:
+    """What git said last, without its hints."""
+    return error.problem.rpartition("fatal: ")[2]
 
 
 class _Mirror:
@@ -229,7 +234,7 @@ class _Mirror:
                 try:
                     self._fetch_commits([commit], self.depths[0])
                 except UserError as error:
-                    lost[commit] = error.problem
+                    lost[commit] = _reason(error)
             return lost
         return {}
 

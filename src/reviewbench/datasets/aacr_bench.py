@@ -17,6 +17,7 @@ from reviewbench.core.protocols import Card, Dataset
 from reviewbench.core.records import Case, Change, Comment, Location, Needs, Side, Span
 from reviewbench.core.results import Drop
 from reviewbench.datasets._cards import AACR_BENCH
+from reviewbench.datasets._code import CODE, DIFFS, attach_code
 from reviewbench.datasets._forge import parse_pull
 from reviewbench.datasets._home import locate
 from reviewbench.datasets._json_shape import Shape, build, read_json
@@ -49,9 +50,13 @@ class _Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class AacrBench(Dataset):
-    """AACR-Bench: right comments (positive samples) are references, wrong ones (negative samples) are rejected."""
+    """AACR-Bench: right comments (positive samples) are references, wrong ones (negative samples) are rejected.
+
+    `code`: take the diffs from the folder `code` beside the files, where `get aacr_bench --with-code` put them.
+    """
 
     path: str = ""
+    code: bool = True
 
     @property
     def card(self) -> Card:
@@ -68,7 +73,7 @@ class AacrBench(Dataset):
         return self._read()[0]
 
     def notes(self) -> Sequence[Drop]:
-        """Ranges put right, and pull requests that only the negative file holds."""
+        """Ranges put right, pull requests that only the negative file holds, changes whose code was not fetched."""
         return self._read()[1]
 
     def _read(self) -> tuple[list[Case], list[Drop]]:
@@ -101,6 +106,9 @@ class AacrBench(Dataset):
                     reason="in the negative file only: no reference comments, facts from there",
                 )
             )
+        if self.code and (self.folder / CODE / DIFFS).is_file():
+            cases, drops = attach_code(cases, self.folder / CODE)
+            notes.extend(drops)
         return cases, notes
 
 

@@ -6,7 +6,7 @@ The files hold neither diffs nor line numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +68,12 @@ class Martian(Dataset):
                 remedy=f'recorded(extractor="{DEFAULT_EXTRACTOR}")',
             )
         return read_recorded(self.folder, extractor, self._by_address(), Reading())
+
+    def counts(self) -> Mapping[str, int]:
+        """What the files at hand hold, with the tools that were recorded and the judges of them."""
+        known = judges(self.folder)
+        tools = {review.system for judge in known for review in self.recorded(extractor=judge)[0]}
+        return {**super().counts(), "tools": len(tools), "judges": len(known)}
 
     def notes(self) -> Sequence[Drop]:
         """What the golden files remark, and what each judge's stored verdicts lack or break, counted by kind."""
