@@ -1,0 +1,183 @@
+"""Two comments raise the same thing when a small logistic model over their shared words says so; needs no model call.
+
+Source: own model over 24 lexical features, fitted on the recorded verdicts of three model judges (Martian,
+https://github.com/withmartian/code-review-benchmark, MIT) and on human claim-review links (CRScore, Naik et al. 2025,
+MIT). Probabilities by Platt scaling (Platt 1999). Card and figures: docs/offline-judge.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from reviewbench.core.protocols import Judge
+from reviewbench.core.records import Case, Comment, Review
+from reviewbench.core.results import Verdict
+from reviewbench.judges._lexical_model import LexicalModel, load_weights
+from reviewbench.models.lexical import Profile, profile, shared_words
+from reviewbench.models.words import is_identifier, prose, raw_words, stem
+
+SAME_WORDS = 0.999  # the probability of two comments whose words are the same
+VerdictTable = Sequence[Sequence[Verdict | None]]
+
+
+@dataclass(frozen=True)
+class Lexical(Judge):
+    """The offline judge. Its figures are an estimate of what a model judge would say.
+
+    A probability from `low` to `high` is *unsure*. `cut` replaces the fitted threshold. `weights` is the file of
+    one's own fit (benchmarks/fit_lexical_judge.py); empty means the one that is shipped.
+    """
+
+    low: float = 0.1
+    high: float = 0.9
+    cut: float | None = None
+    weights: str = ""
+
+    kind: ClassVar[str] = "judges"
+    estimate: ClassVar[str] = "offline estimate"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low <= self.high <= 1:
+            raise ValueError(f"low={self.low} and high={self.high} are no band within 0..1")
+        if self.cut is not None and not 0 <= self.cut <= 1:
+            raise ValueError(f"cut={self.cut} is no probability")
+
+    @property
+    def threshold(self) -> float:
+        """The fitted threshold, or `cut`."""
+        return load_weights(self.weights)[0].threshold if self.cut is None else self.cut
+
+    @property
+    def sure(self) -> float:
+        """The upper end of the unsure band."""
+        return self.high
+
+    @property
+    def penalty(self) -> float:
+        """How far a reference that loses its best comment falls below its own maximum."""
+        return load_weights(self.weights)[0].penalty
+
+    def pins(self) -> Mapping[str, str]:
+        """The hash of the weights."""
+        return {"lexical weights": load_weights(self.weights)[1][:16]}
+
+    def judge(
+        self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
+    ) -> VerdictTable:
+        """A Verdict for every pair."""
+        bodies, known = [c.body for c in comments], [r.body for r in references]
+        table = _model(self.weights).first(bodies, known, finding_groups(references))
+        return [
+            [self._verdict(p, body, other, self.threshold) for p, other in zip(row, known, strict=True)]
+            for row, body in zip(table, bodies, strict=True)
+        ]
+
+    def refine(
+        self, case: Case, tables: Mapping[str, VerdictTable], reviews: Mapping[str, Review]
+    ) -> Mapping[str, VerdictTable]:
+        """The second stage: agreement with the other systems' comments. With one system nothing changes.
+
+        Columns are the case's references, neutral and rejected comments, in this order, or the first of them.
+        """
+        said = {system: table for system, table in tables.items() if len(table)}
+        known = (*case.references, *case.neutral, *case.rejected)
+        widths = {len(row) for table in said.values() for row in table}
+        if len(said) < 2 or len(widths) != 1 or max(widths) > len(known):
+            return tables
+        columns = known[: max(widths)]
+        before = {s: [[v.probability if v else 0.0 for v in row] for row in table] for s, table in said.items()}
+        bodies = {system: [c.body for c in reviews[system].comments] for system in said}
+        after = _model(self.weights).second(before, bodies, finding_groups(columns))
+        cut = load_weights(self.weights)[0].second_threshold if self.cut is None else self.cut
+        refined: dict[str, VerdictTable] = dict(tables)
+        for system, table in said.items():
+            refined[system] = [
+                [
+                    old and self._verdict(p, body, column.body, cut, old.probability)
+                    for old, p, column in zip(row, new, columns, strict=True)
+                ]
+                for row, new, body in zip(table, after[system], bodies[system], strict=True)
+            ]
+        return refined
+
+    def _verdict(
+        self, probability: float, comment: str, reference: str, cut: float, before: float | None = None
+    ) -> Verdict:
+        if same_words(comment, reference):
+            return Verdict(probability=SAME_WORDS, same=True, reason="the same words")
+        reason = _reason(comment, reference) if probability >= self.low else "little in common"
+        if before is not None and abs(before - probability) >= 0.1:
+            direction = "more" if probability > before else "less"
+            reason += f"; {direction} likely given the other systems' comments ({before:.2f} before)"
+        return Verdict(
+            probability=round(probability, 4),
+            same=probability >= cut,
+            unsure=self.low < probability < self.high,
+            reason=reason,
+        )
+
+
+@lru_cache(maxsize=4)
+def _model(path: str) -> LexicalModel:
+    return LexicalModel(load_weights(path)[0])
+
+
+def finding_groups(references: Sequence[Comment]) -> list[str]:
+    """The finding that each reference stands for: the first phrasing of it, or itself."""
+    parent = {r.id: r.same_as for r in references}
+    groups = []
+    for reference in references:
+        name, seen = reference.id, {reference.id}
+        while (above := parent.get(name)) is not None and above not in seen:
+            name = above
+            seen.add(name)
+        groups.append(name)
+    return groups
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts are equal but for white space and letter case."""
+    return one == other or _plain(one) == _plain(other)
+
+
+@lru_cache(maxsize=8192)
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _shown(stems: Sequence[str], text: str) -> list[str]:
+    """The words of `text` behind the stems, names of code in backticks."""
+    original: dict[str, str] = {}
+    for word in raw_words(prose(text)):
+        original.setdefault(stem(word), word)
+    return [f"`{word}`" if is_identifier(word) else word for word in (original.get(s, s) for s in stems)]
+
+
+def _reason(comment: str, reference: str) -> str:
+    one, other = profile(comment), profile(reference)
+    names = sorted(one.identifiers & other.identifiers, key=lambda name: (-len(name), name))[:2]
+    rare = [w for w in _shown(shared_words(one, other, 6), reference) if not any(w.strip("`") in n for n in names)][:3]
+    parts = [f"`{_written(name, reference)}`" for name in names] + rare
+    if not parts:
+        return "shares no content word"
+    return "shares " + ", ".join(parts) + _against(one, other)
+
+
+def _written(name: str, text: str) -> str:
+    """`name` (lower case, without underscores) as `text` writes it."""
+    for word in prose(text).replace("`", " ").replace("(", " ").replace(".", " ").split():
+        bare = "".join(c for c in word if c.isalnum() or c == "_")
+        if bare.replace("_", "").lower() == name:
+            return bare
+    return name
+
+
+def _against(one: Profile, other: Profile) -> str:
+    if one.identifiers and other.identifiers and not one.identifiers & other.identifiers:
+        return "; names different code"
+    if bool(one.negations) != bool(other.negations):
+        return "; only one of them denies something"
+    return ""
