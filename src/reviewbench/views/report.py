@@ -1,0 +1,245 @@
+"""One self-contained HTML file: who is better, how sure that is, and why each comment counted as it did."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple
+
+import jinja2
+from markupsafe import Markup
+
+from reviewbench.core.records import Case
+from reviewbench.core.results import FailureKind, Outcome, Score
+from reviewbench.core.summaries import Comparison, ComparisonTable, Leaderboard, SliceSummary, SystemSummary
+from reviewbench.views import figures, plots
+from reviewbench.views.answer import answer, found
+from reviewbench.views.change_views import ChangeView, anchoring_words, view_changes
+
+WIDE, NARROW, SMALL = 520, 326, 326  # widths of figures in pixels
+MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Everything that the report shows. `facts` of the manifest are shown as they are, so they hold no secrets.
+
+    The first leaderboard is the report's main one; the changes show the matchings of the first metric that has any.
+    """
+
+    title: str
+    created: str
+    leaderboards: Sequence[Leaderboard]
+    comparisons: Sequence[ComparisonTable] = ()
+    cases: Sequence[Case] = ()
+    outcomes: Sequence[Outcome] = ()
+    scores: Sequence[Score] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+class Trouble(NamedTuple):
+    """One failure, where it happened."""
+
+    anchor: str | None
+    case: str
+    system: str
+    at: str
+    kind: FailureKind
+    message: str
+
+
+class Panel(NamedTuple):
+    """One slice with its drawing, where there is one."""
+
+    piece: SliceSummary
+    drawing: Markup
+
+
+@dataclass(frozen=True)
+class SliceGroup:
+    """The slices of one fact."""
+
+    fact: str
+    reading: str
+    pieces: list[SliceSummary]
+    panels: list[Panel]
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """One leaderboard with its drawings and comparisons."""
+
+    board: Leaderboard
+    name: str
+    columns: list[str]
+    table: ComparisonTable | None
+    drawings: dict[str, Markup]
+    slices: list[SliceGroup]
+    matrix: dict[tuple[str, str], Comparison]
+    answer: str
+
+
+def render(data: ReportData) -> str:
+    """The report as one HTML document that needs nothing else: no network, no file beside it."""
+    boards = [_board_view(data, board, f"b{number}") for number, board in enumerate(data.leaderboards, 1)]
+    metric = _matched_metric(data)
+    systems = _systems(data)
+    changes = list(view_changes(data.cases, data.outcomes, data.scores, systems, metric))
+    environment = _environment()
+    style = _asset(environment, "report.css")
+    script = _asset(environment, "report.js")
+    page = environment.get_template("report.html.j2").render(
+        data=data,
+        boards=boards,
+        metric=metric,
+        systems=systems,
+        changes=changes,
+        repos=sorted({case.change.repo for case in data.cases}),
+        troubles=list(_troubles(data, changes)),
+        plots_missing=not plots.available(),
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        states=figures.STATES,
+    )
+    return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("reviewbench.views", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        "number": figures.number,
+        "signed": _signed,
+        "interval": figures.interval,
+        "p_value": figures.p_value,
+        "percent": figures.percent,
+        "label": figures.label,
+        "estimate": figures.estimate,
+        "short_hash": figures.short_hash,
+        "readings": figures.readings,
+        "defined": figures.defined,
+        "glyph": lambda state: figures.STATES[state][0],
+        "column_label": lambda reading: figures.label(reading).replace(" per ", " / "),
+        "found": found,
+        "case_count": lambda board: max((s.cases for s in board.systems), default=0),
+        "n_range": _n_range,
+        "anchoring_words": anchoring_words,
+    }
+    return environment
+
+
+def _finalize(value: object) -> object:
+    """Every text that a template prints passes here before it is escaped."""
+    return figures.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _signed(value: float | None, unit: str = "share") -> str:
+    return figures.signed(value, unit).replace("-", "−")
+
+
+def _n_range(table: ComparisonTable) -> str:
+    counts = sorted({c.n for c in table.comparisons})
+    return " to ".join(str(n) for n in dict.fromkeys([counts[0], counts[-1]])) if counts else "0"
+
+
+def _asset(environment: jinja2.Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0].strip()
+
+
+def _digest(text: str) -> str:
+    """The source expression that lets exactly this inline element through the content security policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+# --- leaderboards --------------------------------------------------------------------------------------------------
+
+
+def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
+    table = next((t for t in data.comparisons if (t.metric, t.benchmark) == (board.metric, board.benchmark)), None)
+    known = figures.readings(board)
+    first = [board.headline, "precision", "recall", "comments_per_change", "noise", "clean_left_alone", "unsure"]
+    columns = [r for r in first if r in known] or known
+    if "precision" not in columns:
+        columns = known[:6]
+    matrix = {}
+    for c in table.comparisons if table else ():
+        if c.reading == board.headline:
+            matrix[c.first, c.second] = c
+    said = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
+    return BoardView(board, name, columns, table, _drawings(board, name), _slices(board, name), matrix, said)
+
+
+def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
+    if not plots.available() or not board.systems:
+        return {}
+    drawn = {
+        "forest_wide": plots.forest(board, board.headline, f"{name}fw", WIDE),
+        "forest_narrow": plots.forest(board, board.headline, f"{name}fn", NARROW),
+    }
+    known = figures.readings(board)
+    if {"precision", "recall"} <= set(known):
+        drawn["pr_wide"] = plots.precision_recall(board, f"{name}pw", WIDE, numbered=False)
+        drawn["pr_narrow"] = plots.precision_recall(board, f"{name}pn", NARROW, numbered=True)
+    return {key: Markup(drawing) for key, drawing in drawn.items()}
+
+
+def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
+    groups = []
+    for number, (fact, found_) in enumerate(groupby(board.slices, key=lambda s: s.fact), 1):
+        pieces = list(found_)
+        reading = figures.slice_reading(board, pieces)
+        panels = []
+        if plots.available():
+            top = max(plots.highest(piece.systems, reading) for piece in pieces)
+            drawn = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
+            for at, piece in enumerate(drawn, 1):
+                drawing = plots.small_multiple(board, piece, reading, f"{name}s{number}p{at}", top=top, width=SMALL)
+                panels.append(Panel(piece, Markup(drawing)))
+        groups.append(SliceGroup(fact, reading, pieces, panels))
+    return groups
+
+
+# --- changes -------------------------------------------------------------------------------------------------------
+
+
+def _matched_metric(data: ReportData) -> str:
+    """The metric whose matchings the changes show: the first leaderboard's, or the first that has any."""
+    having = dict.fromkeys(s.metric for s in data.scores if s.matching is not None)
+    for board in data.leaderboards:
+        if board.metric in having:
+            return board.metric
+    return next(iter(having), data.leaderboards[0].metric if data.leaderboards else "")
+
+
+def _systems(data: ReportData) -> list[str]:
+    ranked = [s.system for board in data.leaderboards[:1] for s in board.systems]
+    return list(dict.fromkeys([*ranked, *(o.system for o in data.outcomes)]))
+
+
+def _troubles(data: ReportData, changes: Sequence[ChangeView]) -> Iterator[Trouble]:
+    anchors = {view.case.id: view.anchor for view in changes}
+    for outcome in data.outcomes:
+        if outcome.failure is not None:
+            f = outcome.failure
+            yield Trouble(anchors.get(outcome.case), outcome.case, outcome.system, "review", f.kind, f.message)
+    for score in data.scores:
+        if score.failure is not None:
+            f = score.failure
+            yield Trouble(anchors.get(score.case), score.case, score.system, score.metric, f.kind, f.message)
+
+
+def in_trouble(system: SystemSummary) -> bool:
+    """Whether some of the system's cases have no score."""
+    return bool(system.failed or system.missing or system.not_applicable)

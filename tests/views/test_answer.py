@@ -1,0 +1,88 @@
+from reviewbench.core.summaries import Comparison, ComparisonTable, Estimate, Leaderboard, SystemSummary
+from reviewbench.views.answer import answer
+
+
+def _board(fake: bool = False, **values: float | None) -> Leaderboard:
+    rows = tuple(
+        SystemSummary(
+            system=name,
+            estimates=(Estimate(reading="f1", value=value, low=0.1, high=0.9, n=30, clusters=30),),
+            cases=30,
+            scored=30,
+            fake=fake,
+        )
+        for name, value in values.items()
+    )
+    return Leaderboard(
+        metric="hits",
+        headline="f1",
+        benchmark="b",
+        dataset="d",
+        clustered_by="change",
+        clusters=30,
+        resamples=1,
+        seed=0,
+        systems=rows,
+        common=30,
+    )
+
+
+def _table(*rows: tuple[str, str, float, float]) -> ComparisonTable:
+    made = tuple(
+        Comparison(
+            reading="f1",
+            first=a,
+            second=b,
+            first_value=None,
+            second_value=None,
+            difference=d,
+            low=d - 0.06,
+            high=d + 0.06,
+            p=p,
+            p_holm=p,
+            test="permutation",
+            detectable=0.1,
+            n=30,
+            clusters=30,
+        )
+        for a, b, d, p in rows
+    )
+    return ComparisonTable(
+        metric="hits", benchmark="b", dataset="d", clustered_by="change", resamples=1, seed=0, comparisons=made
+    )
+
+
+def test_a_leader_that_is_told_apart_and_two_that_are_not() -> None:
+    table = _table(("A", "B", 0.07, 0.02), ("A", "C", 0.09, 0.01), ("B", "C", 0.02, 0.4))
+    said = answer(_board(A=0.6, B=0.53, C=0.51), table)
+    assert said == "A leads B by .07 F1 [.01, .13], p = .020; 30 changes cannot tell B from C."
+
+
+def test_a_difference_written_the_other_way_round_is_turned() -> None:
+    assert "A leads B by .07 F1 [.01, .13]" in answer(_board(A=0.6, B=0.53), _table(("B", "A", -0.07, 0.02)))
+
+
+def test_a_leader_by_chance_is_not_called_better() -> None:
+    said = answer(_board(A=0.6, B=0.58), _table(("A", "B", 0.02, 0.5)))
+    assert "cannot tell A from B" in said
+    assert "leads" not in said
+
+
+def test_the_corrected_p_decides() -> None:
+    table = _table(("A", "B", 0.07, 0.02))
+    corrected = table.model_copy(update={"comparisons": (table.comparisons[0].model_copy(update={"p_holm": 0.2}),)})
+    assert "leads" not in answer(_board(A=0.6, B=0.53), corrected)
+
+
+def test_untested_says_so() -> None:
+    assert "was not tested" in answer(_board(A=0.6, B=0.5))
+
+
+def test_undefined_systems_are_no_zeros() -> None:
+    assert answer(_board(A=None)) == "F1 is undefined for every system on these changes."
+    assert answer(_board()) == "No system was scored."
+    assert answer(_board(A=0.5, B=None)) == "A scores .50 F1 [.10, .90] on 30 changes."
+
+
+def test_fake_is_said() -> None:
+    assert "A (fake)" in answer(_board(fake=True, A=0.5))

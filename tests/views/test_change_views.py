@@ -1,0 +1,90 @@
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.core.records import Case, Change, Comment, Review
+from reviewbench.core.results import (
+    CommentOutcome,
+    CommentState,
+    Failure,
+    FailureKind,
+    GroupOutcome,
+    Matching,
+    Outcome,
+    Score,
+)
+from reviewbench.views.change_views import ChangeView, group_references, view_changes
+from reviewbench.views.report import ReportData
+
+
+def views(data: ReportData) -> list[ChangeView]:
+    systems = [s.system for s in data.leaderboards[0].systems]
+    return list(view_changes(data.cases, data.outcomes, data.scores, systems, data.leaderboards[0].metric))
+
+
+def test_every_comment_and_finding_is_shown_once(small: ReportData) -> None:
+    shown = views(small)
+    said = Counter((o.case, o.system, c.id) for o in small.outcomes if o.review for c in o.review.comments)
+    assert said == Counter((v.case.id, c.system, m.comment.id) for v in shown for c in v.columns for m in c.comments)
+    known = Counter((case.id, r.id) for case in small.cases for r in case.references)
+    assert known == Counter((v.case.id, row[1]) for v in shown for g in v.groups for row in g.members)
+
+
+def test_anchors_are_unique(big: ReportData) -> None:
+    anchors = []
+    for view in views(big):
+        anchors += [view.anchor, *(row[0] for g in view.groups for row in g.members)]
+        for column in view.columns:
+            anchors += [column.anchor, *(m.anchor for m in column.comments), *(m.anchor for m in column.misses)]
+    assert len(anchors) == len(set(anchors))
+
+
+def test_hits_and_misses_add_up_for_each_scored_review(small: ReportData) -> None:
+    for view in views(small):
+        scored = [c for c in view.columns if c.policy]
+        for group in view.groups:
+            assert len(group.hit) + len(group.missed) == len(scored)
+
+
+def test_ids_that_look_alike_get_their_own_anchor() -> None:
+    cases = [Case(id=i, change=Change(repo="r")) for i in ("a b", "a-b", "a/b", "☃")]
+    anchors = [v.anchor for v in view_changes(cases, [], [], [], "m")]
+    assert anchors == ["case-a-b", "case-a-b~2", "case-a-b~3", "case-x"]
+
+
+def test_a_failure_is_shown_as_such_and_unscored_is_not_false() -> None:
+    case = Case(id="k", change=Change(repo="r"), references=(Comment(id="g", body="b"),))
+    broken = Outcome(case="k", system="a", failure=Failure(kind=FailureKind.REFUSAL, message="no"))
+    review = Review(case="k", system="b", comments=(Comment(id="c", body="x"),))
+    (view,) = view_changes([case], [broken, Outcome(case="k", system="b", review=review)], [], ["a", "b"], "m")
+    first, second = view.columns
+    assert "refusal" in first.trouble
+    assert [c.state for c in second.comments] == ["unscored"]
+    assert second.note == "Not scored."
+    assert view.groups[0].missed == []
+
+
+def test_one_comment_may_stand_for_several_findings() -> None:
+    references = (Comment(id="g1", body="b"), Comment(id="g2", body="b"))
+    case = Case(id="k", change=Change(repo="r"), references=references)
+    review = Review(case="k", system="a", comments=(Comment(id="c", body="x"),))
+    matching = Matching(
+        policy="any",
+        comments=(CommentOutcome(comment="c", state=CommentState.MATCHED, group="g1"),),
+        groups=tuple(GroupOutcome(group=g, members=(g,), hit=True, comments=("c",)) for g in ("g1", "g2")),
+    )
+    score = Score(case="k", system="a", metric="m", benchmark="b", matching=matching)
+    (view,) = view_changes([case], [Outcome(case="k", system="a", review=review)], [score], ["a"], "m")
+    assert [name for _, name in view.columns[0].comments[0].links] == ["g1", "g2"]
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=10))
+def test_groups_hold_every_reference_once(links: list[int]) -> None:
+    references = [
+        Comment(id=f"r{at}", body="b", same_as=f"r{to % len(links)}" if to % 3 else None) for at, to in enumerate(links)
+    ]
+    groups = group_references(references)
+    assert sorted(r.id for g in groups for r in g) == sorted(r.id for r in references)
+    home = {r.id: at for at, g in enumerate(groups) for r in g}
+    assert all(r.same_as is None or home[r.id] == home[r.same_as] for r in references)

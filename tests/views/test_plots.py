@@ -1,0 +1,55 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.views import plots, svg
+from reviewbench.views.label_places import Box, place_labels
+from reviewbench.views.report import ReportData
+
+pytestmark = pytest.mark.skipif(not plots.available(), reason="the extra plots is not installed")
+
+
+def test_a_forest_names_every_system_and_value(big: ReportData) -> None:
+    board = big.leaderboards[0]
+    drawn = plots.forest(board, "f1", "p", 520)
+    for system in board.systems:
+        assert plots._cut(system.system).replace("'", "&#x27;")[:8] in drawn or system.system[:8] in drawn
+    assert ".60 fake" in drawn or " fake<" in drawn
+    assert not any(f'"{colour}"' in drawn for colour in svg.SENTINELS)
+
+
+def test_an_undefined_reading_is_a_dash_and_no_point(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    drawn = plots.forest(board, "precision", "p", 520)
+    assert ">–<" in drawn
+    points = drawn.count('fill="var(--accent)"')
+    assert points == sum(e.reading == "precision" and e.value is not None for s in board.systems for e in s.estimates)
+
+
+def test_systems_without_precision_are_left_out_and_said(small: ReportData) -> None:
+    assert "1 without a defined precision are not shown" in plots.precision_recall(
+        small.leaderboards[0], "p", 520, False
+    )
+
+
+def test_drawing_twice_gives_the_same(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    assert plots.precision_recall(board, "p", 326, True) == plots.precision_recall(board, "p", 326, True)
+
+
+def test_a_board_with_nothing_defined_still_draws(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    nothing = board.model_copy(update={"systems": board.systems[-1:]})
+    assert "<svg" in plots.precision_recall(nothing, "p", 520, False)
+    assert "<svg" in plots.forest(nothing, "precision", "q", 520)
+
+
+def test_labels_of_two_close_points_do_not_overlap() -> None:
+    sizes = [Box(0, 0, 60, 13), Box(0, 0, 60, 13)]
+    (x1, y1), (x2, y2) = place_labels([(100, 100), (104, 101)], sizes, 400, 300)
+    assert Box(x1, y1, 60, 13).overlap(Box(x2, y2, 60, 13)) == 0
+
+
+@given(st.lists(st.tuples(st.floats(0, 400), st.floats(0, 300)), max_size=15))
+def test_every_point_gets_a_place(spots: list[tuple[float, float]]) -> None:
+    assert len(place_labels(spots, [Box(0, 0, 50, 13)] * len(spots), 400, 300)) == len(spots)

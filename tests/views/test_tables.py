@@ -1,0 +1,160 @@
+from collections.abc import Callable
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+
+from reviewbench.core.plugins import Entry
+from reviewbench.core.protocols import Card
+from reviewbench.core.summaries import ComparisonTable, DoctorReport, Leaderboard, LintFinding, ProbeCheck
+from reviewbench.views import tables
+from reviewbench.views.report import ReportData
+
+NASTY = "[red]x[/red] \x1b[31mred\x1b]8;;http://evil\x07 \u202eabc\u0007"
+
+
+def printed(renderable: RenderableType, width: int) -> list[str]:
+    console = Console(width=width, force_terminal=False, color_system=None, legacy_windows=False)
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get().splitlines()
+
+
+def flat(lines: list[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+@pytest.fixture(scope="module")
+def doctor() -> DoctorReport:
+    checks = (
+        ProbeCheck(name="oracle recall", expected="1.00", found="1.00", ok=True),
+        ProbeCheck(name="spam gains nothing", expected="F1 falls", found="F1 rises by .2", ok=False, case="k-12"),
+        ProbeCheck(name="reworded", expected="recall above .8", found="no other phrasings in the data", ok=None),
+    )
+    lint = tuple(
+        LintFinding(level="warning", rule="reversed range", case=f"case-{n}", message="from 12 to 9") for n in range(30)
+    )
+    return DoctorReport(
+        dataset="sample",
+        benchmark="ab" * 32,
+        cases=24,
+        metrics=("hits",),
+        checks=checks,
+        lint=lint,
+        lint_counts={"reversed range": 30},
+    )
+
+
+@pytest.fixture(scope="module")
+def card() -> Card:
+    return Card(
+        title="Sample",
+        summary="A small believable repository. " * 8,
+        origin="https://example.org/" + "x" * 120,
+        version="1",
+        licence="Apache-2.0",
+        may="do anything",
+        expected={"cases": 24, "references": 30},
+        traps=("a " * 80,),
+    )
+
+
+@pytest.mark.parametrize("width", [100, 80])
+def test_nothing_is_wider_than_the_terminal(
+    big: ReportData,
+    doctor: DoctorReport,
+    card: Card,
+    width: int,
+    make_comparisons: Callable[[Leaderboard], ComparisonTable],
+) -> None:
+    board = big.leaderboards[0]
+    shown: list[RenderableType] = [
+        tables.leaderboard(board, big.comparisons[0]),
+        tables.slices(board),
+        tables.comparison(make_comparisons(board)),
+        tables.doctor(doctor),
+        tables.catalogue(
+            [Entry("metrics", "hits", "Which findings were hit? " * 9), Entry("judges", "lexical", "Words")]
+        ),
+        tables.card(card, {"cases": 23, "references": 30}, notes=["one range was reversed " * 9]),
+    ]
+    for renderable in shown:
+        lines = printed(renderable, width)
+        assert lines
+        assert max(cell_len(line) for line in lines) <= width
+        assert "…" not in "\n".join(lines), "something was cut off"
+
+
+def test_the_leaderboard_says_what_it_rests_on(big: ReportData) -> None:
+    board = big.leaderboards[0]
+    said = flat(printed(tables.leaderboard(board, big.comparisons[0]), 100))
+    for word in (
+        "offline estimate",
+        "(fake)",
+        "28/30",
+        "timeout 1",
+        "seed 0",
+        board.benchmark[:12],
+        "30 clusters",
+        "95%",
+    ):
+        assert word in said
+    for warning in board.warnings:
+        assert warning in said
+
+
+def test_the_headline_comes_first_and_keeps_its_interval_on_80_columns(big: ReportData) -> None:
+    lines = printed(tables.leaderboard(big.leaderboards[0]), 80)
+    assert lines[0].split()[:2] == ["system", "F1"]
+    assert "[" in lines[1]
+
+
+def test_undefined_is_a_dash(small: ReportData) -> None:
+    row = next(line for line in printed(tables.leaderboard(small.leaderboards[0]), 100) if line.startswith("silent"))
+    assert row.split()[3] == "–", "the precision of no comments"
+
+
+def test_text_from_data_is_neither_markup_nor_escape(small: ReportData, doctor: DoctorReport, card: Card) -> None:
+    board = small.leaderboards[0]
+    row = board.systems[0].model_copy(update={"system": NASTY})
+    nasty = board.model_copy(update={"systems": (row,), "warnings": (NASTY,), "dataset": NASTY, "metric": NASTY})
+    finding = LintFinding(level="error", rule=NASTY, case=NASTY, item=NASTY, message=NASTY)
+    check = ProbeCheck(name=NASTY, expected=NASTY, found=NASTY, ok=False, case=NASTY, detail=NASTY)
+    comparison = small.comparisons[0].comparisons[0].model_copy(update={"first": NASTY, "second": NASTY, "test": NASTY})
+    shown: list[RenderableType] = [
+        tables.leaderboard(nasty),
+        tables.comparison(small.comparisons[0].model_copy(update={"comparisons": (comparison,), "warnings": (NASTY,)})),
+        tables.doctor(doctor.model_copy(update={"checks": (check,), "lint": (finding,), "dataset": NASTY})),
+        tables.catalogue([Entry(NASTY, NASTY, NASTY)]),
+        tables.card(card.model_copy(update={"title": NASTY, "traps": (NASTY,)}), {NASTY: 1}, [NASTY]),
+    ]
+    for renderable in shown:
+        console = Console(width=100, force_terminal=True, color_system="standard", legacy_windows=False)
+        with console.capture() as capture:
+            console.print(renderable)
+        text = capture.get()
+        assert "\x07" not in text
+        assert "\u202e" not in text
+        assert "\x1b]" not in text
+        assert "\x1b[31mred" not in text
+        assert "[red]" in text, "markup stays text"
+
+
+def test_a_doctor_report_says_what_fails_and_where(doctor: DoctorReport) -> None:
+    said = flat(printed(tables.doctor(doctor), 100))
+    assert "FAILS" in said
+    assert "case k-12" in said
+    assert "1 fail, 1 untried" in said
+    assert "10 more not shown" in said
+
+
+def test_counts_that_differ_are_marked(card: Card) -> None:
+    lines = printed(tables.card(card, {"cases": 23, "references": 30}), 100)
+    assert any(line.startswith("cases") and "differs" in line for line in lines)
+    assert not any(line.startswith("references") and "differs" in line for line in lines)
+
+
+def test_an_empty_board_is_no_error(small: ReportData) -> None:
+    empty = small.leaderboards[0].model_copy(update={"systems": (), "slices": ()})
+    assert "no system was scored" in flat(printed(tables.leaderboard(empty), 80))
+    assert "no slices" in flat(printed(tables.slices(empty), 80))
