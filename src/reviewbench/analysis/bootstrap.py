@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,10 @@ from reviewbench.core.records import Case
 ENOUGH_REPOSITORIES = 20
 FEW_CLUSTERS = 20
 UNDEFINED_LIMIT = 0.05
-_CHUNK_CELLS = 2_000_000  # 16 MB of weights at a time
+_CHUNK_CELLS = 1_000_000  # 8 MB of weights at a time
+_KEPT_CELLS = 16_000_000
+
+Counts = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,9 @@ class Clusters:
                 f"intervals resample changes, not repositories: the scores cover {self.repositories} {names} and "
                 f"{ENOUGH_REPOSITORIES} are needed, so the result speaks of {them} only"
             )
-        if self.count < 2:
-            found.append(f"{self.count} change with a score: no interval can be made from fewer than 2")
-        elif self.count < FEW_CLUSTERS:
+        if self.count == 1:
+            found.append("only 1 change with a score: no interval can be made from fewer than 2")
+        elif 1 < self.count < FEW_CLUSTERS:
             found.append(
                 f"only {self.count} changes with a score: percentile intervals from fewer than {FEW_CLUSTERS} "
                 "come out too narrow"
@@ -81,24 +85,33 @@ def sum_by_cluster(values: Numbers, clusters: Clusters) -> Numbers:
 
 @dataclass(frozen=True)
 class Resampler:
-    """`resamples` draws of n clusters from n with replacement. The same seed and n give the same draws."""
+    """`resamples` draws of n clusters from n with replacement. The same seed and n give the same draws.
+
+    Draws that fit into 64 MB are kept and used again for the next slice or pair; others are drawn anew.
+    """
 
     clusters: int
     resamples: int
     seed: int
 
     def weights(self) -> Iterator[Numbers]:
-        """The draws in chunks of rows: how often each cluster was drawn (rows x clusters)."""
+        """How often each cluster was drawn, in chunks of rows (rows x clusters)."""
+        kept = self.clusters * self.resamples <= _KEPT_CELLS
+        for counts in self._kept if kept else self._draw():
+            yield counts.astype(np.float64)
+
+    @cached_property
+    def _kept(self) -> list[Counts]:
+        return list(self._draw())
+
+    def _draw(self) -> Iterator[Counts]:
         n = self.clusters
-        if n == 0:
-            return
-        rows = min(self.resamples, max(16, _CHUNK_CELLS // n))
-        for chunk, start in enumerate(range(0, self.resamples, rows)):
+        rows = max(16, _CHUNK_CELLS // max(n, 1))
+        for chunk, start in enumerate(range(0, self.resamples if n else 0, rows)):
             here = min(rows, self.resamples - start)
-            generator = np.random.default_rng([self.seed, chunk])
-            drawn = generator.integers(0, n, size=(here, n))
+            drawn = np.random.default_rng([self.seed, chunk]).integers(0, n, size=(here, n))
             drawn += np.arange(here)[:, None] * n
-            yield np.bincount(drawn.ravel(), minlength=here * n).reshape(here, n).astype(np.float64)
+            yield np.bincount(drawn.ravel(), minlength=here * n).reshape(here, n).astype(np.uint32)
 
 
 class Readings(NamedTuple):
@@ -168,7 +181,7 @@ def percentile_interval(draws: Numbers, level: float) -> Interval:
     if not draws.size:
         return Interval(None, None, 1.0)
     defined = draws[np.isfinite(draws)]
-    undefined = 1 - defined.size / draws.size
+    undefined = (draws.size - defined.size) / draws.size
     if not defined.size or undefined > UNDEFINED_LIMIT:
         return Interval(None, None, undefined)
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])

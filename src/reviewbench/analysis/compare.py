@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
@@ -58,15 +59,20 @@ def compare(
     """
     check_settings(resamples, LEVEL)
     panel = lay_out(scores, cases, metric, benchmark)
+    if not panel.scored.any():
+        raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
     order = _order(panel, metric)
     chosen = _choose(panel, order, pairs)
     wanted = tuple(dict.fromkeys(readings)) if readings else (metric.headline,)
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     found: list[Comparison] = []
     warnings = scheme.warnings()
+    resamplers: dict[int, Resampler] = {}  # kept: most pairs have the same clusters, and so the same draws
     for first, second in chosen:
         duel = _Duel(panel, metric, panel.row(first), panel.row(second), scheme)
-        made, notes = duel.compare(wanted, resamples, seed)
+        size = duel.clusters.count
+        resampler = resamplers.setdefault(size, Resampler(size, resamples, seed))
+        made, notes = duel.compare(wanted, resampler)
         found += made
         warnings += notes
     corrected = holm([comparison.p for comparison in found])
@@ -121,12 +127,21 @@ class _Duel:
     second: int
     scheme: Clusters
 
-    def compare(self, readings: Sequence[str], resamples: int, seed: int) -> tuple[list[Comparison], list[str]]:
+    @cached_property
+    def common(self) -> Flags:
+        """The cases that both were scored on (N)."""
+        return np.asarray(self.panel.scored[[self.first, self.second]].all(axis=0))
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The clusters of the common cases."""
+        return _narrow(self.scheme, self.common)
+
+    def compare(self, readings: Sequence[str], resampler: Resampler) -> tuple[list[Comparison], list[str]]:
         """One comparison a reading (without Holm's correction), and what is to be said of them."""
         panel, metric, rows = self.panel, self.metric, [self.first, self.second]
         title = f"{panel.systems[self.first]} against {panel.systems[self.second]}"
-        common = np.asarray(panel.scored[rows].all(axis=0))
-        clusters = _narrow(self.scheme, common)
+        common, clusters = self.common, self.clusters
         sums = sum_by_cluster(panel.parts[rows] * common[None, :, None], clusters)
         size = sum_by_cluster(common[None, :, None].astype(np.float64), clusters)[0, :, 0]
         sizes = np.stack([size, size])
@@ -134,8 +149,9 @@ class _Duel:
         for reading in readings:
             if reading not in points.names:
                 raise UserError(f"no reading is called {reading!r}", remedy=f"there are: {', '.join(points.names)}")
-        draws = resampled_readings(metric, panel.names, sums, sizes, Resampler(clusters.count, resamples, seed))
-        test = swap_test(metric, panel.names, sums[0], sums[1], size, readings=readings, draws=resamples, seed=seed)
+        draws = resampled_readings(metric, panel.names, sums, sizes, resampler)
+        settings = {"draws": resampler.resamples, "seed": resampler.seed}
+        test = swap_test(metric, panel.names, sums[0], sums[1], size, readings=readings, **settings)
         ends = self._ends(readings)
         notes = [] if common.any() else [f"{title}: no case was scored for both"]
         if common.any() and self.scheme.by == "repository" and clusters.count < ENOUGH_REPOSITORIES:

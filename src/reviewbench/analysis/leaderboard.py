@@ -53,6 +53,8 @@ def leaderboard(
         on_common = work.rows(View(common, panel.parts))[0]
     pins, pin_notes = merge_pins(panel)
     warnings = [*clusters.warnings(), *notes, *panel.warnings, *pin_notes, *_warn_of_rows([rows[at] for at in order])]
+    if not panel.scored.any():
+        warnings.insert(0, "no case was scored: there is no figure to show")
     if differs:
         warnings.append(
             f"coverage differs: {int(common.sum())} of {len(panel.cases)} cases were scored for every system"

@@ -146,7 +146,7 @@ def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benc
         status[at], attempts[at], fake[at] = _status(group), len(group), any(score.fake for score in group)
         for table, rows in ((parts, measured), (worst, measured + low), (best, measured + high)):
             if rows:
-                table[at] = np.mean(rows, axis=0)
+                table[at] = rows[0] if len(rows) == 1 else np.mean(rows, axis=0)
     failed = tuple((*at, s.failure.kind.value) for at, group in cells.items() for s in group if s.failure is not None)
     warnings += _warn_of_attempts(systems, cells)
     return Panel(

@@ -56,13 +56,15 @@ def swap_test(
         return SwapTest(dict.fromkeys(readings), "none: no case in common")
     differ = np.flatnonzero((first != second).any(axis=1))
     exact = differ.size <= EXACT_CLUSTERS
-    pair = _Pair(metric, names, first, second, sizes)
-    observed = pair.statistics(np.zeros((1, first.shape[0])), readings)
+    # The number of cases is one more column: it is never swapped, but a mean depends on it.
+    tables = (np.column_stack([first, sizes]), np.column_stack([second, sizes]))
+    pair = _Pair(metric, names, tables, readings)
+    observed = pair.statistics(np.zeros((1, first.shape[0])))
     extreme = dict.fromkeys(readings, 0)
     total = 0
     for swaps in _all_swaps(differ, first.shape[0]) if exact else _random_swaps(first.shape[0], draws, seed):
         total += swaps.shape[0]
-        for reading, values in pair.statistics(swaps, readings).items():
+        for reading, values in pair.statistics(swaps).items():
             limit = observed[reading][0] * (1 - _TIE)
             extreme[reading] += int(np.count_nonzero(~(values < limit)))  # NaN is not below: it counts
     p: dict[str, float | None] = {}
@@ -78,60 +80,86 @@ def swap_test(
 class _Pair:
     """Two systems whose parts can be swapped cluster by cluster."""
 
-    def __init__(self, metric: Metric, names: Sequence[str], first: Numbers, second: Numbers, sizes: Numbers) -> None:
-        self.metric, self.names = metric, tuple(names)
-        # The number of cases is one more column: it is never swapped, but a mean depends on it.
-        self.first = np.column_stack([first, sizes])
-        self.second = np.column_stack([second, sizes])
+    def __init__(
+        self, metric: Metric, names: Sequence[str], tables: tuple[Numbers, Numbers], readings: Sequence[str]
+    ) -> None:
+        self.metric, self.names, self.readings = metric, tuple(names), tuple(readings)
+        self.first, self.second = tables
+        self.gap = self.second - self.first
         self.step = _STEP * (np.abs(self.first) + np.abs(self.second)).sum(axis=0) / 2
+        # Most readings rest on few of the parts: which, is found on a handful of swaps, and the others are left alone.
+        self.columns = np.flatnonzero(self.step)
+        clusters = len(self.gap)
+        probes = np.vstack([np.zeros(clusters), np.ones(clusters), *_random_swaps(clusters, 16, 0)])
+        slopes = self._slopes(self.first.sum(axis=0) + probes @ self.gap)[1]
+        moving = np.any([slope.any(axis=0) for slope in slopes.values()], axis=0)
+        self.columns = self.columns[moving]
+        self._square_up()
 
-    def statistics(self, swaps: Numbers, readings: Sequence[str]) -> dict[str, Numbers]:
+    def _square_up(self) -> None:
+        """Products of the parts by cluster, as they are and as they change by a swap.
+
+        What a cluster adds to the difference is (a, -b) . (first, second), with a and b the slopes of the reading for
+        the two systems. Its square is a quadratic form, so the sum of squares after any swap is one matrix product.
+        """
+        one, two = self.first[:, self.columns], self.second[:, self.columns]
+        kept, swapped = np.hstack([one, -two]), np.hstack([two, -one])
+        rows, columns = np.triu_indices(kept.shape[1])
+        # Entries off the diagonal stand for two of the symmetric form.
+        self.entries = (rows, columns, np.where(rows == columns, 1.0, 2.0))
+        before = kept[:, rows] * kept[:, columns]
+        self.squares = before.sum(axis=0)
+        self.changes = np.hstack([self.gap, swapped[:, rows] * swapped[:, columns] - before])
+
+    def statistics(self, swaps: Numbers) -> dict[str, Numbers]:
         """By reading: |difference| / standard error after each row of `swaps` (rows x clusters, 1 is swapped)."""
-        gap = self.second - self.first
-        moved = swaps @ gap
-        one, two = self.first.sum(axis=0) + moved, self.second.sum(axis=0) - moved
-        values_one, slopes_one = self._slopes(one, readings)
-        values_two, slopes_two = self._slopes(two, readings)
+        changed = swaps @ self.changes
+        moved, squares = changed[:, : self.gap.shape[1]], self.squares + changed[:, self.gap.shape[1] :]
+        total_one, total_two = self.first.sum(axis=0) + moved, self.second.sum(axis=0) - moved
+        values_one, slopes_one = self._slopes(total_one)
+        values_two, slopes_two = self._slopes(total_two)
+        totals = np.hstack([total_one[:, self.columns], -total_two[:, self.columns]])
+        rows, columns, twice = self.entries
         found: dict[str, Numbers] = {}
-        for reading in readings:
-            value = values_one[reading]
-            difference = np.abs(value - values_two[reading])
-            a, b = slopes_one[reading], slopes_two[reading]
-            # What each cluster, as it now is, adds to the difference (the linearised influence).
-            influence = a @ self.first.T - b @ self.second.T + swaps * ((a + b) @ gap.T)
-            influence -= influence.mean(axis=1, keepdims=True)
-            error = np.sqrt((influence**2).sum(axis=1))
-            scale = np.maximum(np.abs(value), np.abs(values_two[reading]))
-            found[reading] = _divide(difference, error, scale)
+        for reading in self.readings:
+            one, two = values_one[reading], values_two[reading]
+            slopes = np.hstack([slopes_one[reading], slopes_two[reading]])
+            square = np.einsum("re,re,re,e->r", squares, slopes[:, rows], slopes[:, columns], twice)
+            mean = np.einsum("rc,rc->r", totals, slopes) / len(self.gap)
+            error = np.sqrt(np.maximum(square - len(self.gap) * mean**2, 0.0))
+            found[reading] = _divide(np.abs(one - two), error, np.maximum(np.abs(one), np.abs(two)))
         return found
 
-    def _slopes(self, totals: Numbers, readings: Sequence[str]) -> tuple[Mapping[str, Numbers], dict[str, Numbers]]:
-        """The readings at `totals` (rows x columns), and their slopes in each column by central differences."""
+    def _slopes(self, totals: Numbers) -> tuple[dict[str, Numbers], dict[str, Numbers]]:
+        """The readings at `totals` (rows x columns), and their slopes in `self.columns` by central differences."""
         values = self._read(totals)
-        slopes = {reading: np.zeros_like(totals) for reading in readings}
-        for column in np.flatnonzero(self.step):
+        slopes = {reading: np.zeros((totals.shape[0], self.columns.size)) for reading in self.readings}
+        moved = totals.copy()
+        for at, column in enumerate(self.columns):
             width = self.step[column]
-            up, down = totals.copy(), totals.copy()
-            up[:, column] += width
-            down[:, column] -= width
-            above, below = self._read(up), self._read(down)
+            moved[:, column] = totals[:, column] + width
+            above = self._read(moved)
+            moved[:, column] = totals[:, column] - width
+            below = self._read(moved)
+            moved[:, column] = totals[:, column]
             for reading, slope in slopes.items():
                 both = (above[reading] - below[reading]) / (2 * width)
                 right = (above[reading] - values[reading]) / width
                 left = (values[reading] - below[reading]) / width
                 side = np.where(np.isfinite(right), right, np.where(np.isfinite(left), left, 0.0))
-                slope[:, column] = np.where(np.isfinite(both), both, side)
+                slope[:, at] = np.where(np.isfinite(both), both, side)
         return values, slopes
 
-    def _read(self, totals: Numbers) -> Mapping[str, Numbers]:
+    def _read(self, totals: Numbers) -> dict[str, Numbers]:
         columns = np.ascontiguousarray(totals.T)
-        return readings_of(self.metric, MatrixBag(self.names, columns[:-1], columns[-1]))
+        found = readings_of(self.metric, MatrixBag(self.names, columns[:-1], columns[-1]))
+        return {reading: found[reading] for reading in self.readings}
 
 
 def _divide(difference: Numbers, error: Numbers, scale: Numbers) -> Numbers:
     """The studentised difference: 0 where there is none, infinite where it is certain, NaN where undefined."""
     nothing = difference <= 1e-12 * scale
-    certain = error <= 1e-8 * scale  # the slopes are no more exact than that
+    certain = error <= 1e-7 * scale  # it is no more exact than that
     with np.errstate(all="ignore"):
         quotient = np.where(certain, np.inf, difference / error)
     found: Numbers = np.where(np.isnan(difference), np.nan, np.where(nothing, 0.0, quotient))
@@ -148,10 +176,12 @@ def _all_swaps(differ: np.ndarray[tuple[int, ...], np.dtype[np.int64]], clusters
 
 
 def _random_swaps(clusters: int, draws: int, seed: int) -> Iterator[Numbers]:
-    rows = min(draws, max(16, _CHUNK_CELLS // clusters))
+    """`draws` rows of fair coins, in chunks."""
+    rows = max(16, _CHUNK_CELLS // clusters)
     for chunk, start in enumerate(range(0, draws, rows)):
-        generator = np.random.default_rng([seed, chunk, 1])
-        yield generator.integers(0, 2, size=(min(rows, draws - start), clusters)).astype(np.float64)
+        here = min(rows, draws - start)
+        packed = np.random.default_rng([seed, chunk, 1]).integers(0, 256, (here, -(-clusters // 8)), dtype=np.uint8)
+        yield np.unpackbits(packed, axis=1, count=clusters).astype(np.float64)
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:

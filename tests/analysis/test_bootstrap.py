@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import bootstrap
+
+from analysis_toys import BENCHMARK, Mean, Micro, make_cases, mean_scores, micro_scores, review_counts
+from reviewbench.analysis.bag import Numbers
+from reviewbench.analysis.bootstrap import (
+    Clusters,
+    Resampler,
+    cluster_cases,
+    percentile_interval,
+    resampled_readings,
+    sum_by_cluster,
+)
+from reviewbench.analysis.leaderboard import leaderboard
+
+
+def test_twenty_repositories_are_resampled_and_nineteen_are_not() -> None:
+    every = np.ones(60, dtype=np.bool_)
+    enough = cluster_cases(make_cases(60, repositories=20), every)
+    assert (enough.by, enough.count, enough.warnings()) == ("repository", 20, [])
+    few = cluster_cases(make_cases(60, repositories=19), every)
+    assert (few.by, few.count) == ("change", 60)
+    assert few.warnings() == [
+        "intervals resample changes, not repositories: the scores cover 19 repositories and 20 are needed, so the "
+        "result speaks of these repositories only"
+    ]
+
+
+def test_repositories_without_a_score_do_not_count() -> None:
+    cases = make_cases(40, repositories=20)
+    used = np.array([i % 20 != 0 for i in range(40)])
+    assert cluster_cases(cases, used).by == "change"
+
+
+def test_few_changes_are_warned_of() -> None:
+    clusters = cluster_cases(make_cases(5, repositories=1), np.ones(5, dtype=np.bool_))
+    assert any("this repository only" in text for text in clusters.warnings())
+    assert any("only 5 changes" in text and "too narrow" in text for text in clusters.warnings())
+    assert any("fewer than 2" in t for t in cluster_cases(make_cases(1), np.ones(1, dtype=np.bool_)).warnings())
+
+
+@given(st.lists(st.integers(-1, 4), min_size=1, max_size=30))
+def test_cluster_sums_are_those_of_a_plain_loop(index: list[int]) -> None:
+    labels = sorted({i for i in index if i >= 0})
+    dense = np.array([labels.index(i) if i >= 0 else -1 for i in index], dtype=np.int64)
+    values = np.random.default_rng(0).integers(0, 9, (2, len(index), 3)).astype(np.float64)
+    found = sum_by_cluster(values, Clusters("change", tuple(map(str, labels)), dense, 1))
+    assert found.shape == (2, len(labels), 3)
+    for at in range(len(labels)):
+        assert (found[:, at] == values[:, dense == at].sum(axis=1)).all()
+
+
+def test_every_resample_draws_as_many_clusters_as_there_are_whatever_the_chunk() -> None:
+    for clusters in (1, 7, 70_000):
+        resampler = Resampler(clusters, 20, 5)
+        rows = np.concatenate(list(resampler.weights()))
+        assert rows.shape == (20, clusters)
+        assert (rows.sum(axis=1) == clusters).all()
+        again = np.concatenate(list(Resampler(clusters, 20, 5).weights()))
+        assert (rows == again).all()
+        assert clusters == 1 or (rows != np.concatenate(list(Resampler(clusters, 20, 6).weights()))).any()
+
+
+def test_draws_that_are_not_kept_are_the_same_when_drawn_anew() -> None:
+    large = Resampler(1_000_000, 17, 3)
+    first, second = ([chunk[:, :50].copy() for chunk in large.weights()] for _ in range(2))
+    assert len(first) == 2
+    assert all((one == two).all() for one, two in zip(first, second, strict=True))
+
+
+def test_a_reading_undefined_in_too_many_resamples_has_no_interval() -> None:
+    draws = np.arange(100.0)
+    draws[:5] = np.nan
+    found = percentile_interval(draws, 0.9)
+    assert found.low == pytest.approx(np.quantile(draws[5:], 0.05))
+    assert found.undefined == pytest.approx(0.05)
+    draws[5] = np.nan
+    assert percentile_interval(draws, 0.9)[:2] == (None, None)
+    assert percentile_interval(np.array([]), 0.9)[:2] == (None, None)
+
+
+def test_all_systems_meet_the_same_draws() -> None:
+    sums = np.random.default_rng(0).normal(size=(1, 30, 1)).repeat(2, axis=0)
+    found = resampled_readings(Mean(), ["value"], sums, np.ones((2, 30)), Resampler(30, 200, 0))
+    assert (found.of("value", 0) == found.of("value", 1)).all()
+    assert np.std(found.of("value", 0)) > 0
+
+
+def test_the_interval_of_a_mean_agrees_with_scipy() -> None:
+    values = np.random.default_rng(3).gamma(2.0, size=80)
+    cases = make_cases(80, repositories=1)
+    board = leaderboard(mean_scores("a", cases, values), cases, Mean(), dataset="d", benchmark=BENCHMARK)
+    estimate = board.systems[0].estimates[0]
+    peer = bootstrap((values,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(9))
+    spread = peer.standard_error
+    assert estimate.value == pytest.approx(values.mean())
+    assert estimate.low == pytest.approx(peer.confidence_interval.low, abs=0.06 * spread)
+    assert estimate.high == pytest.approx(peer.confidence_interval.high, abs=0.06 * spread)
+
+
+def test_the_interval_of_a_ratio_agrees_with_scipy() -> None:
+    table = review_counts(np.random.default_rng(4), 60, 0.5, 0.4)
+    cases = make_cases(60, repositories=1)
+    board = leaderboard(micro_scores("a", cases, table), cases, Micro(), dataset="d", benchmark=BENCHMARK)
+    estimate = board.systems[0].estimate("f1")
+
+    def f1(tp: Numbers, fp: Numbers, fn: Numbers, axis: int) -> Numbers:
+        hits = tp.sum(axis=axis)
+        found: Numbers = 2 * hits / (2 * hits + fp.sum(axis=axis) + fn.sum(axis=axis))
+        return found
+
+    peer = bootstrap(
+        tuple(table.T), f1, n_resamples=10_000, paired=True, method="percentile", rng=np.random.default_rng(9)
+    )
+    assert estimate is not None
+    assert estimate.low == pytest.approx(peer.confidence_interval.low, abs=0.06 * peer.standard_error)
+    assert estimate.high == pytest.approx(peer.confidence_interval.high, abs=0.06 * peer.standard_error)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_interval_of_a_large_sample_holds_its_own_value(seed: int) -> None:
+    values = np.random.default_rng(seed).normal(size=300)
+    cases = make_cases(300)
+    board = leaderboard(mean_scores("a", cases, values), cases, Mean(), dataset="d", benchmark=BENCHMARK, resamples=300)
+    estimate = board.systems[0].estimates[0]
+    assert estimate.low is not None and estimate.value is not None and estimate.high is not None
+    assert estimate.low < estimate.value < estimate.high
+
+
+def test_ninety_five_percent_intervals_hold_the_truth_about_that_often() -> None:
+    """300 made benchmarks of 60 repositories with unequal numbers of changes; the true F1 is known."""
+    generator = np.random.default_rng(11)
+    precision, recall = 0.5, 0.4
+    truth = 2 * precision * recall / (precision + recall)
+    held = 0
+    for trial in range(300):
+        sizes = generator.integers(1, 4, 60)
+        rows = np.stack([review_counts(generator, size, precision, recall).sum(axis=0) for size in sizes])
+        draws = resampled_readings(
+            Micro(), ("tp", "fp", "fn"), rows[None], sizes[None].astype(float), Resampler(60, 1000, trial)
+        )
+        low, high, _ = percentile_interval(draws.of("f1", 0), 0.95)
+        assert low is not None and high is not None
+        held += low <= truth <= high
+    assert 0.90 <= held / 300 <= 0.98
