@@ -72,13 +72,13 @@ def left(folder: Path) -> list[str]:
 
 
 def test_files_come_whole_and_with_progress(server: Server, tmp_path: Path) -> None:
-    seen: list[tuple[str, int, int]] = []
+    seen: list[tuple[int, int, str]] = []
     files = [origin(), origin("sub/more.json", b"more")]
     done = fetch(files, tmp_path, base_url=server.url + "/", progress=lambda *call: seen.append(call))
     assert done == [Fetched("data.json", "fetched", len(CONTENT)), Fetched("sub/more.json", "fetched", 4)]
     assert (tmp_path / "data.json").read_bytes() == CONTENT
     assert left(tmp_path) == ["data.json", "sub/more.json"]
-    counted = [bytes_ for name, bytes_, _ in seen if name == "data.json"]
+    counted = [there for there, _, name in seen if name == "data.json"]
     assert counted == sorted(counted) and counted[-1] == len(CONTENT) and len(counted) > 2
 
 

@@ -21,8 +21,8 @@ from reviewbench.core.records import Case, ChangedFile
 from reviewbench.core.results import Drop
 from reviewbench.repo.git import Repository
 
-Progress = Callable[[str, int, int], None]
-"""Called with a repository's name, the changes that are done, and the changes in all."""
+Progress = Callable[[int, int, str], None]
+"""Called with the changes that are done, the changes in all, and the repository's name."""
 
 GITHUB = "https://github.com"
 DEPTHS = (1000, 10_000, 2**31 - 1)  # commits to look back for the merge base, tried in turn; the last means all
@@ -115,7 +115,7 @@ def fetch_code(
         failed.extend(drops)
         fetched += len(diffs)
         if progress is not None:
-            progress(repo, fetched, len(wanted))
+            progress(fetched, len(wanted), repo)
     return CodeTotals(fetched - at_hand, at_hand, tuple(failed))
 
 

@@ -21,8 +21,8 @@ from reviewbench.core.base import Record, RelPath
 from reviewbench.core.errors import UserError, one_line
 from reviewbench.core.protocols import Origin
 
-Progress = Callable[[str, int, int], None]
-"""Called with a file's name, the bytes that are there, and the bytes that there will be."""
+Progress = Callable[[int, int, str], None]
+"""Called with the bytes that are there, the bytes that there will be, and the file's name."""
 
 TIMEOUT = 30.0  # seconds without a byte
 LARGEST = 4 * 1024**3  # bytes; a card that names more is a mistake
@@ -66,7 +66,7 @@ def fetch(
             _fetch_one(origin, url, place, progress)
             done.append(Fetched(origin.name, "fetched", origin.size))
         if progress is not None:
-            progress(origin.name, origin.size, origin.size)
+            progress(origin.size, origin.size, origin.name)
     return done
 
 
@@ -177,4 +177,4 @@ def _copy(
             raise UserError(f"{origin.name}: {answer.url} sends more than the official {origin.size:,} bytes")
         stream.write(piece)
         if progress is not None:
-            progress(origin.name, done, origin.size)
+            progress(done, origin.size, origin.name)

@@ -143,7 +143,7 @@ def with_tables(page: str) -> str:
     return f"{before}{START}\n\n{field_tables()}\n{END}{after}"
 
 
-def write(docs: Path) -> None:
+def write_schema(docs: Path) -> None:
     """Write the schemas and the tables under `docs`."""
     (docs / "schema").mkdir(parents=True, exist_ok=True)
     for name in WHOLE:
@@ -153,4 +153,4 @@ def write(docs: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    write_schema(Path(sys.argv[1]))

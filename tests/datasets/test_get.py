@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from local_forge import Forge, serve
+from reviewbench.core.errors import UserError
+from reviewbench.datasets._get import fetch_code, fetch_files
+from reviewbench.datasets.aacr_bench import AacrBench
+from reviewbench.datasets.jsonl import Jsonl
+from reviewbench.datasets.martian import Martian
+
+
+def test_files_are_taken_into_the_data_home_and_found_there(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path))
+    with pytest.raises(UserError, match="reviewbench get martian"):
+        Martian().cases()
+    got = fetch_files(Martian(), source=shared_data / "martian")
+    assert got.folder == tmp_path / "martian" and got.files == got.fetched == 10
+    assert len(got.differs) == 6 and got.absent == ("golden_comments/discourse.json", "golden_comments/keycloak.json")
+    assert len(Martian().cases()) == 30
+    fetch_files(AacrBench(), source=shared_data / "aacr-bench", out=tmp_path / "elsewhere")
+    assert len(AacrBench(path=str(tmp_path / "elsewhere")).cases()) == 200
+
+
+def test_a_data_set_without_files_or_commits_is_named(shared_data: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="jsonl has no files"):
+        fetch_files(Jsonl())
+    with pytest.raises(UserError, match="martian names no commits"):
+        fetch_code(Martian(), shared_data / "martian")
+    with pytest.raises(UserError, match="cannot reach"):
+        fetch_files(AacrBench(), out=tmp_path, base_url="http://127.0.0.1:1")
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Iterator[Forge]:
+    with serve(tmp_path / "forge") as made:
+        yield made
+
+
+def test_code_is_fetched_beside_the_files_and_attached(forge: Forge, tmp_path: Path) -> None:
+    change = forge.add("owner/name").change
+    files = tmp_path / "files"
+    files.mkdir()
+    sample = {
+        "change_line_count": 5,
+        "project_main_language": "Python",
+        "source_commit": change.base,
+        "target_commit": change.head,
+        "githubPrUrl": "https://github.com/owner/name/pull/1",
+        "comments": [],
+        "category": "Bug Fix",
+    }
+    (files / "positive_samples.json").write_text(json.dumps([sample]))
+    (files / "negative_samples.json").write_text("[]")
+    data = AacrBench(path=str(files))
+    got = fetch_code(data, files, forge=forge.url)
+    assert got == (1, 1, 0, ())
+    assert data.cases()[0].change.has_diff
+    assert fetch_code(data, files, forge=forge.url) == (
+        1,
+        0,
+        1,
+        (),
+    )
