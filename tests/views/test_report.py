@@ -1,0 +1,162 @@
+import base64
+import hashlib
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from reviewbench.views import plots
+from reviewbench.views.report import ReportData, render
+
+VOID = {"meta", "input", "br", "col", "link", "img"}
+
+
+class Page(HTMLParser):
+    """What a page holds: ids, links, text by nothing but the standard library."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.open: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes += attrs
+        found = dict(attrs)
+        if found.get("id"):
+            self.ids.append(found["id"] or "")
+        if found.get("href"):
+            self.links.append(found["href"] or "")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def html(small: ReportData) -> str:
+    return render(small)
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+def test_the_page_is_well_formed_and_ids_are_unique(page: Page) -> None:
+    assert page.open == []
+    assert [i for i, n in Counter(page.ids).items() if n > 1] == []
+
+
+def test_every_inner_link_leads_somewhere(page: Page) -> None:
+    inner = {link[1:] for link in page.links if link.startswith("#")}
+    assert inner <= set(page.ids)
+    assert all(link.startswith(("#", "https://example.org/")) for link in page.links)
+
+
+def test_the_policy_lets_only_these_two_elements_run(html: str, page: Page) -> None:
+    policy = next(v for k, v in page.attributes if k == "content" and v and v.startswith("default-src"))
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    for tag, directive in (("script", "script-src"), ("style", "style-src")):
+        (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.S)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert not any(k == "style" or k.startswith("on") for k, _ in page.attributes), "the policy would block these"
+
+
+def test_every_comment_and_reference_is_there_once(small: ReportData, html: str, page: Page) -> None:
+    comments = [c.id for o in small.outcomes if o.review for c in o.review.comments]
+    shown = Counter(re.findall(r'class="cid" href="#[^"]+">([^<]+)</a>', html))
+    assert shown == Counter(comments)
+    references = Counter(r.id for case in small.cases for r in case.references)
+    assert (
+        Counter(
+            re.findall(
+                r'<div class="ref" id="[^"]+">(?:<p class="quiet">[^<]*</p>)?<p class="meta"><b>([^<]+)</b>', html
+            )
+        )
+        == references
+    )
+    text = "".join(page.text)
+    for case in small.cases:
+        for reference in case.references:
+            assert reference.body in text
+
+
+def test_undefined_is_a_dash(html: str) -> None:
+    row = next(r for r in re.findall(r"<tr>.*?</tr>", html, re.S) if "<bdi>silent</bdi>" in r)
+    cell = re.search(r'data-label="precision">(.*?)</td>', row)
+    assert cell is not None
+    assert "–" in cell[1]
+    assert "0" not in cell[1]
+
+
+def test_failures_coverage_fake_and_estimate_stand_beside_the_score(html: str) -> None:
+    for words in ("2 failed", "4/6", "no answer within 600 s", ">fake<", "offline estimate (lexical judge)", "timeout"):
+        assert words in html
+
+
+def test_figures_carry_n_level_metric_and_benchmark(small: ReportData, html: str) -> None:
+    board = small.leaderboards[0]
+    sources = re.findall(r'<p class="from">n = .*?</p>', html)
+    assert len(sources) >= 5
+    for source in sources:
+        for words in ("95%", board.benchmark[:12], "hits(judge=", "seed 0"):
+            assert words in source
+
+
+@pytest.mark.skipif(not plots.available(), reason="the extra plots is not installed")
+def test_twelve_systems_on_thirty_changes_stay_under_ten_megabytes(big: ReportData) -> None:
+    text = render(big)
+    said = sum(len(o.review.comments) for o in big.outcomes if o.review)
+    assert said > 11_000
+    assert len(text.encode()) < 10_000_000
+
+
+def test_without_the_extra_the_numbers_are_there_and_the_remedy(
+    small: ReportData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plots, "available", lambda: False)
+    text = render(small)
+    assert "pip install &#39;reviewbench[plots]&#39;" in text or "pip install 'reviewbench[plots]'" in text
+    assert "<svg" not in text
+    assert Page(text).open == []
+    for system in small.leaderboards[0].systems:
+        assert system.system in text
+
+
+def test_a_report_of_nothing_is_a_page(small: ReportData) -> None:
+    text = render(ReportData(title="nothing", created="now", leaderboards=[]))
+    assert Page(text).open == []
+    assert "No metric was scored." in text
+    empty = small.leaderboards[0].model_copy(update={"systems": (), "slices": ()})
+    assert Page(render(replace(small, leaderboards=[empty], comparisons=[]))).open == []
+
+
+def test_two_leaderboards_do_not_clash(small: ReportData) -> None:
+    other = small.leaderboards[0].model_copy(update={"metric": "hits(policy='any')"})
+    found = Page(render(replace(small, leaderboards=[small.leaderboards[0], other])))
+    assert [i for i, n in Counter(found.ids).items() if n > 1] == []
+
+
+def test_the_same_data_gives_the_same_page(small: ReportData, html: str) -> None:
+    assert render(small) == html
