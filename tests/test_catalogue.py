@@ -23,7 +23,7 @@ def test_plugin(kind: type[Plugin], name: str) -> None:
     assert module is not None
     assert module.__doc__ is not None
     assert dataclasses.is_dataclass(cls)
-    assert cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert cls.__dataclass_params__.frozen
     assert cls.__name__ == "".join(part.capitalize() for part in name.split("_")), "file and class name differ"
     first, _, _ = module.__doc__.partition("\n")
     assert 15 < len(first) <= 120, f"{name}: the first line is its line in the catalogue"

@@ -257,3 +257,14 @@ def test_martian_credits_one_candidate_twice_and_loses_the_overtaken_one() -> No
     assert sum(g.hit for g in matching.groups) == 2
     assert states(matching) == {"c1": "duplicate", "c2": "matched"}
     assert len(matching.broken) == 2
+
+
+def test_an_exact_copy_is_credited_for_nothing_else() -> None:
+    copy = Comment(id="c2", body="c1", span=Span(path="a.py", start=10))
+    elsewhere = Comment(id="c3", body="c1", span=Span(path="a.py", start=50))
+    references = [said("r1", 10), said("r2", 10)]
+    rows: list[list[float | None]] = [[0.9, 0.6], [0.9, 0.6]]
+    copied = run([said("c1", 10), copy], references, rows)
+    assert states(copied) == {"c1": "matched", "c2": "duplicate"}
+    assert (sum(g.hit for g in copied.groups), copied.line_hits) == (1, 1)
+    assert sum(g.hit for g in run([said("c1", 10), elsewhere], references, rows).groups) == 2

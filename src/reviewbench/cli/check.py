@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -12,33 +12,34 @@ from reviewbench.core.base import Record
 
 
 class Problem(Record):
-    """One bad record: its 1-based line (0: the file as a whole), the field, and what is wrong."""
+    """One bad record: its file, its 1-based line (None: the file as a whole), the field, and what is wrong."""
 
-    line: int
+    file: str
+    line: int | str | None
     field: str
     problem: str
 
 
 class CheckResult(Record):
-    """What was found in a file; `records` counts the good ones."""
+    """What was found at a path. `records` counts the good ones by kind, `bad` all that are not; the first are named."""
 
     schema_version: int = 1
     path: str
-    kind: str
-    records: int
+    records: Mapping[str, int]
+    bad: int
     problems: tuple[Problem, ...] = ()
 
 
 def check(path: str | Path) -> CheckResult:
-    """Read every record of a JSON lines file (cases, reviews or outcomes) and name each bad record and field."""
-    from reviewbench.datasets._check import check_file
+    """Read every record of a file (cases, reviews or outcomes) or folder, and name each bad record and field."""
+    from reviewbench.datasets._check import check as check_files
 
-    found = check_file(Path(path))
+    found = check_files(Path(path))
     return CheckResult(
         path=str(path),
-        kind=found.kind,
         records=found.records,
-        problems=tuple(Problem(line=p.line, field=p.field, problem=p.problem) for p in found.problems),
+        bad=found.bad,
+        problems=tuple(Problem(file=p.source, line=p.record, field=p.field, problem=str(p)) for p in found.problems),
     )
 
 
@@ -54,14 +55,13 @@ def command(files: Sequence[str], as_json: bool) -> int:
 
         lines = []
         for result in results:
-            for p in result.problems[:100]:
-                field = f", field {p.field}" if p.field else ""
-                lines.append(f"{result.path}, line {p.line}{field}: {p.problem}")
-            bad = len(result.problems)
-            if bad > 100:
-                lines.append(f"… and {bad - 100} more problems")
-            lines.append(f"{result.path}: {result.records} good {result.kind}, {bad} problems")
+            shown = [problem.problem for problem in result.problems[:100]]
+            lines += shown
+            if result.bad > len(shown):
+                lines.append(f"… and {result.bad - len(shown)} more")
+            good = ", ".join(f"{n} good {kind} record{'s' if n != 1 else ''}" for kind, n in result.records.items())
+            lines.append(f"{result.path}: {good or 'no good record'}, {result.bad} bad")
         return escape("\n".join(lines))
 
     emit(results, as_json, show)
-    return 2 if any(result.problems for result in results) else 0
+    return 2 if any(result.bad for result in results) else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -37,7 +38,7 @@ def compare(
             scores = [score for score in scores if score.system in systems]
         if len({score.system for score in scores}) < 2:
             raise UserError("it takes two systems to compare", remedy="name two runs, or a run of several systems")
-        pairs: list[tuple[str, str]] | str | None = None
+        pairs: Sequence[tuple[str, str]] | Literal["all"] | None = None
         if len(systems) == 2:
             pairs = [(systems[0], systems[1])]
         elif every_pair:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -35,7 +36,9 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb's command, imported now."""
         if cmd_name not in VERBS:
-            return None
+            near = difflib.get_close_matches(cmd_name, VERBS, n=1)
+            hint = f"did you mean {near[0]}?" if near else "reviewbench --help"
+            raise UserError(f"there is no verb {cmd_name!r}", remedy=hint)
         command = import_module(f"reviewbench.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command

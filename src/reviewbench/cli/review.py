@@ -150,8 +150,10 @@ def _summary(result: ReviewResult) -> str:
             price = "price unknown" if totals.cost.dollars is None else f"${totals.cost.dollars:.2f}"
             parts.append(f"{totals.cost.calls} model calls, {price}")
         lines.append(f"{who}: {'; '.join(parts)}; {totals.seconds:.1f} s")
-    for line in _counted([*result.notes, *(d for totals in result.totals for d in totals.drops)]):
+    for line in _counted([d for totals in result.totals for d in totals.drops]):
         note(line)
+    if result.notes:
+        note(f"note: {len(result.notes)} remarks on the data: reviewbench info {result.dataset} shows them")
     lines.append(f"{result.run}: {result.dataset}, {result.cases} cases, benchmark {result.benchmark[:12]}")
     lines.append(f"next: reviewbench score {result.run} hits")
     from rich.markup import escape

@@ -91,7 +91,8 @@ def find_class(kind: type[P], name: str) -> type[P]:
     """The class behind a plug-in name or dotted path. Raises UserError that names near misses."""
     if "." not in name:
         if name not in names(kind.kind):
-            near = difflib.get_close_matches(name, names(kind.kind), n=1)
+            known = names(kind.kind)
+            near = [k for k in known if k.startswith(name)] or difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"reviewbench list {kind.kind}"
             raise UserError(f"no {kind.kind[:-1]} is called {name!r}", remedy=hint)
         return _public_class(kind, importlib.import_module(f"{PACKAGE}.{kind.kind}.{name}"))

@@ -78,6 +78,7 @@ class Evidence:
             ]
             for comment, row in zip(review.comments, table, strict=True)
         ]
+        self.copies = [] if rules.variant else _copies(review.comments)
         shape = (len(review.comments), len(self.known))
         self.probability = np.zeros(shape)
         self.allowed = np.zeros(shape, dtype=bool)
@@ -131,7 +132,7 @@ def match(case: Case, review: Review, table: Table, rules: Rules) -> Matching:
     strength = _by_group(evidence.strength[:, :references], groups)
     contested = _closer_to_something_else(evidence, references)
     strength[contested, :] = 0.0
-    credits, seen, line_hits = _credit(evidence, strength, groups, rules)
+    credits, seen, line_hits = _credit(evidence, strength, groups)
     comments = _comment_outcomes(evidence, groups, strength, credits, seen)
     findings = _group_outcomes(evidence, groups, credits, rules)
     return Matching(
@@ -176,9 +177,26 @@ def _closer_to_something_else(evidence: Evidence, references: int) -> list[int]:
     return [int(c) for c in np.flatnonzero(other > own)]
 
 
+def _copies(comments: Sequence[Comment]) -> list[int]:
+    """Comments that say the same words at the same place as one before them.
+
+    They claim nothing that the first does not claim. Left in, they would be credited for *other* findings that the
+    judge takes for similar, and repeating oneself would pay.
+    """
+    seen: set[tuple[str, object]] = set()
+    copies = []
+    for c, comment in enumerate(comments):
+        key = (" ".join(comment.body.split()), comment.span)
+        if key in seen:
+            copies.append(c)
+        seen.add(key)
+    return copies
+
+
 def _credit(
-    evidence: Evidence, strength: Matrix, groups: list[list[int]], rules: Rules
+    evidence: Evidence, strength: Matrix, groups: list[list[int]]
 ) -> tuple[_policies.Credits, frozenset[int], int]:
+    rules = evidence.rules
     line_hits = _line_hits(evidence, groups)
     if rules.variant in ("aacr", "aacr_ids"):
         first = [evidence.case.references[indices[0]] for indices in groups]
@@ -190,7 +208,9 @@ def _credit(
         result = _published.martian(strength)
         return result.credits, result.seen, line_hits
     policy = {"optimal": _policies.optimal, "greedy": _policies.strongest_first, "any": _policies.any_hit}
-    return policy[rules.policy](strength), frozenset(), line_hits
+    contest = strength.copy()
+    contest[evidence.copies, :] = 0.0
+    return policy[rules.policy](contest), frozenset(), line_hits
 
 
 def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
@@ -198,6 +218,7 @@ def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
     located = np.array([[float(pair.located is True) for pair in row] for row in evidence.pairs])
     if not located.size:
         return 0
+    located[evidence.copies, :] = 0.0
     return len(_policies.optimal(_by_group(located[:, : len(evidence.case.references)], groups)))
 
 
@@ -278,6 +299,7 @@ def _group_outcomes(
         hit_by.setdefault(g, []).append(c)
     said = evidence.review.comments
     possible = np.where(_possible(evidence), evidence.probability, 0.0)[:, : len(evidence.case.references)]
+    possible[evidence.copies, :] = 0.0
     chances = golden_scores(_by_group(possible, groups), rules.penalty)
     outcomes = []
     for g, indices in enumerate(groups):

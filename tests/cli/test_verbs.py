@@ -1,0 +1,189 @@
+"""The verbs, as a user types them: what they print, what --json holds, and what they say to bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import reviewbench
+from reviewbench.cli.main import VERBS, main
+from reviewbench.core.records import Case, Change, Comment, Review, Span
+from reviewbench.core.results import Outcome
+
+
+def words(body: str) -> Comment:
+    return Comment(id=body.replace(" ", "-"), body=body, span=Span(path="a.py", start=3))
+
+
+CASES = [
+    Case(id="one", change=Change(repo="shop"), references=(words("total is computed before the discount is applied"),)),
+    Case(id="two", change=Change(repo="shop"), references=(words("the file handle is never closed on error"),)),
+    Case(id="calm", change=Change(repo="shop"), verdict=True),
+]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(b"".join(case.to_line() for case in CASES))
+    reviews = [
+        Review(case="one", system="good", comments=CASES[0].references),
+        Review(case="two", system="good", comments=CASES[1].references),
+        Review(case="calm", system="good"),
+        Review(case="one", system="noisy", comments=(words("consider adding a docstring here"),)),
+        Review(case="two", system="noisy", comments=(words("the file handle is never closed on error"), words("nit"))),
+        Review(case="calm", system="noisy", comments=(words("looks odd"),)),
+    ]
+    (tmp_path / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in reviews))
+    return path
+
+
+@pytest.fixture
+def run(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    folder = tmp_path / "run"
+    assert main(["review", str(bench), "recorded", "-o", str(folder)]) == 0
+    assert main(["score", str(folder), "hits"]) == 0
+    capsys.readouterr()
+    return folder
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> object:
+    code = main([str(a) for a in arguments] + ["--json"])
+    out = capsys.readouterr().out
+    assert code in (0, 1), out
+    value: object = json.loads(out)
+    return value
+
+
+def test_help_names_every_verb_and_is_quick_to_import() -> None:
+    program = (
+        "import sys; from reviewbench.cli.main import main; code = main(['--help'])\n"
+        "heavy = {'numpy', 'scipy', 'pydantic', 'rich', 'jinja2', 'yaml', 'altair'} & set(sys.modules)\n"
+        "assert code == 0 and not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert all(verb in done.stdout for verb in VERBS)
+
+
+def test_every_verb_is_a_function_of_the_package() -> None:
+    for verb in VERBS:
+        assert callable(getattr(reviewbench, verb)), verb
+    assert set(VERBS) <= set(dir(reviewbench))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_and_json(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb, "--help"]) == 0
+    assert "--json" in capsys.readouterr().out
+
+
+def test_recorded_reviews_become_a_leaderboard(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = as_json(capsys, "score", run, "hits")
+    assert isinstance(result, dict)
+    board = result["leaderboards"][0]
+    assert [row["system"] for row in board["systems"]] == ["good", "noisy"]
+    good = {e["reading"]: e["value"] for e in board["systems"][0]["estimates"]}
+    noisy = {e["reading"]: e["value"] for e in board["systems"][1]["estimates"]}
+    assert (good["precision"], good["recall"], good["clean_left_alone"]) == (1, 1, 1)
+    assert (noisy["precision"], noisy["recall"], noisy["clean_left_alone"]) == (0.25, 0.5, 0)
+    assert board["estimate_note"]
+    assert result["totals"][0]["skipped"] == 6, "what was measured before is not measured again"
+
+
+def test_the_terminal_fits_100_columns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["score", str(run)], ["compare", str(run)], ["list"], ["info", "martian"]):
+        assert main(arguments) == 0
+        out = capsys.readouterr().out
+        assert out.strip()
+        assert max(len(line) for line in out.splitlines()) <= 100, arguments
+
+
+def test_compare_pairs_systems_of_one_run_and_of_two(
+    run: Path, bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = as_json(capsys, "compare", run, "--reading", "recall")
+    assert isinstance(one, list)
+    assert [(c["first"], c["second"], c["difference"]) for c in one[0]["comparisons"]] == [("good", "noisy", 0.5)]
+    other = tmp_path / "other"
+    assert main(["review", str(bench), "recorded", "silent", "-o", str(other)]) == 0
+    assert main(["score", str(other), "hits"]) == 0
+    capsys.readouterr()
+    two = as_json(capsys, "compare", run, other, "--all-pairs", "--reading", "recall")
+    assert isinstance(two, list)
+    names = {c["first"] for c in two[0]["comparisons"]} | {c["second"] for c in two[0]["comparisons"]}
+    assert names == {"run:good", "other:good", "run:noisy", "other:noisy", "silent"}
+
+
+def test_report_is_written(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "deep" / "report.html"
+    result = as_json(capsys, "report", run, "-o", out)
+    assert isinstance(result, dict)
+    assert result["bytes"] == out.stat().st_size
+    assert "computed before the discount" in out.read_text(encoding="utf-8")
+
+
+def test_python_functions_do_what_the_verbs_do(bench: Path, tmp_path: Path) -> None:
+    reviewed = reviewbench.review(str(bench), "silent", run=tmp_path / "quiet")
+    assert reviewed.totals[0].done == 3
+    scored = reviewbench.score(tmp_path / "quiet", "hits")
+    estimate = scored.leaderboards[0].systems[0].estimate("precision")
+    assert estimate is not None
+    assert estimate.value is None, "a precision of nothing is undefined"
+    assert reviewbench.doctor(str(bench)).ok
+
+
+def test_a_plain_run_of_failures_is_not_silence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (run / "reviews.jsonl").read_bytes().splitlines()
+    assert all(Outcome.model_validate_json(line).review for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        (["review", "aacr", "silent", "-o", "x"], "aacr_bench"),
+        (["review", "martian", "silent", "-o", "x", "--from", "/nowhere/at/all"], "does not exist"),
+        (["review", "sample", "replay(path='missing.sarif')", "-o", "x"], "missing.sarif"),
+        (["review", "sample", "silents", "-o", "x"], "did you mean silent?"),
+        (["score", "."], "manifest"),
+        (["compare", "nowhere"], "nowhere"),
+        (["check", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["lisst"], "lisst"),
+        (["list", "colours"], "colours"),
+        (["doctor", "sample", "hits(judge='nobody')"], "nobody"),
+    ],
+)
+def test_what_a_user_gets_wrong_is_one_line_and_code_2(
+    arguments: list[str],
+    remedy: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "data"))
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1, captured.err
+    assert captured.err.startswith("error: ")
+    assert remedy in captured.err
+
+
+def test_check_names_every_bad_record(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.write_bytes(bench.read_bytes() + b'{"id": "../x", "change": {"repo": "r"}}\n{"id": "y", "chan\n')
+    assert main(["check", str(bench)]) == 2
+    out = capsys.readouterr().out
+    assert "line 4, field id" in out
+    assert "line 5" in out
+    assert "3 good" in out
+
+
+def test_a_run_of_a_newer_version_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = run / "manifest.json"
+    data = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**data, "format": 99, "something_new": 1}))
+    assert main(["score", str(run)]) == 2
+    assert "newer" in capsys.readouterr().err
