@@ -88,6 +88,17 @@ def test_complexity_stands_at_the_def_line_or_at_the_first_changed_line(tmp_path
     assert run(elsewhere).findings == ()
 
 
+def test_of_functions_in_each_other_the_innermost_speaks(tmp_path: Path) -> None:
+    cases = "".join(f"\t\tif a > {i} {{\n\t\t\treturn {i}\n\t\t}}\n" for i in range(14))
+    go = f"package main\n\nfunc outer(a int) int {{\n\tinner := func() int {{\n{cases}\t\treturn 0\n\t}}\n"
+    go += f"{cases}\treturn inner()\n}}\n"
+    change = make_change(tmp_path, {"m.go": go}, {"m.go": go.replace("\t\treturn 0\n", "\t\treturn 1\n")})
+    (finding,) = run(change, "lizard").findings
+    assert "anonymous" in finding.function
+    fresh = make_change(tmp_path, {"x": ""}, {"n.go": go})
+    assert {(f.function == "outer", f.start) for f in run(fresh, "lizard").findings} == {(True, 3), (False, 4)}
+
+
 def test_the_thresholds_are_the_highest_that_is_no_finding(tmp_path: Path) -> None:
     source = "def f(a, c):\n" + "".join(f"    if a == {i}:\n        c += 1\n" for i in range(5)) + "    return c\n"
     change = make_change(tmp_path, {"x": ""}, {"m.py": source})

@@ -46,7 +46,7 @@ def test_one_comment_on_each_hunk_on_the_lines_it_adds(tmp_path: Path) -> None:
         again = anchor(comment, change)
         assert (again.span, again.anchoring) == (comment.span, comment.anchoring)
     assert [(drop.item, drop.reason) for drop in Parrot().prepare([change])] == [
-        ("1 binary files", "a binary file has no hunks")
+        ("1 binary file", "a binary file has no hunks")
     ]
 
 

@@ -332,14 +332,18 @@ def _finding(
 def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
     """One finding for each complaint at one place: the first tool's, with the others named.
 
-    The same rule of one tool twice on one line is one complaint. Two measures of complexity of one function are too.
+    The same rule of one tool twice on one line is one complaint. Two measures of complexity of one function are too,
+    and of functions that lie in each other and meet at one line, the innermost speaks.
     """
     merged: dict[tuple[str, int, str], Finding] = {}
-    for item, finding in placed:
+    inner_first = sorted(placed, key=lambda pair: pair[0].end - pair[0].start if pair[0].function else 0)
+    for item, finding in inner_first:
         key = (finding.path, finding.start, rules.complaint(item))
         first = merged.get(key)
         if first is None:
             merged[key] = finding
+        elif item.function and finding.function != first.function:
+            continue
         elif first.tool != finding.tool:
             message = first.message
             if finding.rule != first.rule and item.function:

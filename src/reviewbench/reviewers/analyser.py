@@ -95,5 +95,7 @@ def _sentence(finding: Finding) -> str:
     """What a developer reads: the rule's message and the function that it is about."""
     message = finding.message.rstrip(".").replace("\x00", "")
     if finding.rule in ("cyclomatic", "cognitive"):
-        return f"`{finding.function}` is hard to follow: {message}. Consider splitting it."
+        nameless = finding.function.startswith(("anonymous", "(anonymous"))  # lizard's word for closures
+        name = "This function" if nameless else f"`{finding.function}`"
+        return f"{name} is hard to follow: {message}. Consider splitting it."
     return f"{message} (in `{finding.function}`)." if finding.function else f"{message}."

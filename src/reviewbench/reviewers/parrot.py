@@ -34,7 +34,9 @@ class Parrot(Reviewer):
         blank = sum(file.patch is None and not file.binary for file in files)
         binary = sum(file.binary for file in files)
         found = ((blank, "text", "no patch is at hand"), (binary, "binary", "a binary file has no hunks"))
-        return tuple(Drop(item=f"{n} {kind} files", by="parrot", reason=why) for n, kind, why in found if n)
+        return tuple(
+            Drop(item=f"{n} {kind} file{'s' * (n != 1)}", by="parrot", reason=why) for n, kind, why in found if n
+        )
 
     def review(self, change: Change) -> Review:
         """One comment per hunk. Raises NeedsCode without a diff."""

@@ -54,7 +54,7 @@ def ignored(finding: RawFinding) -> bool:
 def complaint(finding: RawFinding) -> str:
     """A key that two tools share when they say the same: ruff took bandit's rules over with their numbers."""
     if finding.rule in _COMPLEXITY:
-        return f"complexity {finding.function.rpartition('.')[2]}"
+        return "complexity"
     if finding.tool == "bandit":
         return f"S{finding.rule[1:]}"
     return finding.rule
