@@ -12,7 +12,7 @@ from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Dataset
 from reviewbench.core.records import Case, Change, Comment, Review, Span
-from reviewbench.datasets._check import check_file as check
+from reviewbench.datasets._check import check
 from reviewbench.datasets.jsonl import Jsonl
 
 GOOD: dict[str, object] = {"id": "a", "change": {"repo": "me/shop"}}
@@ -42,7 +42,7 @@ def test_cases_come_back_as_they_were_written(tmp_path: Path) -> None:
     )
     file = write(tmp_path, *(case.to_line() for case in cases))
     assert read(file) == cases
-    assert check(file).ok and check(file).kinds == {"case": 3}
+    assert check(file).ok and check(file).records == {"case": 3}
 
 
 def test_a_folder_gives_its_cases_file_or_all_of_its_files(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_folder_gives_its_cases_file_or_all_of_its_files(tmp_path: Path) -> No
     assert [case.id for case in read(tmp_path)] == ["a", "b"]
     reviews, _ = Jsonl(path=str(tmp_path)).recorded()
     assert [review.system for review in reviews] == ["s"]
-    assert check(tmp_path).kinds == {"case": 2, "review": 1}
+    assert check(tmp_path).records == {"case": 2, "review": 1}
     write(tmp_path, line(id="c"))
     assert [case.id for case in read(tmp_path)] == ["c"]
 
@@ -99,8 +99,8 @@ def test_check_names_every_bad_line_and_goes_on(tmp_path: Path) -> None:
     lines = [line(id="first"), *(raw for raw, _ in BAD), b"\n", line(id="last")]
     checked = check(write(tmp_path, *lines))
     assert checked.bad == len(BAD)
-    assert [problem.line for problem in checked.problems] == list(range(2, len(BAD) + 2))
-    assert checked.kinds == {"case": 2}
+    assert [problem.record for problem in checked.problems] == list(range(2, len(BAD) + 2))
+    assert checked.records == {"case": 2}
 
 
 def test_ids_are_unique_across_the_file(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_ids_are_unique_across_the_file(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"line 3, field id: the case 'a' occurs twice"):
         read(file)
     (problem,) = check(file).problems
-    assert "line 1 too" in problem.problem and (problem.line, problem.field) == (3, "id")
+    assert "line 1 too" in str(problem) and problem.record == 3
 
 
 def test_reviews_and_outcomes_are_known_by_their_fields(tmp_path: Path) -> None:
@@ -121,16 +121,17 @@ def test_reviews_and_outcomes_are_known_by_their_fields(tmp_path: Path) -> None:
         name="mixed.jsonl",
     )
     checked = check(file)
-    assert checked.kinds == {"review": 1, "outcome": 1}
-    assert (checked.kind, checked.records) == ("reviews and outcomes", 2)
-    assert [(problem.line, problem.field) for problem in checked.problems] == [(3, "attempt"), (4, "")]
+    assert checked.records == {"review": 1, "outcome": 1}
+    assert [(problem.record, problem.field) for problem in checked.problems] == [(3, "attempt"), (4, "")]
 
 
 def test_a_line_that_is_too_long_is_refused_by_name_and_the_rest_is_read(tmp_path: Path) -> None:
     file = write(tmp_path, line(), line(id="long", facts={"x": "y" * 5000}), line(id="b"))
     checked = check(file, longest=1000)
-    assert checked.problems == [("cases.jsonl", 2, "", "is longer than 1,000 bytes (split the record)")]
-    assert checked.kinds == {"case": 2}
+    assert [str(problem) for problem in checked.problems] == [
+        "cases.jsonl, line 2: is longer than 1,000 bytes (split the record)"
+    ]
+    assert checked.records == {"case": 2}
 
 
 def test_a_mark_at_the_start_is_passed_over_and_utf_16_is_named(tmp_path: Path) -> None:
@@ -138,7 +139,7 @@ def test_a_mark_at_the_start_is_passed_over_and_utf_16_is_named(tmp_path: Path) 
     assert len(read(tmp_path / "cases.jsonl")) == 1
     wide = tmp_path / "wide.jsonl"
     wide.write_bytes(line().decode().encode("utf-16"))
-    assert "save the file as UTF-8" in check(wide).problems[0].problem
+    assert "save the file as UTF-8" in str(check(wide).problems[0])
     with pytest.raises(BadInput):
         read(wide)
 

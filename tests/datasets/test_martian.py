@@ -14,7 +14,7 @@ from reviewbench.core.labels import RaterKind, SubjectKind
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Dataset
 from reviewbench.core.records import Severity
-from reviewbench.datasets._martian_verdicts import judges, render_table, stored_counts, stored_table
+from reviewbench.datasets._martian_verdicts import judges, render_table, stored_counts
 from reviewbench.datasets.martian import Martian
 
 JUDGES = ["anthropic_claude-opus-4-5-20251101", "anthropic_claude-sonnet-4-5-20250929", "openai_gpt-5.2"]
@@ -74,7 +74,7 @@ def test_labels_and_reviews_give_the_stored_counts_back(real: Martian, judge: st
 
 def test_the_stored_figures_of_one_judge(real: Martian) -> None:
     """Sums of the stored counts on the three repositories at hand, with the corrected reading beside them."""
-    rows = {row.system: row for row in stored_table(real.folder, JUDGES[0])}
+    rows = {row.system: row for row in real.stored(JUDGES[0])}
     published = {tool: tuple(round(x or 0.0, 3) for x in row[2:5]) for tool, row in rows.items()}
     assert published["augment"] == (0.482, 0.635, 0.548)
     assert published["coderabbit"] == (0.263, 0.412, 0.321)
@@ -115,6 +115,8 @@ def test_the_counts_at_hand_stand_beside_the_expected_ones(real: Martian) -> Non
 def test_an_unknown_extractor_names_those_at_hand(real: Martian) -> None:
     with pytest.raises(UserError, match=r"openai_gpt-5\.2"):
         real.recorded(extractor="../../etc")
+    with pytest.raises(UserError, match=r"openai_gpt-5\.2"):
+        real.stored("gpt")
     with pytest.raises(UserError, match="no parameter 'judge'"):
         real.recorded(judge="x")
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from reviewbench.core.plugins import names
 from reviewbench.core.records import Case
-from reviewbench.datasets._schema import WHOLE, schema, with_tables
+from reviewbench.datasets._schema import WHOLE, schema, with_cards, with_tables
 from reviewbench.datasets.aacr_bench import AacrBench
 from reviewbench.datasets.martian import Martian
 
@@ -26,6 +27,14 @@ def test_the_field_tables_are_up_to_date() -> None:
     assert with_tables(page) == page, REMEDY
     for name in Case.model_fields:
         assert f"| `{name}` |" in page
+
+
+def test_the_cards_are_up_to_date() -> None:
+    page = (DOCS / "datasets.md").read_text(encoding="utf-8")
+    assert with_cards(page) == page, REMEDY
+    for name in names("datasets"):
+        assert f"## `{name}`" in page
+    assert page.count("<!-- card: ") == page.count("<!-- end of card -->") >= 3
 
 
 def test_the_example_on_the_page_is_a_case() -> None:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
@@ -25,40 +25,22 @@ _PIECE = 1024 * 1024
 _MODELS: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome, "score": Score}
 
 
-class Problem(NamedTuple):
-    """One bad record: its file, its 1-based line (0: the file as a whole), the field, and what is wrong."""
-
-    file: str
-    line: int
-    field: str
-    problem: str
-
-
 @dataclass
 class Checked:
-    """What a check found. `problems` holds the first ones, `bad` counts all; `kinds` counts the good records."""
+    """What a check found. `problems` holds the first ones, `bad` counts all; `records` counts the good by kind."""
 
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[BadInput] = field(default_factory=list)
     bad: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
+    records: Counter[str] = field(default_factory=Counter)
+    files: list[str] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
         """Every line was good, and there was one."""
         return not self.bad
 
-    @property
-    def records(self) -> int:
-        """How many records were good."""
-        return self.kinds.total()
 
-    @property
-    def kind(self) -> str:
-        """What the good records are, in words: "cases", "cases and reviews", or "records" where there is none."""
-        return " and ".join(f"{kind}s" for kind in self.kinds) or "records"
-
-
-def check_file(path: Path, *, keep: int = 10_000, longest: int = LONGEST_LINE) -> Checked:
+def check(path: Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> Checked:
     """Every line of a file, or of a folder's `*.jsonl`. At most `keep` problems are kept, all are counted.
 
     Raises UserError only where the file cannot be opened.
@@ -67,20 +49,15 @@ def check_file(path: Path, *, keep: int = 10_000, longest: int = LONGEST_LINE) -
     files = _files(path)
     seen: dict[bytes, tuple[str, int]] = {}
     for file in files:
-        for error in _check_lines(file, checked, seen, longest):
+        checked.files.append(file.name)
+        for problem in _check_file(file, checked, seen, longest):
             checked.bad += 1
             if len(checked.problems) < keep:
-                checked.problems.append(_problem(error))
+                checked.problems.append(problem)
     if not checked.bad and not checked.records:
         checked.bad = 1
-        checked.problems.append(Problem(files[0].name, 0, "", "holds no record (one record a line: docs/jsonl.md)"))
+        checked.problems.append(BadInput(files[0].name, "holds no record", remedy="one record a line: docs/jsonl.md"))
     return checked
-
-
-def _problem(error: BadInput) -> Problem:
-    line = error.record if isinstance(error.record, int) else 0
-    where = f"{error.source}, line {line}" + (f", field {error.field}" if error.field else "")
-    return Problem(error.source, line, error.field, str(error).removeprefix(f"{where}: "))
 
 
 def _files(path: Path) -> list[Path]:
@@ -92,7 +69,7 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _check_lines(file: Path, checked: Checked, seen: dict[bytes, tuple[str, int]], longest: int) -> Iterator[BadInput]:
+def _check_file(file: Path, checked: Checked, seen: dict[bytes, tuple[str, int]], longest: int) -> Iterator[BadInput]:
     try:
         with file.open("rb") as stream:
             for number, line in _numbered(stream, longest):
@@ -103,7 +80,7 @@ def _check_lines(file: Path, checked: Checked, seen: dict[bytes, tuple[str, int]
                         )
                     kind, record = _read(line, file.name, number)
                     _once(record, kind, file.name, number, seen)
-                    checked.kinds[kind] += 1
+                    checked.records[kind] += 1
                 except BadInput as problem:
                     yield problem
     except OSError as error:

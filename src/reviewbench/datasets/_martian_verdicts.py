@@ -160,6 +160,9 @@ class _Entry(NamedTuple):
 
 
 def _entries(folder: Path, judge: str, reading: Reading) -> Iterator[_Entry]:
+    if judge not in (known := judges(folder)):
+        at_hand = ", ".join(known) or "none"
+        raise UserError(f"no extractor {judge!r} among the Martian files", remedy=f"at hand: {at_hand}")
     home = folder / "results" / judge
     candidates: dict[tuple[str, str], Shape] = {}
     for url, tools in read_json(home / "candidates.json", "martian").entries():
@@ -228,9 +231,6 @@ def read_recorded(
 
     `cases` by the address of their pull request.
     """
-    if judge not in (known := judges(folder)):
-        at_hand = ", ".join(known) or "none"
-        raise UserError(f"no extractor {judge!r} among the Martian files", remedy=f"at hand: {at_hand}")
     reviews: list[Review] = []
     labels: list[Label] = []
     for entry in _entries(folder, judge, reading):

@@ -1,6 +1,7 @@
-"""The JSON Schemas and the field tables of the records, made from the records themselves.
+"""The generated parts of the documentation of data: JSON Schemas, field tables and cards, made from the records.
 
-`python -m reviewbench.datasets._schema DOCS` writes `DOCS/schema/*.schema.json` and the tables in `DOCS/jsonl.md`.
+`python -m reviewbench.datasets._schema DOCS` writes `DOCS/schema/*.schema.json`, the tables in `DOCS/jsonl.md` and
+the cards in `DOCS/datasets.md`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pathlib import Path
 
 from reviewbench.core.base import Record
 from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewbench.core.plugins import load
+from reviewbench.core.protocols import Card, Dataset
 from reviewbench.core.records import (
     Anchoring,
     Case,
@@ -65,6 +68,7 @@ WORDS: tuple[type[StrEnum], ...] = (
     FailureKind,
 )
 START, END = "<!-- fields: made by reviewbench.datasets._schema -->", "<!-- end of fields -->"
+CARD_END = "<!-- end of card -->"
 
 
 def schema(name: str) -> str:
@@ -143,13 +147,47 @@ def with_tables(page: str) -> str:
     return f"{before}{START}\n\n{field_tables()}\n{END}{after}"
 
 
+def card_text(card: Card) -> str:
+    """A card as Markdown: a table of what it says, then its traps and its files with their checksums."""
+    size = sum(file.size for file in card.files)
+    rows = [
+        ("what", card.summary),
+        ("origin", card.origin),
+        ("version", card.version),
+        ("licence", card.licence),
+        ("you may", card.may),
+        ("cite", card.citation),
+        ("languages", ", ".join(card.languages)),
+        ("holds", ", ".join(f"{count:,} {name}" for name, count in card.expected.items())),
+        ("size", f"{size / 1e6:.1f} MB in {len(card.files)} files" if size else ""),
+    ]
+    parts = ["| | |\n|---|---|\n" + "\n".join(f"| {name} | {text} |" for name, text in rows if text)]
+    if card.traps:
+        parts.append("Traps:\n\n" + "\n".join(f"- {trap}" for trap in card.traps))
+    if card.files:
+        files = "\n".join(f"| [{f.name}]({f.url}) | {f.size:,} | `{f.sha256}` |" for f in card.files)
+        parts.append(f"| file | bytes | SHA-256 |\n|---|---|---|\n{files}")
+    return "\n\n".join(parts) + "\n"
+
+
+def with_cards(page: str) -> str:
+    """The page with each card between its two marks made anew."""
+
+    def made(match: re.Match[str]) -> str:
+        card = load(Dataset, match["name"]).card
+        return f"<!-- card: {match['name']} -->\n\n{card_text(card)}\n{CARD_END}"
+
+    return re.sub(rf"<!-- card: (?P<name>\w+) -->.*?{re.escape(CARD_END)}", made, page, flags=re.DOTALL)
+
+
 def write_schema(docs: Path) -> None:
-    """Write the schemas and the tables under `docs`."""
+    """Write the schemas, the field tables and the cards under `docs`."""
     (docs / "schema").mkdir(parents=True, exist_ok=True)
     for name in WHOLE:
         (docs / "schema" / f"{name}.schema.json").write_text(schema(name), encoding="utf-8")
-    page = docs / "jsonl.md"
-    page.write_text(with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, remake in (("jsonl.md", with_tables), ("datasets.md", with_cards)):
+        page = docs / name
+        page.write_text(remake(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from reviewbench.datasets._cards import MARTIAN
 from reviewbench.datasets._forge import parse_pull
 from reviewbench.datasets._home import locate
 from reviewbench.datasets._json_shape import Shape, build, read_json
-from reviewbench.datasets._martian_verdicts import Reading, judges, read_recorded
+from reviewbench.datasets._martian_verdicts import Reading, StoredRow, judges, read_recorded, stored_table
 
 DEFAULT_EXTRACTOR = "anthropic_claude-opus-4-5-20251101"
 # The golden file says which project a change belongs to; the address often names a fork made for one tool's trial.
@@ -68,6 +68,14 @@ class Martian(Dataset):
                 remedy=f'recorded(extractor="{DEFAULT_EXTRACTOR}")',
             )
         return read_recorded(self.folder, extractor, self._by_address(), Reading())
+
+    def stored(self, extractor: str = DEFAULT_EXTRACTOR) -> list[StoredRow]:
+        """What one judge stored for each tool: the published reading, and the corrected one beside it."""
+        if extractor not in (known := judges(self.folder)):
+            raise UserError(
+                f"no extractor {extractor!r} among the Martian files", remedy=f"at hand: {', '.join(known)}"
+            )
+        return stored_table(self.folder, extractor)
 
     def counts(self) -> Mapping[str, int]:
         """What the files at hand hold, with the tools that were recorded and the judges of them."""
