@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reviewbench.cli.doctor import doctor
     from reviewbench.cli.get import get
     from reviewbench.cli.info import info
-    from reviewbench.cli.list import list_plugins as list  # noqa: A004
+    from reviewbench.cli.list import list_plugins as list
     from reviewbench.cli.report import report
     from reviewbench.cli.review import review
     from reviewbench.cli.score import score
@@ -30,5 +30,5 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__() -> "list[str]":
+def __dir__():  # type: ignore[no-untyped-def]  # `list` names the verb in this module
     return [*globals(), *__all__]

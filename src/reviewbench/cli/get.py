@@ -14,14 +14,17 @@ from reviewbench.core.results import Drop
 
 
 class GetResult(Record):
-    """Where the data set lies now, and what could not be fetched."""
+    """Where the data set lies now, which files are not the official version, and what could not be fetched."""
 
     schema_version: int = 1
     dataset: str
     path: str
     files: int
     fetched: int
+    differs: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
     repositories: int = 0
+    changes_with_code: int = 0
     failed: tuple[Drop, ...] = ()
 
 
@@ -46,7 +49,10 @@ def get(
         path=str(files.folder),
         files=files.files,
         fetched=files.fetched,
+        differs=files.differs,
+        absent=files.absent,
         repositories=code.repositories if code else 0,
+        changes_with_code=code.fetched + code.at_hand if code else 0,
         failed=code.failed if code else (),
     )
 
@@ -66,8 +72,15 @@ def command(dataset: str, source: str | None, out: str | None, with_code: bool, 
         from rich.markup import escape
 
         lines = [f"{result.dataset}: {result.files} files in {result.path} ({result.fetched} fetched now)"]
-        if result.repositories:
-            lines.append(f"{result.repositories} repositories at hand, {len(result.failed)} could not be fetched")
+        if result.differs:
+            lines.append(f"not the official version: {', '.join(result.differs)}")
+        if result.absent:
+            lines.append(f"of the official files not there: {', '.join(result.absent)}")
+        if with_code:
+            lines.append(
+                f"code of {result.changes_with_code} changes in {result.repositories} repositories; "
+                f"{len(result.failed)} could not be fetched"
+            )
         lines += [f"  {drop.item}: {drop.reason}" for drop in result.failed[:20]]
         return escape("\n".join(lines))
 

@@ -27,24 +27,14 @@ class DatasetInfo(Record):
 
 
 def info(dataset: str | Dataset, source: str | Path | None = None) -> DatasetInfo:
-    """The card of a data set and the counts of its cases, references, rejected comments and diffs at hand."""
+    """The card of a data set and the counts of the files at hand, under the names that the card expects them by."""
     found = find_dataset(dataset, source)
     try:
-        cases = list(found.cases())
-        notes = found.notes()
+        counts, notes = found.counts(), found.notes()
     except UserError as error:
         if source or found.path:
             raise
         return DatasetInfo(dataset=dataset_label(found), card=found.card, missing=str(error))
-    counts = {
-        "cases": len(cases),
-        "references": sum(len(case.references) for case in cases),
-        "neutral": sum(len(case.neutral) for case in cases),
-        "rejected": sum(len(case.rejected) for case in cases),
-        "clean": sum(case.clean for case in cases),
-        "with diffs": sum(case.change.has_diff for case in cases),
-        "repositories": len({case.change.repo for case in cases}),
-    }
     return DatasetInfo(
         dataset=dataset_label(found),
         card=found.card,
