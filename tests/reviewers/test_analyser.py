@@ -9,6 +9,9 @@ from reviewbench.core.errors import NeedsCode, UserError
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Reviewer
 from reviewbench.core.records import Anchoring, Change, ChangedFile, Severity
+from reviewbench.repo._analysers.external import _ESLINT_RULES
+from reviewbench.repo._analysers.ruff import RULES
+from reviewbench.repo.analysers import TOOLS
 from reviewbench.repo.anchors import anchor, code_reader
 from reviewbench.reviewers.analyser import Analyser
 
@@ -86,6 +89,14 @@ def test_a_tool_out_of_time_fails_the_change(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE})
     with pytest.raises(TimeoutError, match="did not finish within"):
         Analyser(seconds=0.001).review(change)
+
+
+def test_the_page_names_the_rules_that_are_asked_for() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reviewers.md").read_text(encoding="utf-8")
+    assert f"`{' '.join(RULES)}`" in page
+    assert f"{len(TOOLS['lizard'])} other languages" in page
+    assert f"{len(_ESLINT_RULES)} core rules" in page
+    assert all(f"| {tool}" in page for tool in TOOLS)
 
 
 def test_its_versions_are_pinned_and_its_spec_round_trips() -> None:

@@ -15,7 +15,7 @@ from reviewbench.core.records import Change
 
 LARGEST = 256 * 1024 * 1024  # bytes; a larger file is refused before it is read
 SHORTEST = 7  # hex digits of a commit that still name it
-_ODD = re.compile(r"[^A-Za-z0-9._-]")
+ODD = re.compile(r"[^A-Za-z0-9._-]")
 _HEX = re.compile(r"[0-9a-f]{7,64}")
 _PLACES = ("{case}", "{head}")
 
@@ -39,7 +39,7 @@ def case_names(change: Change) -> list[str]:
     """The case's id, with `/` and `#` as `_`, and with every other odd letter as `_` too."""
     if change.id is None:
         return []
-    return list(dict.fromkeys([change.id, re.sub("[/#]", "_", change.id), _ODD.sub("_", change.id)]))
+    return list(dict.fromkeys([change.id, re.sub("[/#]", "_", change.id), ODD.sub("_", change.id)]))
 
 
 def commit_names(change: Change) -> list[str]:

@@ -1,4 +1,4 @@
-"""Real static analysers on the changed lines: ruff, bandit, radon, complexipy, lizard, and others where installed.
+"""Static analysers on the changed lines, with no model: ruff, bandit, radon, lizard ...
 
 The offline baseline that needs no model. What each tool reads, and how it is kept from the repository's own
 settings, is in `repo/analysers.py`, with the tools' sources.

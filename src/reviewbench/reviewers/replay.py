@@ -1,4 +1,4 @@
-"""Reviews that your own tool wrote to files: SARIF, rdjson, GitHub comments and the other formats.
+"""Reviews that your own tool wrote to files: SARIF, rdjson, GitHub comments and others.
 
 Nothing is run: what the tool said is read, held against each change and placed by the anchor engine. The formats
 and their sources are in `docs/formats.md`; how a file finds its change is in `docs/reviewers.md`.
@@ -19,6 +19,7 @@ from reviewbench.core.results import Drop
 from reviewbench.repo.anchors import anchor_all, code_reader
 from reviewbench.repo.diffs import changed_lines
 from reviewbench.reviewers._review_files import (
+    ODD,
     default_system,
     file_of,
     fingerprint,
@@ -222,8 +223,11 @@ class Replay(Reviewer):
             except BadInput as error:  # the change's failure, not the run's
                 broken.append(Drop(item=_name(change), by="replay", reason=str(error)))
         if not owners:
-            example = self.path.replace("{case}", lost[0]) if names_case(self.path) and lost else f"{self.path}/..."
-            raise UserError(f"{self.path} has no file for any of {len(changes)} changes (tried {example})")
+            tried = f", such as {lost[0]} or {ODD.sub('_', lost[0])}" if lost else ""
+            raise UserError(
+                f"{self.path} has no file for any of {_count(len(changes), 'change')}",
+                remedy=f"name the files by case id{tried}, or by head commit",
+            )
         yield from _skipped(skipped)
         yield from broken
         if lost:
