@@ -22,15 +22,17 @@ from _judged import crscore_links, martian
 from scipy.stats import rankdata, spearmanr
 
 from reviewbench.core.errors import UserError
-from reviewbench.judges._fitting import Array, Flags, best_threshold, fit_platt, kappa, sigmoid
+from reviewbench.judges._fitting import Array, Flags, fit_platt, kappa, sigmoid
 from reviewbench.judges._lexical_model import LexicalModel, Table
 from reviewbench.judges._training import (
     Judged,
     Link,
+    choose_threshold,
     dice_tables,
     first_tables,
     fit_lexical,
     hits,
+    reference_hits,
     reference_scores,
     second_tables,
 )
@@ -72,11 +74,10 @@ def similarity(items: Sequence[Judged], name: str, tables: Callable[[Sequence[Ju
     n = len(hits(items))
     scores, decided = np.zeros(n), np.zeros(n, dtype=bool)
     for seen, test, rows in left_out(items):
-        known, y = reference_scores(seen, tables(seen), 0.05), hits(seen)
-        cut = best_threshold(known, y)
-        slope, intercept = fit_platt(known, y)
-        found = reference_scores(test, tables(test), 0.05)
-        scores[rows], decided[rows] = sigmoid(slope * found + intercept), found >= cut
+        known, unknown = tables(seen), tables(test)
+        slope, intercept = fit_platt(reference_scores(seen, known, 0.05), hits(seen))
+        scores[rows] = sigmoid(slope * reference_scores(test, unknown, 0.05) + intercept)
+        decided[rows] = reference_hits(test, unknown, choose_threshold(seen, known))
     return Prediction(name, scores, decided)
 
 
@@ -97,7 +98,7 @@ def lexical(items: Sequence[Judged], links: Sequence[Link], note: str = "") -> l
         first = first_tables(model, test)
         for stage, tables in enumerate((first, second_tables(model, test, first))):
             scores[stage, rows] = reference_scores(test, tables, weights.penalty)
-            decided[stage, rows] = scores[stage, rows] >= (weights.threshold, weights.second_threshold)[stage]
+            decided[stage, rows] = reference_hits(test, tables, (weights.threshold, weights.second_threshold)[stage])
     names = (f"lexical{note}", f"second stage{note}")
     return [Prediction(name, s, d) for name, s, d in zip(names, scores, decided, strict=True)]
 

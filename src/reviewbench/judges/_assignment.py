@@ -25,20 +25,22 @@ def assign(probabilities: Array) -> list[tuple[int, int]]:
 
 
 def golden_scores(probabilities: Array, penalty: float) -> Array:
-    """The probability, after assignment, that each reference was raised: one number per column.
+    """The probability that each reference was raised, once comments are shared out: one number per column.
 
     A reference that is assigned its best comment keeps that probability. One that loses its best comment to another
-    reference gets the smaller of what it was assigned and its own maximum minus `penalty`, so that one comment does
-    not count in full for two findings; nothing assigned counts as 0. `penalty` is in units of probability.
+    reference falls below its own maximum: to that maximum minus `penalty`, or to what it was assigned if that is
+    more. It does not fall to 0, because one comment can raise two findings. `penalty` is in units of probability.
     """
-    references = probabilities.shape[1]
-    scores = np.zeros(references)
+    scores = assigned_scores(probabilities)
     if probabilities.size == 0:
         return scores
-    known = np.nan_to_num(probabilities, nan=0.0)
+    best = np.nan_to_num(probabilities, nan=0.0).max(axis=0)
+    return np.asarray(np.maximum(scores, np.where(scores < best, best - penalty, best)), dtype=float)
+
+
+def assigned_scores(probabilities: Array) -> Array:
+    """The probability of the comment that each reference is assigned, 0 where it is assigned none: one per column."""
+    scores = np.zeros(probabilities.shape[1])
     for row, column in assign(probabilities):
-        scores[column] = known[row, column]
-    best = known.max(axis=0)
-    lost = scores < best
-    scores[lost] = np.minimum(scores[lost], np.maximum(best[lost] - penalty, 0.0))
+        scores[column] = probabilities[row, column]
     return scores

@@ -7,14 +7,14 @@ has not seen the change: folds over changes inside the training data. So nothing
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from reviewbench.judges._assignment import golden_scores
+from reviewbench.judges._assignment import assign, assigned_scores, golden_scores
 from reviewbench.judges._fitting import Array, Flags, Logistic, best_threshold, fit_logistic, fit_platt, grouped_folds
 from reviewbench.judges._lexical_model import (
     DiceWeights,
@@ -28,7 +28,7 @@ from reviewbench.judges._lexical_model import (
 )
 from reviewbench.models.lexical import FEATURES, dice, features, profile
 
-PENALTY = 0.15  # chosen by hand; .05 to .30 moves kappa by less than .01
+PENALTY = 0.15  # set by hand, not searched for
 FOLDS = 5
 LINK_WEIGHT = 0.3  # of one claim-review link, beside one recorded verdict
 
@@ -77,10 +77,31 @@ def known_pairs(item: Judged) -> list[tuple[int, int, bool]]:
 
 def reference_scores(items: Sequence[Judged], tables: Sequence[Table], penalty: float = PENALTY) -> Array:
     """The probability, after assignment, of each reference of each item, one after the other."""
-    scores = [np.zeros(0)]
-    for item, table in zip(items, tables, strict=True):
-        scores.append(golden_scores(np.array(table).reshape(len(item.comments), len(item.references)), penalty))
-    return np.concatenate(scores)
+    return np.concatenate([golden_scores(_array(item, table), penalty) for item, table in _with(items, tables)])
+
+
+def reference_hits(items: Sequence[Judged], tables: Sequence[Table], threshold: float) -> Flags:
+    """Whether each reference is matched one-to-one by a comment of at least `threshold`, one after the other."""
+    found: list[bool] = []
+    for item, table in _with(items, tables):
+        probabilities = _array(item, table)
+        matched = {r for _, r in assign(np.where(probabilities >= threshold, probabilities, 0.0))}
+        found.extend(r in matched for r in range(len(item.references)))
+    return np.array(found, dtype=bool)
+
+
+def choose_threshold(items: Sequence[Judged], tables: Sequence[Table]) -> float:
+    """The threshold of one-to-one matching with the largest kappa."""
+    scores = np.concatenate([assigned_scores(_array(item, table)) for item, table in _with(items, tables)])
+    return best_threshold(scores, hits(items))
+
+
+def _with(items: Sequence[Judged], tables: Sequence[Table]) -> Iterator[tuple[Judged, Table]]:
+    return zip(items, tables, strict=True)
+
+
+def _array(item: Judged, table: Table) -> Array:
+    return np.array(table, dtype=float).reshape(len(item.comments), len(item.references))
 
 
 def hits(items: Sequence[Judged]) -> Flags:
@@ -206,7 +227,7 @@ def fit_lexical(items: Sequence[Judged], links: Sequence[Link] = (), folds: int 
     rival = _refit(items, lambda item, c, r: (logit_of(pairs[id(item)][c][r]), against[id(item)][c][r]))
     rival = list(_calibrate(rival, _platt(items, tables(platt=platt, rival=tuple(rival)))))
     first = tables(platt=platt, rival=tuple(rival))
-    threshold = best_threshold(reference_scores(items, first), hits(items))
+    threshold = choose_threshold(items, first)
 
     ready = [LexicalModel(_blank(model, platt=platt, rival=tuple(rival))) for model in fold_models]
     agreement = _agreement(items, first, fold_of, ready)
@@ -220,7 +241,7 @@ def fit_lexical(items: Sequence[Judged], links: Sequence[Link] = (), folds: int 
         rival=tuple(rival),
         second=tuple(second),
         threshold=threshold,
-        second_threshold=best_threshold(reference_scores(items, refined), hits(items)),
+        second_threshold=choose_threshold(items, refined),
         dice=fit_dice(items),
     )
 
@@ -273,7 +294,8 @@ def dice_tables(items: Sequence[Judged]) -> list[Table]:
 
 def fit_dice(items: Sequence[Judged]) -> DiceWeights:
     """Threshold and Platt's sigmoid for the Dice coefficient."""
-    scores, y = reference_scores(items, dice_tables(items), penalty=0.05), hits(items)
+    tables = dice_tables(items)
+    scores, y = reference_scores(items, tables, penalty=0.05), hits(items)
     some = np.array([len(item.comments) > 0 for item in items for _ in item.references])
     slope, intercept = fit_platt(scores[some], y[some])
-    return DiceWeights(slope=slope, intercept=intercept, cut=best_threshold(scores, y))
+    return DiceWeights(slope=slope, intercept=intercept, cut=choose_threshold(items, tables))
