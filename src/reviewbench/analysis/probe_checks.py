@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from reviewbench.analysis.trials import Answer, Trial
 from reviewbench.core.errors import one_line
-from reviewbench.core.results import CommentState, Matching
+from reviewbench.core.records import Case, Review
+from reviewbench.core.results import CommentState, Failure, Matching, Parts
 from reviewbench.core.summaries import ProbeCheck
 
 EPSILON = 1e-9
@@ -65,9 +66,7 @@ def is_one(trial: Trial, name: str, reading: str) -> ProbeCheck:
 
 def _out_of(trial: Trial, reading: str) -> str:
     parts = {"recall": ("hit", "references"), "precision": ("right", "said")}.get(reading)
-    sums: Counter[str] = Counter()
-    for answer in trial.answers:
-        sums.update({k: v for k, v in answer.measured.parts.items() if parts and k in parts})
+    sums = _sums(trial)
     if not parts or parts[0] not in sums or parts[1] not in sums:
         return ""
     return f" ({sums[parts[0]]:,.0f} of {sums[parts[1]]:,.0f})"
@@ -157,6 +156,51 @@ def never_above(name: str, lower: Trial, upper: Trial, readings: Sequence[str]) 
                 bad.append((answer, f"{reading} rises from {shown(best[answer.case.id])} to {shown(value)}"))
     unique = {answer.case.id: (answer, detail) for answer, detail in reversed(bad)}
     return _check(name, expected, _versus(lower, upper, shared), holds, list(unique.values()))
+
+
+def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
+    """Repeating what was right gains no precision and no F1 when repetitions are counted as false.
+
+    Counted so from the parts, where the metric keeps them; otherwise as the metric counts. How the metric's own
+    profile takes it is part of what was found: a profile that sets repetitions apart may be talked into more.
+    """
+    expected = "no gain, duplicates counted as false"
+    if not all(strict(answer.measured.parts) for trial in (spam, once) for answer in trial.answers):
+        return never_above(name, spam, once, ("precision", "f1"))
+    before = {answer.case.id: strict(answer.measured.parts) for answer in once.answers}
+    bad: list[tuple[Answer, str]] = []
+    for answer in spam.answers:
+        for reading, value in strict(answer.measured.parts).items():
+            start = before.get(answer.case.id, {}).get(reading, math.nan)
+            if value > start + EPSILON:
+                bad.append((answer, f"{reading} rises from {shown(start)} to {shown(value)}"))
+                break
+    lower, upper = (strict(_sums(trial)) for trial in (spam, once))
+    holds = all(not lower[r] > upper[r] + EPSILON for r in lower)
+    found = ", ".join(f"{r} {shown(lower[r])} against {shown(upper[r])}" for r in lower)
+    own = [r for r in ("precision", "f1") if spam.value(r) is not None and once.value(r) is not None]
+    if own:
+        found += f"; as the metric counts: {_versus(spam, once, own)}"
+    return _check(name, expected, found, holds, bad)
+
+
+def strict(parts: Parts) -> dict[str, float]:
+    """Precision and F1 with repetitions counted as false; empty where the parts do not tell, NaN where undefined."""
+    if not {"matched", "duplicate", "false", "hit", "references"} <= set(parts):
+        return {}
+    said = parts["matched"] + parts["duplicate"] + parts["false"]
+    precision = parts["matched"] / said if said else math.nan
+    recall = parts["hit"] / parts["references"] if parts["references"] else math.nan
+    both = precision + recall
+    return {"precision": precision, "f1": 0.0 if both == 0 else 2 * precision * recall / both}
+
+
+def _sums(trial: Trial) -> Parts:
+    sums: dict[str, float] = {}
+    for answer in trial.answers:
+        for name, part in answer.measured.parts.items():
+            sums[name] = sums.get(name, 0.0) + part
+    return sums
 
 
 def below(name: str, lower: Trial, upper: Trial, readings: Sequence[str], share: float = 1.0) -> ProbeCheck:
@@ -292,16 +336,15 @@ def same_parts(name: str, first: Trial, second: Trial) -> ProbeCheck:
 
 def no_failure(trials: Sequence[Trial]) -> ProbeCheck:
     """The metric breaks at no probe."""
-    broken = [(trial, *failure) for trial in trials for failure in trial.failures]
+    broken = [failure for trial in trials for failure in trial.failures]
     tried = sum(len(trial.items) for trial in trials)
     if not broken:
         return ProbeCheck(name="nothing breaks", expected="no failure", found=f"in {tried:,} reviews", ok=True)
 
-    def size(item: tuple[object, object, object, object]) -> tuple[int, str]:
-        _, case, review, _ = item
-        return len(review.comments) + len(case.references), case.id  # type: ignore[attr-defined]
+    def size(item: tuple[Case, Review, Failure]) -> tuple[int, str]:
+        return len(item[1].comments) + len(item[0].references), item[0].id
 
-    _, case, review, failure = min(broken, key=size)
+    case, review, failure = min(broken, key=size)
     return ProbeCheck(
         name="nothing breaks",
         expected="no failure",

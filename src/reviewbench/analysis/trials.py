@@ -77,8 +77,9 @@ class Trial:
         return {name: [float(v) for v in values] for name, values in readings_of(self.metric, bag).items()}
 
     def of_cases(self, reading: str) -> Iterator[tuple[Answer, float]]:
-        """One reading of each measured item alone, NaN where undefined."""
-        yield from zip(self.answers, self._by_case.get(reading, ()), strict=True)
+        """One reading of each measured item alone, NaN where undefined; nothing where there is no such reading."""
+        if reading in self._by_case:
+            yield from zip(self.answers, self._by_case[reading], strict=True)
 
     def value(self, reading: str) -> float | None:
         """A reading over all, None where the metric has no such reading or it is undefined."""

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pytest
+
+from engine_small import make_case, make_cases
+from reviewbench.analysis.doctor import doctor, examine
+from reviewbench.analysis.probe_checks import is_one
+from reviewbench.analysis.trials import Trial
+from reviewbench.core.errors import NeedsCode
+from reviewbench.core.plugins import load
+from reviewbench.core.protocols import Bag, Dataset, Measured, Metric
+from reviewbench.core.records import Case, Change, Comment, Review
+from reviewbench.core.results import CommentOutcome, CommentState, Drop, GroupOutcome, Matching
+from reviewbench.core.summaries import DoctorReport, ProbeCheck
+from reviewbench.engine.benchmark import benchmark_hash
+from reviewbench.engine.probes import groups_of, oracle
+
+if TYPE_CHECKING:
+    from reviewbench.core.protocols import Numbers
+
+
+@dataclass(frozen=True)
+class Exact(Metric):
+    """An honest small metric: the same words are the same finding. `fault` breaks it in one way."""
+
+    fault: str = ""
+    headline: ClassVar[str] = "f1"
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        if self.fault == "crash" and len(review.comments) > 3:
+            raise ZeroDivisionError("too many")
+        if self.fault == "code":
+            raise NeedsCode("exact", "small")
+        if self.fault == "elsewhere":
+            return "does not apply here"
+        matching = self._match(case, review)
+        states = [outcome.state for outcome in matching.comments]
+        hit = sum(group.hit for group in matching.groups)
+        parts: dict[str, float] = {state.value: states.count(state) for state in CommentState}
+        parts |= {"comments": len(states), "hit": hit, "references": len(matching.groups)}
+        parts["said"] = parts["matched"] + parts["false"]
+        if self.fault == "missing part":
+            parts["comments"] += 1
+        if self.fault == "order":
+            parts["first"] = sum(map(ord, review.comments[0].body)) if review.comments else 0
+        return Measured(parts=parts, matching=matching)
+
+    def _match(self, case: Case, review: Review) -> Matching:
+        taken: dict[str, str] = {}
+        outcomes = []
+        groups = groups_of(case.references)
+        for comment in review.comments:
+            group = next((g[0].id for g in groups if self._same(comment, g)), None)
+            state = CommentState.FALSE if group is None else CommentState.MATCHED
+            if group in taken and self.fault != "spam":
+                state = CommentState.DUPLICATE
+            if group is not None:
+                taken.setdefault(group, comment.id)
+            outcomes.append(CommentOutcome(comment=comment.id, state=state, group=group))
+        if self.fault in ("lost", "declared"):
+            outcomes = outcomes[:2]
+        return Matching(
+            policy="exact",
+            comments=tuple(outcomes),
+            groups=tuple(
+                GroupOutcome(
+                    group=group[0].id,
+                    members=tuple(member.id for member in group),
+                    hit=group[0].id in taken,
+                    comments=(taken[group[0].id],) if group[0].id in taken else (),
+                )
+                for group in groups
+            ),
+            broken=("only two comments count",) if self.fault == "declared" else (),
+        )
+
+    def _same(self, comment: Comment, group: tuple[Comment, ...]) -> bool:
+        if self.fault == "anything":
+            return True
+        if self.fault == "lines":
+            return bool(comment.span and comment.span.start and comment.span.start > 500)
+        if self.fault == "deaf" and any("finding 1" in reference.body for reference in group):
+            return False
+        return any(comment.body.split()[-1] == reference.body.split()[-1] for reference in group) and any(
+            comment.body == reference.body or "otherwise" in comment.body for reference in group
+        )
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        precision = bag.ratio(bag.total("matched"), bag.total("said"))
+        if self.fault == "silence":
+            precision = bag.ratio(bag.total("matched") + 1e-12, bag.total("said") + 1e-12)
+        recall = bag.ratio(bag.total("hit"), bag.total("references"))
+        f1 = bag.ratio(2 * bag.total("matched"), bag.total("said") + bag.total("references"))
+        scale = 100.0 if self.fault == "percent" else 1.0
+        return {"precision": precision, "recall": scale * recall, "f1": f1}
+
+
+@dataclass(frozen=True)
+class Bare(Metric):
+    """Only a mean."""
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        return Measured(parts={"n": float(len(review.comments))})
+
+
+def small_cases() -> list[Case]:
+    """Four changes with one to four findings; the smallest with two comes first in no order."""
+    cases = [make_case(n, references=count) for n, count in enumerate((4, 1, 2, 3))]
+    one = cases[1]
+    other = Comment(id="again", body=f"otherwise {one.id}", same_as="r0")
+    cases[1] = one.model_copy(update={"references": (*one.references, other)})
+    return cases
+
+
+def checks_of(fault: str) -> dict[str, ProbeCheck]:
+    return {check.name: check for check in examine(Exact(fault=fault), small_cases())}
+
+
+def failing(fault: str) -> set[str]:
+    return {name for name, check in checks_of(fault).items() if check.ok is False}
+
+
+def test_an_honest_metric_passes_every_check() -> None:
+    checks = checks_of("")
+    assert [(name, check.found) for name, check in checks.items() if check.ok is not True] == []
+    assert set(checks) == {
+        "nothing breaks",
+        "oracle: recall",
+        "oracle: precision",
+        "all phrasings: recall",
+        "silence: recall",
+        "silence: f1",
+        "silence: precision",
+        "accounts add up",
+        "shares are shares",
+        "order does not matter",
+        "spam never gains",
+        "repeating the oracle",
+        "wrong lines",
+        "another change's findings",
+        "... on the right lines",
+        "parrot",
+        "other phrasings",
+    }
+    assert checks["oracle: recall"].found == "1.0000 (10 of 10)"
+    assert checks["silence: precision"].found == "undefined"
+    assert checks["other phrasings"].found == "recall 1.0000 over 1 findings, against 0.0000"
+
+
+@pytest.mark.parametrize(
+    ("fault", "wanted"),
+    [
+        ("deaf", {"oracle: recall", "oracle: precision"}),
+        ("silence", {"silence: precision"}),
+        ("lost", {"accounts add up"}),
+        ("missing part", {"accounts add up"}),
+        ("order", {"order does not matter"}),
+        ("spam", {"spam never gains"}),
+        ("crash", {"nothing breaks"}),
+        ("lines", {"wrong lines", "oracle: recall"}),
+        ("percent", {"shares are shares", "oracle: recall"}),
+        ("anything", {"another change's findings", "parrot"}),
+    ],
+)
+def test_each_fault_is_found(fault: str, wanted: set[str]) -> None:
+    assert wanted <= failing(fault)
+
+
+def test_the_smallest_case_that_shows_it_is_named() -> None:
+    check = checks_of("deaf")["oracle: recall"]
+    assert (check.case, check.ok) == ("case-002", False)  # two findings; case-001 has no "finding 1"
+    assert check.detail == "recall is 0.5000: finding r1 counts as missed"
+    assert check.found == "0.7000 (7 of 10) (3 cases)"
+    check = checks_of("deaf")["oracle: precision"]
+    assert check.detail == 'precision is 0.5000: "finding 1 of case-002" counts as false'
+    check = checks_of("crash")["nothing breaks"]
+    assert check.detail.endswith("crash: ZeroDivisionError: too many")
+    check = checks_of("lost")["accounts add up"]
+    assert check.detail.endswith("is counted 0 times")
+
+
+def test_what_a_variant_declares_broken_is_no_failure_but_is_told() -> None:
+    check = checks_of("declared")["accounts add up"]
+    assert check.ok is None
+    assert "as this variant declares: only two comments count" in check.found
+
+
+def test_what_cannot_be_tried_says_why() -> None:
+    checks = examine(Exact(fault="code"), small_cases())
+    assert [(c.ok, c.found) for c in checks] == [
+        (None, "exact needs the code under review, and small has no diffs at hand (reviewbench get small --with-code)")
+    ]
+    checks = examine(Exact(fault="elsewhere"), small_cases())
+    assert [(c.ok, c.found) for c in checks] == [(None, "the metric applies to none of these cases")]
+    named = {check.name: check for check in examine(Bare(), make_cases(3))}
+    assert {name for name, check in named.items() if check.ok is not None} == {
+        "nothing breaks",
+        "order does not matter",
+    }
+    assert named["accounts add up"].found == "the metric gives no matching"
+    assert named["other phrasings"].found == "the data holds no finding in two phrasings"
+    alone = {check.name: check for check in examine(Exact(), make_cases(1))}
+    assert alone["another change's findings"].found == "no other change has findings to take"
+    without = [case_without_lines(n) for n in range(2)]
+    assert {c.name: c for c in examine(Exact(), without)}["wrong lines"].found == "no reference has lines"
+
+
+def case_without_lines(number: int) -> Case:
+    return Case(
+        id=f"c{number}", change=Change(repo="o/r"), references=(Comment(id="r", body=f"b{number}"),), verdict=False
+    )
+
+
+def test_the_report_holds_checks_lint_and_notes() -> None:
+    cases = [*small_cases(), Case(id="odd", change=Change(repo="o/r"), references=(Comment(id="e1e", body=" "),))]
+    notes = [Drop(item="case-000", by="small", reason="a range was reversed: put right")]
+    report = doctor("small", cases, [Exact(), Bare()], notes)
+    assert report.benchmark == benchmark_hash(cases)
+    assert report.cases == 5
+    assert len(report.metrics) == 2
+    assert {check.metric for check in report.checks} == set(report.metrics)
+    assert all(check.name.startswith(check.metric + ": ") for check in report.checks)
+    assert report.lint[0].rule == "empty_body"
+    assert report.lint_counts["noted_when_read"] == 1
+    assert not report.ok  # an empty reference is an error in the data
+    assert DoctorReport.model_validate(json.loads(report.model_dump_json())) == report
+    assert doctor("small", small_cases(), [Exact()]).ok
+
+
+def test_aacr_and_its_published_evaluator(shared_data: Path) -> None:
+    """The public evaluator finds 196 of its own 1,505 golden comments; the default one finds all."""
+    cases = list(load(Dataset, f"aacr_bench(path={str(shared_data / 'aacr-bench')!r})").cases())
+    items = [(case, oracle(case)) for case in cases]
+    published = Trial(load(Metric, 'hits(judge="exact", policy="greedy", variant="aacr")'), items)
+    assert is_one(published, "oracle", "recall").found.startswith("0.1302 (196 of 1,505)")
+    default = Trial(load(Metric, 'hits(judge="exact")'), items)
+    assert is_one(default, "oracle", "recall").found == "1.0000 (1,505 of 1,505)"
+    checks = examine(load(Metric, 'hits(judge="dice")'), cases[::5])
+    assert [(c.name, c.found, c.case, c.detail) for c in checks if c.ok is False] == []
