@@ -1,0 +1,60 @@
+"""The worked example of docs/statistics.md gives the figures that the page prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis_toys import BENCHMARK, Micro, make_cases, micro_scores
+from reviewbench.analysis.compare import compare
+from reviewbench.analysis.leaderboard import leaderboard
+from reviewbench.analysis.power import clusters_needed
+from reviewbench.core.results import Score
+from reviewbench.core.summaries import Estimate
+
+PAGE = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
+CASES = make_cases(12, repositories=3)
+
+
+@pytest.fixture(scope="module")
+def scores() -> list[Score]:
+    rows = re.findall(r"^\| \d+ \| (\d)/(\d)/(\d) \| (\d)/(\d)/(\d) \|$", PAGE, flags=re.M)
+    assert len(rows) == 12
+    table = np.array(rows, dtype=np.float64)
+    return micro_scores("careful", CASES, table[:, :3]) + micro_scores("chatty", CASES, table[:, 3:])
+
+
+def shown(estimate: Estimate | None) -> str:
+    assert estimate is not None and estimate.value is not None
+    assert estimate.low is not None and estimate.high is not None
+    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+
+
+def test_the_page_prints_what_the_code_gives(scores: list[Score]) -> None:
+    board = leaderboard(scores, CASES, Micro(), dataset="example", benchmark=BENCHMARK)
+    systems = {row.system: row for row in board.systems}
+    readings = ["precision", "recall", "f1"]
+    table = compare(scores, CASES, Micro(), dataset="example", benchmark=BENCHMARK, readings=readings)
+    for c in table.comparisons:
+        assert None not in (c.difference, c.low, c.high, c.p, c.p_holm, c.detectable)
+        cells = [
+            {"f1": "F1"}.get(c.reading, c.reading),
+            shown(systems["careful"].estimate(c.reading)),
+            shown(systems["chatty"].estimate(c.reading)),
+            f"{c.difference:.3f} [{c.low:.3f}, {c.high:.3f}]",
+            f"{c.p:.4f}",
+            f"{c.p_holm:.4f}",
+            f"{c.detectable:.3f}",
+        ]
+        assert f"| {' | '.join(cells)} |" in PAGE
+    f1 = table.comparisons[2]
+    assert f1.p == 8 / 2048
+    assert f1.test == "paired permutation, exact, all 2,048 swaps"
+
+
+def test_the_page_counts_the_changes_that_half_the_difference_takes() -> None:
+    needed = clusters_needed(0.31, 12, 0.155)
+    assert f"half of 0.31 takes {needed}\nchanges" in PAGE
