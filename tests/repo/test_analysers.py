@@ -328,6 +328,10 @@ def test_what_is_not_installed_and_what_no_tool_reads_is_counted(
         ("1 Shell file", "shellcheck"): "shellcheck is not installed: nothing reads them",
         ("3 files", "analyser"): "no analyser reads such files (.md 2, Makefile 1)",
     }
+    bare = ChangedFile(path="big.py")
+    assert [(d.item, d.reason.partition(",")[0]) for d in gaps([Change(repo="r", files=(files[3], bare))], OURS)] == [
+        ("1 file", "no patch is at hand")
+    ]
     chosen = gaps([Change(repo="r", files=files)], ("ruff",))
     assert ("2 JavaScript files", "none of the chosen tools reads it") in {(d.item, d.reason) for d in chosen}
 

@@ -201,6 +201,11 @@ def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
         )
         most = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(5)) + (", ..." if len(kinds) > 5 else "")
         found.append(Drop(item=_files(counts[""], ""), by="analyser", reason=f"no analyser reads such files ({most})"))
+    blank = [f for change in changes if change.has_diff for f in _readable(change) if f.patch is None]
+    if asked := sum(any(language(file.path) in TOOLS[tool] for tool in tools) for file in blank):
+        found.append(
+            Drop(item=_files(asked, ""), by="analyser", reason="no patch is at hand, so no line is known as new")
+        )
     binary = sum(file.binary for change in changes for file in change.files)
     if binary:
         found.append(Drop(item=_files(binary, "binary"), by="analyser", reason="no analyser reads them"))

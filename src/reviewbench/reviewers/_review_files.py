@@ -70,7 +70,7 @@ def file_of(path: str, change: Change) -> Path | None:
     """
     if names_case(path):
         return _from_template(path, change)
-    index = _index(path, Path(path).expanduser().stat().st_mtime_ns)
+    index = _index(path)
     for name in (*case_names(change), *commit_names(change)):
         found = index.get(name, ())
         if len(found) > 1:
@@ -89,8 +89,8 @@ def _from_template(path: str, change: Change) -> Path | None:
 
 
 @lru_cache(maxsize=4)
-def _index(path: str, changed: int) -> dict[str, tuple[Path, ...]]:
-    """The files of a folder by name, with and without their endings. `changed` only makes the cache forget."""
+def _index(path: str) -> dict[str, tuple[Path, ...]]:
+    """The files of a folder by name, with and without their endings."""
     folder = Path(path).expanduser()
     index: dict[str, tuple[Path, ...]] = {}
     for file in sorted(folder.rglob("*")):
@@ -102,6 +102,11 @@ def _index(path: str, changed: int) -> dict[str, tuple[Path, ...]]:
             name = name.rpartition(".")[0]
             index[name] = (*index.get(name, ()), file)
     return index
+
+
+def forget_folders() -> None:
+    """Look into folders again, where a file may have been added meanwhile."""
+    _index.cache_clear()
 
 
 def read_reviews(file: Path, format_spec: str) -> tuple[Parsed, ...]:

@@ -23,12 +23,12 @@ from reviewbench.reviewers._review_files import (
     default_system,
     file_of,
     fingerprint,
+    forget_folders,
     names_case,
     names_change,
     read_reviews,
 )
 
-Placed = tuple[Comment, ...]
 _ON_LINES = frozenset({Anchoring.AS_GIVEN, Anchoring.RENAMED, Anchoring.QUOTE})
 
 
@@ -70,6 +70,7 @@ class Replay(Reviewer):
         if not self.path:
             raise UserError("replay needs a path", remedy='replay(path="my-tool.sarif")')
         if self._one_file_each:
+            forget_folders()
             return tuple(self._prepare_files(changes))
         whole = read_reviews(Path(self.path).expanduser(), self.format)
         object.__setattr__(self, "mapping", _mapping(whole, changes))
