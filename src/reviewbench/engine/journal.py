@@ -76,7 +76,6 @@ class Journal(Generic[R]):
     def __init__(self, path: Path, model: type[R]) -> None:
         self.path, self.model = path, model
         self._descriptor: int | None = None
-        self._size = 0
 
     def read(self) -> Iterator[tuple[int, R]]:
         """(line number, record). A last line without its newline is still being written, or was torn: left out.
@@ -97,19 +96,19 @@ class Journal(Generic[R]):
         try:
             new = not self.path.exists()
             self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-            self._size = os.fstat(self._descriptor).st_size
             if new:
                 sync_folder(self.path.parent)
-            keep = _end_of_last_line(self._descriptor, self._size)
-            if keep < self._size:
-                self._move_torn(keep)
+            size = os.fstat(self._descriptor).st_size
+            keep = _end_of_last_line(self._descriptor, size)
+            if keep < size:
+                self._move_torn(keep, size)
         except OSError as error:
             self.close()
             raise write_error(self.path, error) from None
 
-    def _move_torn(self, keep: int) -> None:
+    def _move_torn(self, keep: int, size: int) -> None:
         assert self._descriptor is not None
-        torn = os.pread(self._descriptor, min(self._size - keep, LONGEST_LINE), keep)
+        torn = os.pread(self._descriptor, min(size - keep, LONGEST_LINE), keep)
         aside = self.path.with_name(self.path.name + ".torn")
         try:
             with aside.open("ab") as out:
@@ -121,7 +120,6 @@ class Journal(Generic[R]):
                 raise
         os.ftruncate(self._descriptor, keep)
         os.fsync(self._descriptor)
-        self._size = keep
 
     def write(self, record: R, *, sync: bool = True) -> None:
         """Append one line in one write. With `sync` it is on the disk when this returns.
@@ -131,6 +129,7 @@ class Journal(Generic[R]):
         line = checked_line(record)
         if self._descriptor is None:
             raise UserError(f"{self.path} is open for reading only")
+        start = os.fstat(self._descriptor).st_size
         try:
             rest = memoryview(line)
             while rest:
@@ -138,11 +137,10 @@ class Journal(Generic[R]):
             if sync:
                 os.fsync(self._descriptor)
         except BaseException as error:  # also Ctrl-C between two halves of a line
-            os.ftruncate(self._descriptor, self._size)
+            os.ftruncate(self._descriptor, start)
             if isinstance(error, OSError):
                 raise write_error(self.path, error) from None
             raise
-        self._size += len(line)
 
     def sync(self) -> None:
         """Put on the disk what was written without `sync`."""
