@@ -50,7 +50,7 @@ def command(run: str, as_json: bool) -> None:
         from reviewbench.views import tables
 
         return Group(
-            tables.leaderboard(board),
+            tables.leaderboard(board, next(iter(result.score.comparisons), None)),
             escape(f"report: {result.report.path} ({result.report.bytes / 1e6:.1f} MB, open it in a browser)"),
             escape(f"next: reviewbench review sample 'replay(path=\"my-tool.sarif\")' -o {run}"),
         )

@@ -7,25 +7,27 @@ from pathlib import Path
 
 import click
 
+from reviewbench.analysis.compare import compare
 from reviewbench.analysis.leaderboard import leaderboard
 from reviewbench.cli._output import Progress, emit, json_option, progress_bar
 from reviewbench.cli._words import find_metrics, read_runs
 from reviewbench.core.base import Record
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Metric
-from reviewbench.core.summaries import Leaderboard
+from reviewbench.core.summaries import ComparisonTable, Leaderboard
 from reviewbench.engine.score import ScoreTotals
 from reviewbench.engine.score import score as score_run
 from reviewbench.engine.store import RunFolder
 
 
 class ScoreResult(Record):
-    """What was measured, and the leaderboard of each metric."""
+    """What was measured, the leaderboard of each metric, and how its leader compares with every other system."""
 
     schema_version: int = 1
     run: str
     totals: tuple[ScoreTotals, ...]
     leaderboards: tuple[Leaderboard, ...]
+    comparisons: tuple[ComparisonTable, ...] = ()
 
 
 def score(
@@ -44,7 +46,7 @@ def score(
     wanted = find_metrics([m if isinstance(m, str) else signature(m) for m in metrics])
     with RunFolder.open(run, write=True) as folder:
         totals = tuple(score_run(folder, m, retry_failed=retry_failed, progress=progress) for m in wanted)
-    boards = []
+    boards, comparisons = [], []
     for metric in wanted:
         measured = read_runs([run], signature(metric))[0]
         boards.append(
@@ -59,7 +61,19 @@ def score(
                 seed=seed,
             )
         )
-    return ScoreResult(run=str(run), totals=totals, leaderboards=tuple(boards))
+        if sum(row.scored > 0 for row in boards[-1].systems) > 1:
+            comparisons.append(
+                compare(
+                    measured.scores,
+                    measured.cases,
+                    measured.metric,
+                    dataset=measured.dataset,
+                    benchmark=measured.benchmark,
+                    resamples=resamples,
+                    seed=seed,
+                )
+            )
+    return ScoreResult(run=str(run), totals=totals, leaderboards=tuple(boards), comparisons=tuple(comparisons))
 
 
 @click.command("score")
@@ -98,7 +112,8 @@ def command(
 
         parts: list[object] = []
         for board in result.leaderboards:
-            parts.append(tables.leaderboard(board))
+            duels = next((c for c in result.comparisons if c.metric == board.metric), None)
+            parts.append(tables.leaderboard(board, duels))
             if board.slices:
                 parts += ["", tables.slices(board)]
         for totals in result.totals:

@@ -250,6 +250,8 @@ def _f(bag: Bag, right: str, said: str, beta: float) -> Numbers:
     precision = bag.ratio(bag.total(right), bag.total(said))
     recall = bag.ratio(bag.total("hit"), bag.total("references"))
     harmonic = bag.ratio((1 + square) * precision * recall, square * precision + recall)
+    if said not in bag.names:  # a facet of the references: nobody counted what was said about it
+        return precision
     nothing_right = (bag.total("hit") == 0) & (bag.total("references") > 0)
     return np.where(nothing_right, 0.0, harmonic)
 
