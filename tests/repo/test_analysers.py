@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from git_project import commit, make_change
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import Change, ChangedFile, FileStatus, Severity, Side
-from reviewbench.repo._analysers import rules
+from reviewbench.repo._analysers import libraries, rules
 from reviewbench.repo._analysers.raw import AnalyserCrash, AnalyserTimeout, Bench, RawFinding, run_program
 from reviewbench.repo.analysers import (
     TOOLS,
@@ -278,14 +278,12 @@ def test_a_change_that_no_tool_reads_and_deleted_files_give_nothing(tmp_path: Pa
 
 
 def test_a_crash_names_the_tool_and_is_no_empty_result(tmp_path: Path) -> None:
-    nested = "def f(a):\n    return " + "not " * 30_000 + "a\n"
-    change = make_change(tmp_path, {"x": ""}, {"deep.js": "function f(a) { return 1 }\n", "m.py": nested})
-    try:
-        found = run(change, "radon", "complexipy")
-    except AnalyserCrash as error:
-        assert str(error).split(" crashed")[0] in ("parse", "radon", "complexipy")
-    else:
-        assert [drop.item for drop in found.unread] == ["m.py"]
+    answer = b'{"tool": "parse"}\n{"tool": "parse", "rows": []}\n{"tool": "complexipy"}\n'
+    with pytest.raises(AnalyserCrash, match="complexipy crashed: ended by signal 11"):
+        libraries.read_answer(answer, -11, b"")
+    bench = Bench(tmp_path, tmp_path)
+    with pytest.raises(AnalyserCrash, match=r"lizard crashed: .*No such file"):
+        libraries.run_libraries(["lizard"], [], ["gone.js"], bench)
 
 
 def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -> None:

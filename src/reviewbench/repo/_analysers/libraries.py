@@ -29,10 +29,11 @@ def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[s
     # `-I`: no PYTHON* variable, no user packages, and above all no module from the folder under review
     command = [sys.executable, "-I", str(_WORKER)]
     status, out, err = run_program("the Python analysers", command, bench, json.dumps(job).encode())
-    return _read(out, status, err)
+    return read_answer(out, status, err)
 
 
-def _read(out: bytes, status: int, err: bytes) -> Output:
+def read_answer(out: bytes, status: int, err: bytes) -> Output:
+    """What the worker printed, and how it ended. Raises AnalyserCrash that names the tool which was at work."""
     findings: list[RawFinding] = []
     unread: list[Unread] = []
     functions: dict[str, list[tuple[str, int, int]]] = {}
