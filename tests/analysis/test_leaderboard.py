@@ -262,6 +262,18 @@ def test_a_facet_is_read_on_the_cases_where_it_occurs() -> None:
     assert (recall.value, piece.systems[0].failed) == (0.5, 0)
 
 
+def test_a_facet_is_averaged_over_attempts_too() -> None:
+    cases = make_cases(1)
+    facets = {"severity": {"high": {"tp": 1.0, "fn": 1.0}}}
+    scores = [
+        score(Micro(), "a", cases[0], {"tp": 1.0, "fn": 1.0}, attempt=1, facets=facets),
+        score(Micro(), "a", cases[0], {"tp": 0.0, "fn": 0.0}, attempt=2),
+    ]
+    row = board(scores, cases, Micro(), slices=["severity"]).slices[0].systems[0]
+    assert row.parts == {"tp": 0.5, "fn": 0.5}
+    assert row.attempts == 2
+
+
 def test_scores_that_do_not_belong_together_are_refused() -> None:
     cases = make_cases(2)
     scores = mean_scores("a", cases, [1, 0])

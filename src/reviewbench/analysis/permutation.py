@@ -100,7 +100,8 @@ class _Pair:
         """Products of the parts by cluster, as they are and as they change by a swap.
 
         What a cluster adds to the difference is (a, -b) . (first, second), with a and b the slopes of the reading for
-        the two systems. Its square is a quadratic form, so the sum of squares after any swap is one matrix product.
+        the two systems; these add up to 0 for any reading that is a quotient of sums. Its square is a quadratic form,
+        so the sum of squares after any swap is one matrix product.
         """
         one, two = self.first[:, self.columns], self.second[:, self.columns]
         kept, swapped = np.hstack([one, -two]), np.hstack([two, -one])
@@ -115,18 +116,15 @@ class _Pair:
         """By reading: |difference| / standard error after each row of `swaps` (rows x clusters, 1 is swapped)."""
         changed = swaps @ self.changes
         moved, squares = changed[:, : self.gap.shape[1]], self.squares + changed[:, self.gap.shape[1] :]
-        total_one, total_two = self.first.sum(axis=0) + moved, self.second.sum(axis=0) - moved
-        values_one, slopes_one = self._slopes(total_one)
-        values_two, slopes_two = self._slopes(total_two)
-        totals = np.hstack([total_one[:, self.columns], -total_two[:, self.columns]])
+        values_one, slopes_one = self._slopes(self.first.sum(axis=0) + moved)
+        values_two, slopes_two = self._slopes(self.second.sum(axis=0) - moved)
         rows, columns, twice = self.entries
         found: dict[str, Numbers] = {}
         for reading in self.readings:
             one, two = values_one[reading], values_two[reading]
             slopes = np.hstack([slopes_one[reading], slopes_two[reading]])
             square = np.einsum("re,re,re,e->r", squares, slopes[:, rows], slopes[:, columns], twice)
-            mean = np.einsum("rc,rc->r", totals, slopes) / len(self.gap)
-            error = np.sqrt(np.maximum(square - len(self.gap) * mean**2, 0.0))
+            error = np.sqrt(np.maximum(square, 0.0))
             found[reading] = _divide(np.abs(one - two), error, np.maximum(np.abs(one), np.abs(two)))
         return found
 
@@ -171,13 +169,17 @@ def _all_swaps(differ: np.ndarray[tuple[int, ...], np.dtype[np.int64]], clusters
     codes = np.arange(2**differ.size)
     swaps = np.zeros((codes.size, clusters))
     swaps[:, differ] = (codes[:, None] >> np.arange(differ.size)) & 1
-    rows = max(1, _CHUNK_CELLS // max(clusters, 1))
+    rows = _chunk_rows(clusters)
     yield from (swaps[start : start + rows] for start in range(0, codes.size, rows))
+
+
+def _chunk_rows(clusters: int) -> int:
+    return min(2000, max(16, _CHUNK_CELLS // max(clusters, 1)))
 
 
 def _random_swaps(clusters: int, draws: int, seed: int) -> Iterator[Numbers]:
     """`draws` rows of fair coins, in chunks."""
-    rows = max(16, _CHUNK_CELLS // clusters)
+    rows = _chunk_rows(clusters)
     for chunk, start in enumerate(range(0, draws, rows)):
         here = min(rows, draws - start)
         packed = np.random.default_rng([seed, chunk, 1]).integers(0, 256, (here, -(-clusters // 8)), dtype=np.uint8)
