@@ -20,10 +20,11 @@ _REPORT = re.compile(
     r"|next steps|notes? on scope|files? (?:reviewed|changed))\b.{0,40}",
     re.IGNORECASE,
 )
-_CODE_ENDINGS = frozenset(
-    "py pyi js jsx ts tsx mjs cjs go rs java kt kts c h cc cpp cxx hpp cs rb php swift m mm scala sh bash zsh ps1 sql"
-    " yml yaml json toml ini cfg xml html css scss less vue svelte tf proto graphql lua pl r jl dart ex exs erl hs ml"
-    " clj gradle cmake mk md rst txt lock dockerfile".split()
+_CODE = re.compile(
+    r"pyi?|[mc]?[jt]sx?|go|rs|java|kts?|cc?|cpp|cxx|hpp?|hh|cs|rb|php|swift|mm?|scala|sh|bash|zsh|ps1|sql|ya?ml|json|toml"
+    r"|ini|cfg|xml|html?|s?css|less|vue|svelte|tf|proto|graphql|lua|p[lm]|r|jl|dart|exs?|erl|hs|mli?|clj|gradle|cmake|mk"
+    r"|md|rst|txt|lock|dockerfile",
+    re.IGNORECASE,
 )
 _URL = re.compile(r"https?://[^\s)>\]]{1,2000}")
 _BLOB = re.compile(r"https?://[^\s)>\]]{1,300}?/blob/[^/\s]{1,200}/([^\s)>\]]{1,500})")
@@ -44,7 +45,7 @@ _INLINE = re.compile(r"(?<!`)`([^`\n]{8,200})`(?!`)")
 _PROPOSAL = re.compile(
     r"suggest|fix|instead|should be|recommend|replace|change (?:it )?to|e\.g\.|consider", re.IGNORECASE
 )
-_CODE = re.compile(r"[(=\[{;]|->|::")
+_SIGNS = re.compile(r"[(=\[{;]|->|::")
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def place_in(text: str) -> Location | None:
 
 def _is_path(path: str, lined: bool) -> bool:
     name, dot, ending = path.rpartition("/")[2].rpartition(".")
-    known = bool(dot) and ending.lower() in _CODE_ENDINGS
+    known = bool(dot) and _CODE.fullmatch(ending) is not None
     if not name and not known:
         return False
     return known or (lined and bool(dot) and ending.isalnum() and not ending.isdigit() and bool(name))
@@ -164,6 +165,6 @@ def fences(text: str, lined: bool) -> tuple[str | None, str | None, str | None]:
         else:
             quote = quote or code
     if quote is None and not lined:
-        inline = [c for c in _INLINE.findall(_FENCED.sub("", text)) if _CODE.search(c) and weight(c) >= 6]
+        inline = [c for c in _INLINE.findall(_FENCED.sub("", text)) if _SIGNS.search(c) and weight(c) >= 6]
         quote = max(inline, key=weight, default=None)
     return quote or None, suggestion, hunk or None

@@ -14,7 +14,7 @@ from reviewbench.core.errors import BadInput
 from reviewbench.core.protocols import Format, Parsed
 from reviewbench.core.records import Location
 from reviewbench.formats._comments import Collector, chatter
-from reviewbench.formats._fields import decode
+from reviewbench.formats._fields import decode, peek
 from reviewbench.formats._prose import Block, blocks, fences, is_report, place_in, severity_in, title
 
 
@@ -36,8 +36,7 @@ class Markdown(Format):
 
     def recognises(self, data: bytes) -> bool:
         """Any text that is not JSON."""
-        start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
-        if not start or start[:1] in (b"{",) or start[:2] in (b"[{", b"[]") or b"\x00" in start:
+        if not data.strip() or b"\x00" in data[:4096] or isinstance(peek(data), dict | list):
             return False
         try:
             data.decode("utf-8-sig")

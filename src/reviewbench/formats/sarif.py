@@ -73,7 +73,7 @@ def _read_run(run: Node, source: str) -> Parsed:
     driver = run.node("tool").node("driver")
     found = Collector(source, "sarif", key=_key(run), system=driver.text("name") or None)
     bases = {name: _base(run.node("originalUriBaseIds"), name) for name in run.node("originalUriBaseIds").value}
-    found.root = next((base for base in bases.values() if base.startswith("/")), None)
+    found.root = max((base for base in bases.values() if base.startswith("/")), key=len, default=None)
     rules = [driver.nodes("rules"), *(extension.nodes("rules") for extension in run.node("tool").nodes("extensions"))]
     by_id = {rule.text("id"): rule for group in reversed(rules) for rule in group}
     artifacts = run.nodes("artifacts")
@@ -195,9 +195,9 @@ def _message(result: Node, rule: Node) -> str:
 
 
 def _severity(own: Node, rule: Node, level: str) -> Severity | None:
-    exact = own.text("severity")
-    if exact in set(Severity):
-        return Severity(exact)
+    exact = own.text("severity")  # our own word: "unknown" where the comment had none and the level is a default
+    if exact is not None:
+        return Severity(exact) if exact in set(Severity) else None
     score = rule.node("properties").value.get("security-severity")
     if isinstance(score, str) and re.fullmatch(r"\d{1,2}(\.\d{1,3})?", score):  # a CVSS score, written as text
         cvss = float(score)

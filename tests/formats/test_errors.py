@@ -1,0 +1,172 @@
+"""Only BadInput comes out of a reader, and it names record and field."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from formats.conftest import FIXTURES
+from reviewbench.core.errors import BadInput
+from reviewbench.core.plugins import load, names
+from reviewbench.core.protocols import Format
+from reviewbench.core.records import Change, ChangedFile
+from reviewbench.formats._comments import chatter
+from reviewbench.formats._detect import detect
+from reviewbench.repo.anchors import anchor_all
+
+FORMATS = [load(Format, name) for name in names("formats")]
+FILES = [path.read_bytes() for path in sorted(FIXTURES.iterdir())]
+CHANGE = Change(repo="r", files=(ChangedFile(path="src/app.py", patch="@@ -1 +1,2 @@\n-a\n+b\n+c"),))
+ODD = [b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\\ud800", b"[" * 2000, b'{"a":' * 2000, b"9" * 5000, b"1e999", b"NaN"]
+ODD += [
+    b"-1",
+    b"null",
+    b"[]",
+    b"{}",
+    b'""',
+    b"&a [*a]",
+    b"!!python/object:os.system x",
+    b"<note>",
+    b"```",
+    b"\n- ",
+    b": ",
+]
+JUNK = st.binary(max_size=12) | st.sampled_from(ODD)
+
+
+def swallow(data: bytes) -> None:
+    """Every reader either reads it or says BadInput; what it read can be anchored and written as a record."""
+    for form in FORMATS:
+        form.recognises(data)
+        try:
+            parsed = form.read(data, "file")
+        except BadInput as error:
+            assert "\n" not in str(error) and str(error).startswith("file")
+            continue
+        for one in parsed:
+            type(one).model_validate_json(one.to_line())
+            assert len({c.id for c in one.comments}) == len(one.comments)
+            assert all(c.span is None and c.claimed is not None for c in one.comments)
+            anchor_all(one.comments, CHANGE, one.root)
+    try:
+        detect(data, "file")
+    except BadInput:
+        return
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary() | st.text().map(str.encode) | JUNK)
+def test_junk(data: bytes) -> None:
+    swallow(data)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(FILES), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), JUNK), min_size=1, max_size=4))
+def test_damaged_files(data: bytes, cuts: list[tuple[float, int, bytes]]) -> None:
+    for where, length, junk in cuts:
+        at = int(where * len(data))
+        data = data[:at] + junk + data[at + length :]
+    swallow(data)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text("aé\x00/:` \n", max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab\x00", max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def spots(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    """The way to every value inside a document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(spot for key, item in inner for spot in spots(item, (*path, key)))]
+
+
+DOCUMENTS = [json.loads(data) for data in FILES if data[:1] in (b"{", b"[") and data.count(b"\n{") == 0]
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(DOCUMENTS), st.integers(0, 10**6), VALUES)
+def test_values_of_another_type(document: object, which: int, value: object) -> None:
+    text = json.dumps(document)
+    copy = {"": json.loads(text)}
+    found = spots(copy[""])
+    target: object = copy
+    way = ("", *found[which % len(found)])
+    for key in way[:-1]:
+        target = target[key]  # type: ignore[index]
+    target[way[-1]] = value  # type: ignore[index]
+    swallow(json.dumps(copy[""]).encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        (
+            "rdjson",
+            {"diagnostics": [{"message": "a"}, {"message": 3}]},
+            "diagnostics[1], field message: should be text",
+        ),
+        ("rdjson", {"diagnostics": [{"location": {}}]}, "diagnostics[0], field message: is missing"),
+        ("rdjson", {"diagnostics": [{"message": "a", "severity": "BAD"}]}, "field severity: should be one of"),
+        (
+            "rdjson",
+            {"diagnostics": [{"message": "a", "location": {"range": {"start": {"line": "1"}}}}]},
+            "field location.range.start.line: should be a number, not text",
+        ),
+        ("sarif", {"runs": [{"results": [{}, 5]}]}, "field results[1]: should be an object, not a number"),
+        ("sarif", {"runs": [{"tool": {}, "results": [{}]}]}, "runs[0].results[0], field message.text: is missing"),
+        ("github", [{"body": "a", "line": 1.5}], "comment [0], field line: should be a whole number"),
+        ("github", [{"body": "a", "created_at": "soon"}], "comment [0], field created_at: is no time"),
+        ("codex", {"findings": [{"title": "a", "code_location": []}]}, "field code_location: should be an object"),
+        ("coderabbit", {"type": "finding", "comment": "a"}, "line 1, field fileName: is missing"),
+        ("martian", {"u": {"t": [{"text": None}]}}, "u t [0], field text: is missing"),
+        ("martian", {"u": {"t": {}}}, "u t: should be a list"),
+        ("pr_agent", {"review": {"key_issues_to_review": [{"issue_content": []}]}}, "issue_content: should be text"),
+    ],
+)
+def test_errors_name_record_and_field(name: str, data: object, says: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        load(Format, name).read(json.dumps(data).encode(), "my.file")
+    assert str(caught.value).startswith("my.file, ")
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "body", ["/review", "@codex review", "@coderabbitai full review", "bugbot run", "/gemini review"]
+)
+def test_triggers(body: str) -> None:
+    assert chatter(body, False) == chatter(body, True) == "command trigger"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@alice please look: this overflows",
+        "/etc/passwd is world readable after this change",
+        "No issues with the loop, but the lock is never released.",
+        "Summary by hand: the index is wrong",
+        "This review function has a bug",
+        "Walk through the list once instead of twice.",
+    ],
+)
+def test_findings_are_not_taken_for_chatter(body: str) -> None:
+    assert chatter(body, True) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "## Walkthrough\n\nThis adds x",
+        "<!-- This is an auto-generated comment: summarize by coderabbit.ai -->\nhi",
+        "## Pull request overview\n\nCopilot reviewed 3 out of 3 changed files",
+        "**Actionable comments posted: 3**",
+        "# Summary of Changes\nHello",
+    ],
+)
+def test_status_posts_are_told_only_where_they_stand_on_no_line(body: str) -> None:
+    assert chatter(body, False) == "bot summary or status post"
+    assert chatter(body, True) is None
