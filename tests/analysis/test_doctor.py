@@ -45,6 +45,8 @@ class Exact(Metric):
         parts: dict[str, float] = {state.value: states.count(state) for state in CommentState}
         parts |= {"comments": len(states), "hit": hit, "references": len(matching.groups)}
         parts["said"] = parts["matched"] + parts["false"]
+        if self.fault == "mute":
+            parts |= {"matched": 0, "duplicate": 0, "false": 0, "said": 0}
         if self.fault == "missing part":
             parts["comments"] += 1
         if self.fault == "order":
@@ -207,6 +209,8 @@ def test_what_cannot_be_tried_says_why() -> None:
     assert named["other phrasings"].found == "the data holds no finding in two phrasings"
     alone = {check.name: check for check in examine(Exact(), make_cases(1))}
     assert alone["another change's findings"].found == "no other change has findings to take"
+    mute = {check.name: check for check in examine(Exact(fault="mute"), small_cases())}
+    assert mute["spam never gains"].found == "precision and F1 are undefined on this data"
     without = [case_without_lines(n) for n in range(2)]
     assert {c.name: c for c in examine(Exact(), without)}["wrong lines"].found == "no reference has lines"
 
