@@ -1,0 +1,3 @@
+module example.org/wayside/agent
+
+go 1.20

@@ -1,0 +1,1 @@
+"""Parcel lockers: the API and the jobs."""

@@ -1,0 +1,1 @@
+"""Jobs that run in the background: each is a function of a connection and the current time."""

@@ -1,0 +1,279 @@
+"""Builds the sample data set: a git repository out of base/ and changes/, its bundle, and the cases.
+
+    python sample/build.py            # writes src/reviewbench/datasets/_sample/{sample.bundle,cases.jsonl}
+
+base/ is the first commit. Every folder of changes/ is one commit on top of the one before: patch.diff, and
+change.toml with title, description, author, date, facts and the comments. A comment names the line that it is about
+by its text (`from`, and `to` for the last line of several; `nth` where the text occurs more than once in the file;
+`side = "old"` for the file before the change), so that no line number is kept by hand. Dates, authors and messages
+are fixed and nothing of this machine's git configuration is read, so every build makes the same commits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reviewbench.core.records import Case, Change, ChangedFile, Comment, Needs, Severity, Side, Span
+from reviewbench.repo.diffs import parse_patch
+from reviewbench.repo.git import Repository
+
+HERE = Path(__file__).resolve().parent
+PACKAGED = HERE.parent / "src" / "reviewbench" / "datasets" / "_sample"
+NAME = "example/wayside"
+FIRST = datetime(2024, 1, 15, 9, 0, tzinfo=UTC)
+CATEGORIES = (
+    "boundary", "complexity", "concurrency", "logic", "missing test", "naming", "performance", "resource", "security",
+)  # fmt: skip
+SIZES = ((40, "small"), (80, "medium"))  # changed lines up to; more are large
+
+
+class Mistake(Exception):
+    """The source of the sample says something that does not hold."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One folder of changes/."""
+
+    slug: str
+    patch: bytes
+    told: Mapping[str, Any]
+
+    @property
+    def message(self) -> str:
+        """The commit's message."""
+        return f"{self.told['title']}\n\n{self.told['description'].strip()}\n"
+
+
+@dataclass(frozen=True)
+class Built:
+    """The repository (bare) and the cases made from it."""
+
+    maker: Maker
+    head: str
+    cases: tuple[Case, ...]
+
+
+def sources() -> list[Source]:
+    """The changes, oldest first."""
+    folders = sorted(path for path in (HERE / "changes").iterdir() if path.is_dir())
+    return [
+        Source(
+            folder.name,
+            (folder / "patch.diff").read_bytes(),
+            tomllib.loads((folder / "change.toml").read_text("utf-8")),
+        )
+        for folder in folders
+    ]
+
+
+# --- the repository ------------------------------------------------------------------------------------------------
+
+
+class Maker:
+    """Makes commits in a bare repository, without a work tree and without this machine's git configuration."""
+
+    def __init__(self, git_dir: Path) -> None:
+        self.git_dir = git_dir
+        git_dir.mkdir(parents=True)
+        self.git("init", "--bare", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=main")
+
+    def git(self, *args: str, stdin: bytes = b"", **more: str) -> bytes:
+        """What git prints, with `more` in its environment. Raises Mistake."""
+        env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        env |= {
+            "GIT_DIR": str(self.git_dir),
+            "GIT_INDEX_FILE": str(self.git_dir / "build-index"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "LC_ALL": "C",
+        }
+        settings = ("-c", "core.autocrlf=false", "-c", "commit.gpgSign=false", "-c", "pack.threads=1")
+        done = subprocess.run(["git", *settings, *args], input=stdin, capture_output=True, env=env | more, check=False)
+        if done.returncode:
+            raise Mistake(f"git {args[0]}: {done.stderr.decode('utf-8', 'replace').strip()}")
+        return done.stdout.strip()
+
+    def add_base(self) -> None:
+        """Put the files of base/ into the index."""
+        for path in sorted((HERE / "base").rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                blob = self.git("hash-object", "-w", "--stdin", "--no-filters", stdin=path.read_bytes()).decode()
+                name = path.relative_to(HERE / "base").as_posix()
+                self.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
+
+    def commit(self, message: str, author: str, moment: datetime, parent: str | None) -> str:
+        """Commit the index to main; returns the commit's id."""
+        tree = self.git("write-tree").decode()
+        date = f"{int(moment.timestamp())} +0000"
+        who = {
+            f"GIT_{role}_{field}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for field, value in (("NAME", author), ("EMAIL", f"{author}@example.org"), ("DATE", date))
+        }
+        onto = ("-p", parent) if parent else ()
+        made = self.git("commit-tree", tree, *onto, "-F", "-", stdin=message.encode(), **who).decode()
+        self.git("update-ref", "refs/heads/main", made)
+        return made
+
+
+def build(folder: Path) -> Built:
+    """Make the repository below `folder`, and the cases. Raises Mistake that names what does not hold."""
+    maker = Maker(folder / "sample.git")
+    maker.add_base()
+    parent = maker.commit("Parcel lockers: API, widget and agent\n", "mira", FIRST, None)
+    repository = Repository(maker.git_dir)
+    cases = []
+    for source in sources():
+        try:
+            maker.git("apply", "--cached", "--whitespace=nowarn", "-", stdin=source.patch)
+            head = maker.commit(source.message, source.told["author"], source.told["date"], parent)
+            cases.append(make_case(source, repository, parent, head))
+        except (Mistake, KeyError) as error:
+            raise Mistake(f"{source.slug}: {error}") from None
+        parent = head
+    return Built(maker, parent, tuple(cases))
+
+
+# --- the cases -----------------------------------------------------------------------------------------------------
+
+
+def make_case(source: Source, repository: Repository, base: str, head: str) -> Case:
+    """The case of one change."""
+    told = source.told
+    files = repository.changed_files(base, head)
+    change = Change(
+        repo=NAME, base=base, head=head, title=told["title"], description=flat(told["description"]), files=files
+    )
+    known = {
+        kind: tuple(make_comment(source, entry, repository, change) for entry in told.get(kind, ()))
+        for kind in ("reference", "neutral", "rejected")
+    }
+    hunks = [hunk for file in files for hunk in parse_patch(file.patch or "")]
+    changed = sum(line.kind != " " for hunk in hunks for line in hunk.lines)
+    return Case(
+        id=source.slug,
+        change=change,
+        references=known["reference"],
+        neutral=known["neutral"],
+        rejected=known["rejected"],
+        verdict=not known["reference"],
+        facts={
+            "language": told["language"],
+            "size": next((name for most, name in SIZES if changed <= most), "large"),
+            "year": told["date"].year,
+            "author": told["author"],
+            "domain": told["domain"],
+            "hunks": len(hunks),
+            "changed_lines": changed,
+            "changed_files": len(files),
+        },
+    )
+
+
+def make_comment(source: Source, entry: Mapping[str, Any], repository: Repository, change: Change) -> Comment:
+    """One comment, with its lines found."""
+    number = source.slug.partition("-")[0]
+    span = find_span(entry, repository, change)
+    category = entry.get("category")
+    if category is not None and category not in CATEGORIES:
+        raise Mistake(f"{entry['id']}: {category!r} is no category")
+    return Comment(
+        id=f"{number}-{entry['id']}",
+        body=flat(entry["body"]),
+        span=span,
+        category=category,
+        severity=Severity(entry["severity"]) if "severity" in entry else None,
+        needs=Needs(entry["needs"]) if "needs" in entry else None,
+        author=entry["author"],
+        same_as=f"{number}-{entry['same_as']}" if "same_as" in entry else None,
+    )
+
+
+def find_span(entry: Mapping[str, Any], repository: Repository, change: Change) -> Span:
+    """The lines with the texts that the entry names; they must be in the diff."""
+    path, side = entry["path"], Side(entry.get("side", "new"))
+    file = next((file for file in change.files if file.path == path), None)
+    if file is None:
+        raise Mistake(f"{entry['id']}: {path} is no file of the change")
+    commit = change.head if side is Side.NEW else change.base
+    text = (repository.blob(commit or "", path) or b"").decode()
+    lines = [line.strip() for line in text.splitlines()]
+    places = [number for number, line in enumerate(lines, 1) if line == entry["from"].strip()]
+    nth = entry.get("nth", 1)
+    if len(places) < nth or (len(places) > 1 and "nth" not in entry):
+        raise Mistake(f"{entry['id']}: {entry['from']!r} occurs {len(places)} times in {path}")
+    start = end = places[nth - 1]
+    if "to" in entry:
+        last = entry["to"].strip()
+        end = next((number for number in range(start, len(lines) + 1) if lines[number - 1] == last), 0)
+    missing = set(range(start, end + 1)) - shown_lines(file, side)
+    if missing or end < start:
+        raise Mistake(f"{entry['id']}: {path}:{start}-{end} ({side}) is not in the diff")
+    return Span(path=path, start=start, end=end, side=side)
+
+
+def shown_lines(file: ChangedFile, side: Side) -> set[int]:
+    """The line numbers of one side that the diff shows, context included."""
+    lines = [line for hunk in parse_patch(file.patch or "") for line in hunk.lines]
+    numbers = (line.new if side is Side.NEW else line.old for line in lines)
+    return {number for number in numbers if number is not None}
+
+
+def flat(text: str) -> str:
+    """Paragraphs on one line each."""
+    return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
+
+
+# --- what is shipped -----------------------------------------------------------------------------------------------
+
+
+def bundle_head(bundle: Path, maker_dir: Path) -> str | None:
+    """The commit of refs/heads/main in a bundle, None when there is no readable bundle."""
+    if not bundle.is_file():
+        return None
+    heads = Repository(maker_dir).run("bundle", "list-heads", str(bundle)).decode().splitlines()
+    return next((line.split()[0] for line in heads if line.endswith(" refs/heads/main")), None)
+
+
+def counts(cases: tuple[Case, ...]) -> Iterator[str]:
+    """Lines for the data set's page: findings by category and by what it takes to see them."""
+    findings = [comment for case in cases for comment in case.references if comment.same_as is None]
+    yield "| category | " + " | ".join(f"{needs}" for needs in Needs) + " | all |"
+    yield "|---|" + "---|" * (len(Needs) + 1)
+    for name in (*sorted({str(f.category) for f in findings}), None):
+        row = [f for f in findings if name is None or f.category == name]
+        cells = [sum(f.needs is needs for f in row) for needs in Needs]
+        yield f"| {name or 'all'} | " + " | ".join(map(str, (*cells, len(row)))) + " |"
+
+
+def main() -> None:
+    """Write the bundle and the cases into the package."""
+    with tempfile.TemporaryDirectory() as folder:
+        built = build(Path(folder))
+        PACKAGED.mkdir(exist_ok=True)
+        bundle = PACKAGED / "sample.bundle"
+        # Packs of equal commits may differ in their bytes from one git to the next: leave a right one as it is.
+        if bundle_head(bundle, built.maker.git_dir) != built.head:
+            built.maker.git("bundle", "create", "--quiet", str(bundle), "HEAD", "refs/heads/main")
+        (PACKAGED / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in built.cases))
+    print(f"{len(built.cases)} cases, head {built.head}, bundle {bundle.stat().st_size:,} bytes")
+    print("\n".join(counts(built.cases)))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Mistake as mistake:
+        sys.exit(str(mistake))
