@@ -27,6 +27,7 @@ from reviewbench.judges._lexical_model import LexicalModel, Table
 from reviewbench.judges._training import (
     Judged,
     Link,
+    cached_features,
     choose_threshold,
     dice_tables,
     first_tables,
@@ -94,7 +95,7 @@ def lexical(items: Sequence[Judged], links: Sequence[Link], note: str = "") -> l
     scores, decided = np.zeros((2, n)), np.zeros((2, n), dtype=bool)
     for seen, test, rows in left_out(items):
         weights = fit_lexical(seen, links)
-        model = LexicalModel(weights)
+        model = LexicalModel(weights, cached_features)
         first = first_tables(model, test)
         for stage, tables in enumerate((first, second_tables(model, test, first))):
             scores[stage, rows] = reference_scores(test, tables, weights.penalty)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -23,7 +23,9 @@ from reviewbench.core.parsing import parse_record
 from reviewbench.models.lexical import FEATURES, SWAPPED, features, profile
 
 Table = list[list[float]]
+Reader = Callable[[str, str], Sequence[float]]
 _PLACE = {name: place for place, name in enumerate(FEATURES)}
+SHARED_WORDS = _PLACE["shared_words"]
 _OTHER_SIDE = {**SWAPPED, **{other: one for one, other in SWAPPED.items()}}
 SWAP = tuple(_PLACE[_OTHER_SIDE.get(name, name)] for name in FEATURES)
 SURENESS = 30.0  # logits are cut here, so that no probability is exactly 0 or 1
@@ -115,11 +117,17 @@ def chain_and_support(similar: Sequence[float], others: Sequence[Sequence[float]
     return max(products, default=0.0), sum(products) / (sum(similar) + PULL)
 
 
-class LexicalModel:
-    """Weights made ready for scoring."""
+def read_features(comment: str, reference: str) -> Sequence[float]:
+    """The features of two texts."""
+    return features(profile(comment), profile(reference))
 
-    def __init__(self, weights: LexicalWeights) -> None:
+
+class LexicalModel:
+    """Weights made ready for scoring. `read` gives the features of a pair of texts; fitting hands in a cached one."""
+
+    def __init__(self, weights: LexicalWeights, read: Reader | None = None) -> None:
         self.weights = weights
+        self._read: Reader = read or read_features
         ordered = [weights.features[name] for name in FEATURES]
         self._factors = [w.coefficient / w.scale for w in ordered]
         self._constant = weights.intercept - sum(w.coefficient * w.mean / w.scale for w in ordered)
@@ -131,15 +139,15 @@ class LexicalModel:
 
     def pair(self, comment: str, reference: str) -> float:
         """The probability that the two texts raise the same thing, with nothing else known."""
-        one, other = profile(comment), profile(reference)
-        probability = self._calibrated(features(one, other))
-        return probability if one.content & other.content else min(probability, NOTHING_SHARED)
+        values = self._read(comment, reference)
+        probability = self._calibrated(values)
+        return probability if values[SHARED_WORDS] else min(probability, NOTHING_SHARED)
 
     def likeness(self, one: str, other: str) -> float:
         """The mean of `pair` in both orders: symmetric, for two comments of which neither is a reference."""
-        if not profile(one).content & profile(other).content:
+        values = self._read(one, other)
+        if not values[SHARED_WORDS]:
             return NOTHING_SHARED
-        values = features(profile(one), profile(other))
         return 0.5 * (self._calibrated(values) + self._calibrated([values[place] for place in SWAP]))
 
     def first(self, comments: Sequence[str], references: Sequence[str], groups: Sequence[str]) -> Table:

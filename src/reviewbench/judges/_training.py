@@ -24,9 +24,10 @@ from reviewbench.judges._lexical_model import (
     Weight,
     chain_and_support,
     logit_of,
+    read_features,
     rivals,
 )
-from reviewbench.models.lexical import FEATURES, dice, features, profile
+from reviewbench.models.lexical import FEATURES, dice
 
 PENALTY = 0.15  # set by hand, not searched for
 FOLDS = 5
@@ -59,9 +60,9 @@ class Link(NamedTuple):
     same: bool
 
 
-@lru_cache(maxsize=65_536)
-def _features(comment: str, reference: str) -> tuple[float, ...]:
-    return tuple(features(profile(comment), profile(reference)))
+@lru_cache(maxsize=200_000)
+def cached_features(comment: str, reference: str) -> tuple[float, ...]:
+    return tuple(read_features(comment, reference))
 
 
 def known_pairs(item: Judged) -> list[tuple[int, int, bool]]:
@@ -113,7 +114,7 @@ def _rows(items: Sequence[Judged]) -> tuple[Array, Flags]:
     x, y = [], []
     for item in items:
         for c, r, same in known_pairs(item):
-            x.append(_features(item.comments[c], item.references[r]))
+            x.append(cached_features(item.comments[c], item.references[r]))
             y.append(same)
     return np.array(x, dtype=float).reshape(len(y), len(FEATURES)), np.array(y, dtype=bool)
 
@@ -123,7 +124,7 @@ def fit_pair(items: Sequence[Judged], links: Sequence[Link], c: float = 0.3) -> 
     x, y = _rows(items)
     weights = np.ones(len(y))
     if links:
-        x = np.vstack([x, [_features(link.text, link.claim) for link in links]])
+        x = np.vstack([x, [cached_features(link.text, link.claim) for link in links]])
         y = np.concatenate([y, [link.same for link in links]])
         weights = np.concatenate([weights, np.full(len(links), LINK_WEIGHT if len(items) else 1.0)])
     return fit_logistic(x, y, c, weights)
@@ -216,7 +217,7 @@ def fit_lexical(items: Sequence[Judged], links: Sequence[Link] = (), folds: int 
 
     def tables(**stages: object) -> list[Table]:
         """The first stage by models that have not seen the change."""
-        ready = [LexicalModel(_blank(model, **stages)) for model in fold_models]
+        ready = [LexicalModel(_blank(model, **stages), cached_features) for model in fold_models]
         return [first_tables(ready[fold], [item])[0] for fold, item in zip(fold_of, items, strict=True)]
 
     platt = _platt(items, tables())
@@ -229,7 +230,7 @@ def fit_lexical(items: Sequence[Judged], links: Sequence[Link] = (), folds: int 
     first = tables(platt=platt, rival=tuple(rival))
     threshold = choose_threshold(items, first)
 
-    ready = [LexicalModel(_blank(model, platt=platt, rival=tuple(rival))) for model in fold_models]
+    ready = [LexicalModel(_blank(model, platt=platt, rival=tuple(rival)), cached_features) for model in fold_models]
     agreement = _agreement(items, first, fold_of, ready)
     second = _refit(items, lambda item, c, r: agreement[id(item)][c][r])
     refined = _apply(items, agreement, second)
