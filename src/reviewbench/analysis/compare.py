@@ -29,7 +29,7 @@ from reviewbench.analysis.permutation import SwapTest, holm, swap_test
 from reviewbench.analysis.power import detectable_difference, standard_error
 from reviewbench.analysis.summary import number, order_ends, rank
 from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import signature
+from reviewbench.core.plugins import short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case
 from reviewbench.core.results import Score
@@ -78,6 +78,7 @@ def compare(
     corrected = holm([comparison.p for comparison in found])
     return ComparisonTable(
         metric=signature(metric),
+        label=short_spec(metric),
         benchmark=benchmark,
         dataset=dataset,
         clustered_by=scheme.by,

@@ -11,7 +11,7 @@ from reviewbench.analysis.panel import broken_identities, lay_out, merge_pins
 from reviewbench.analysis.summary import Summariser, View, rank
 from reviewbench.core.base import Fact
 from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import signature
+from reviewbench.core.plugins import short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case
 from reviewbench.core.results import Score
@@ -61,6 +61,7 @@ def leaderboard(
         )
     return Leaderboard(
         metric=signature(metric),
+        label=short_spec(metric),
         headline=metric.headline,
         benchmark=benchmark,
         dataset=dataset,

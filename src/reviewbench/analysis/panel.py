@@ -14,7 +14,7 @@ from reviewbench.analysis.bag import Flags, Numbers
 from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Metric
-from reviewbench.core.records import Case
+from reviewbench.core.records import Case, Needs, Severity
 from reviewbench.core.results import Bounds, Parts, Score
 
 
@@ -29,6 +29,9 @@ class Status(IntEnum):
 
 Whole = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Cells = Mapping[tuple[int, int], Sequence[Score]]
+
+
+_SCALE = {str(word): place for place, word in enumerate([*Severity, *Needs])}  # words that have an order of their own
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Panel:
             for score in measured:
                 for value, parts in score.facets.get(name, {}).items():
                     found[value].append((row, column, _vector(parts, self.names, score) / len(measured)))
-        for value, entries in sorted(found.items()):
+        for value, entries in sorted(found.items(), key=lambda item: (_SCALE.get(item[0], len(_SCALE)), item[0])):
             table, mask = np.zeros_like(self.parts), np.zeros(len(self.cases), dtype=np.bool_)
             for row, column, vector in entries:
                 table[row, column] += vector

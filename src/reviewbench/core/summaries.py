@@ -53,7 +53,10 @@ class SystemSummary(Record):
 
 
 class SliceSummary(Record):
-    """The systems on the cases (or, for a facet, the references) where `fact` has one value."""
+    """The systems on the `n` cases where `fact` has one value.
+
+    For a facet: on the parts of the `n` cases that have that value, such as their references of one category.
+    """
 
     fact: str
     value: str
@@ -66,11 +69,13 @@ class Leaderboard(Record):
     """All systems of one or more runs under one metric, best first by `headline`.
 
     Each system is measured on all of its own scored cases; `common` counts the cases that every system was scored
-    on, and `on_common` holds the same rows on those alone when the two differ.
+    on, and `on_common` holds the same rows on those alone when the two differ. `metric` is the full signature,
+    `label` the spec with its changed parameters only.
     """
 
     schema_version: Literal[1] = 1
     metric: str
+    label: str = ""
     headline: str
     benchmark: str
     dataset: str
@@ -122,6 +127,7 @@ class ComparisonTable(Record):
 
     schema_version: Literal[1] = 1
     metric: str
+    label: str = ""
     benchmark: str
     dataset: str
     clustered_by: str

@@ -203,7 +203,8 @@ def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
         panels = []
         if plots.available():
             top = max(plots.highest(piece.systems, reading) for piece in pieces)
-            drawn = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
+            largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
+            drawn = [piece for piece in pieces if piece in largest]
             for at, piece in enumerate(drawn, 1):
                 drawing = plots.small_multiple(board, piece, reading, f"{name}s{number}p{at}", top=top, width=SMALL)
                 panels.append(Panel(piece, Markup(drawing)))

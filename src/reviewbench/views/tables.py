@@ -110,7 +110,7 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
     lines = [
         f"n = {n} changes, {board.clusters} clusters by {board.clustered_by}; {figures.percent(board.level)} intervals "
         f"from {board.resamples:,} resamples, seed {board.seed}",
-        f"{board.metric} on {board.dataset}, benchmark {figures.short_hash(board.benchmark)}; "
+        f"{board.label or board.metric} on {board.dataset}, benchmark {figures.short_hash(board.benchmark)}; "
         f"all systems were scored on {board.common} changes",
     ]
     if any(e.reading in EXTRAS for s in board.systems for e in s.estimates):
@@ -213,7 +213,7 @@ def _comparison(table: ComparisonTable, width: int) -> RenderableType:
         f"{table.resamples:,} resamples clustered by {table.clustered_by}, seed {table.seed}",
         "detectable: the smallest true difference that these changes would have shown with 80% power",
         f"test: {tests}" if tests else "",
-        f"{table.metric} on {table.dataset}, benchmark {figures.short_hash(table.benchmark)}",
+        f"{table.label or table.metric} on {table.dataset}, benchmark {figures.short_hash(table.benchmark)}",
         f"! {table.estimate_note}" if table.estimate_note else "",
         *(f"! {warning}" for warning in table.warnings),
         *_bounded(table),
