@@ -47,7 +47,7 @@ def _best_sum(table: Array) -> float:
     if rows > columns:
         return _best_sum(table.T)
     return max(
-        sum(table[r, c] for r, c in enumerate(chosen)) for chosen in itertools.permutations(range(columns), rows)
+        sum(float(table[r, c]) for r, c in enumerate(chosen)) for chosen in itertools.permutations(range(columns), rows)
     )
 
 

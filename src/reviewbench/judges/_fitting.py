@@ -1,6 +1,6 @@
 """Fitting the lexical judges: logistic regression with an L2 penalty, Platt scaling, choice of a threshold.
 
-numpy and scipy only, deterministic, so that anyone can refit with the base install.
+numpy only, deterministic, so that anyone can refit with the base install.
 """
 
 from __future__ import annotations
@@ -35,30 +35,42 @@ def sigmoid(z: Array) -> Array:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * z)), dtype=float)
 
 
+def _newton(z: Array, target: Array, weights: Array, ridge: Array, start: Array) -> Array:
+    """Minimise sum(w * cross entropy) + ridge . theta^2 / 2 by Newton's method with step halving (convex)."""
+
+    def loss(theta: Array) -> float:
+        logits = z @ theta
+        return float(weights @ (np.logaddexp(0.0, logits) - target * logits)) + float(ridge @ theta**2) / 2
+
+    theta, value = start, loss(start)
+    for _ in range(100):
+        p = sigmoid(z @ theta)
+        slope = z.T @ (weights * (p - target)) + ridge * theta
+        curve = (z * (weights * p * (1 - p))[:, None]).T @ z + np.diag(ridge + 1e-9)
+        step = np.linalg.solve(curve, slope)
+        size = 1.0
+        while (new := loss(theta - size * step)) > value and size > 1e-6:
+            size /= 2
+        if value - new <= 1e-10 * max(1.0, abs(value)):
+            break
+        theta, value = theta - size * step, new
+    return theta
+
+
 def fit_logistic(x: Array, y: Flags, c: float = 0.3, weights: Array | None = None) -> Logistic:
     """L2-penalised logistic regression on standardised columns; `c` is the inverse penalty, as in scikit-learn.
 
-    Minimises sum(w * log loss) + |coefficients|^2 / (2 c) with L-BFGS; the intercept is not penalised. The signs
-    are left free: holding them to what each feature "should" say costs .02 kappa out of the repository.
+    Minimises sum(w * log loss) + |coefficients|^2 / (2 c); the intercept is not penalised. The signs are left free:
+    holding them to what each feature "should" say costs .02 kappa out of the repository.
     """
-    from scipy.optimize import minimize
-
-    w = np.ones(len(y)) if weights is None else weights
     means, scales = x.mean(axis=0), x.std(axis=0)
     scales = np.where(scales > 1e-9, scales, 1.0)
-    z, sign = (x - means) / scales, np.where(y, 1.0, -1.0)
-
-    def loss(theta: Array) -> tuple[float, Array]:
-        margin = sign * (theta[0] + z @ theta[1:])
-        slope = -w * sign * sigmoid(-margin)
-        value = float(w @ np.logaddexp(0.0, -margin)) + float(theta[1:] @ theta[1:]) / (2 * c)
-        return value, np.concatenate([[slope.sum()], z.T @ slope + theta[1:] / c])
-
-    start = np.zeros(x.shape[1] + 1)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    z = np.column_stack([np.ones(len(y)), (x - means) / scales])
+    ridge = np.concatenate([[0.0], np.full(x.shape[1], 1 / c)])
+    theta = _newton(z, y.astype(float), np.ones(len(y)) if weights is None else weights, ridge, np.zeros(z.shape[1]))
     return Logistic(
-        float(found.x[0]),
-        tuple(float(v) for v in found.x[1:]),
+        float(theta[0]),
+        tuple(float(v) for v in theta[1:]),
         tuple(float(v) for v in means),
         tuple(float(v) for v in scales),
     )
@@ -66,19 +78,11 @@ def fit_logistic(x: Array, y: Flags, c: float = 0.3, weights: Array | None = Non
 
 def fit_platt(logits: Array, y: Flags) -> tuple[float, float]:
     """(slope, intercept) of Platt's sigmoid, with his smoothed targets (Platt 1999)."""
-    from scipy.optimize import minimize
-
     positives, negatives = float(y.sum()), float((~y).sum())
     target = np.where(y, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-
-    def loss(theta: Array) -> tuple[float, Array]:
-        z = theta[0] * logits + theta[1]
-        error = sigmoid(z) - target
-        value = float((np.logaddexp(0.0, z) - target * z).sum())
-        return value, np.array([float(error @ logits), float(error.sum())])
-
-    found = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B")
-    return float(found.x[0]), float(found.x[1])
+    z = np.column_stack([logits, np.ones(len(y))])
+    slope, intercept = _newton(z, target, np.ones(len(y)), np.zeros(2), np.array([1.0, 0.0]))
+    return float(slope), float(intercept)
 
 
 def kappa(one: Flags, other: Flags) -> float:

@@ -62,6 +62,7 @@ class Link(NamedTuple):
 
 @lru_cache(maxsize=200_000)
 def cached_features(comment: str, reference: str) -> tuple[float, ...]:
+    """The features of two texts; fitting meets the same pairs again and again."""
     return tuple(read_features(comment, reference))
 
 
