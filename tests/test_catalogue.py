@@ -27,7 +27,7 @@ def test_plugin(kind: type[Plugin], name: str) -> None:
     assert cls.__name__ == "".join(part.capitalize() for part in name.split("_")), "file and class name differ"
     first, _, _ = module.__doc__.partition("\n")
     assert 15 < len(first) <= 120, f"{name}: the first line is its line in the catalogue"
-    assert re.search(r"https?://|arXiv|[Ss]ource|appendix|baseline|commit", module.__doc__), f"{name} cites no source"
+    assert re.search(r"https?://|arXiv|[Ss]ource|appendix|\w#\d+", module.__doc__), f"{name} cites no source"
     plugin = load(kind, REQUIRED.get(name, name))
     assert load(kind, signature(plugin)) == plugin
     assert load(kind, short_spec(plugin)) == plugin

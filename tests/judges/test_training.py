@@ -11,6 +11,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from reviewbench.core.errors import BadInput, UserError
 from reviewbench.judges._lexical_model import LexicalModel, load_weights
 from reviewbench.judges._training import (
     Judged,
@@ -128,3 +129,19 @@ def test_the_plugin_scores_as_the_study_does(items: list[Judged]) -> None:
     second = second_tables(model, some, first)
     assert all(0 < p < 1 for table in (*first, *second) for row in table for p in row)
     assert [len(table) for table in first] == [len(item.comments) for item in some] == [len(table) for table in second]
+
+
+def test_own_labels_are_read_and_bad_ones_named(tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    good = (
+        '{"judge": "ann", "repository": "shop", "change": "shop-1", "system": "bot", "comments": ["a", "b"], '
+        '"references": ["c"], "credited": {"c": "a"}}\n'
+    )
+    file.write_text(good)
+    (item,) = benchmark("_judged").own_pairs(file)
+    assert known_pairs(item) == [(0, 0, True)]
+    file.write_text(good + good.replace('["a", "b"]', '"a"'))
+    with pytest.raises(BadInput, match="line 2, field comments"):
+        benchmark("_judged").own_pairs(file)
+    with pytest.raises(UserError, match="cannot read"):
+        benchmark("_judged").own_pairs(tmp_path / "absent.jsonl")
