@@ -6,9 +6,11 @@ import csv
 import json
 from pathlib import Path
 
-from reviewbench.core.errors import BadInput
+from pydantic import TypeAdapter, ValidationError
+
+from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.labels import SubjectKind
-from reviewbench.core.parsing import lines
+from reviewbench.core.parsing import first_problem, lines
 from reviewbench.datasets._martian_verdicts import judges
 from reviewbench.datasets.martian import Martian
 from reviewbench.judges._training import Judged, Link
@@ -83,13 +85,16 @@ def idf_texts(aacr: Path, crscore: Path) -> list[str]:
 
 def own_pairs(file: Path) -> list[Judged]:
     """One's own judged reviews from JSON lines; a record has the fields of `Judged`."""
+    reader: TypeAdapter[Judged] = TypeAdapter(Judged)
     found = []
-    with file.open("rb") as stream:
-        for number, line in lines(stream, str(file)):
-            try:
-                raw = json.loads(line)
-                raw["comments"], raw["references"] = tuple(raw["comments"]), tuple(raw["references"])
-                found.append(Judged(**raw))
-            except (ValueError, TypeError, KeyError) as error:
-                raise BadInput(str(file), f"is no judged review: {error}", record=number) from None
+    try:
+        with file.open("rb") as stream:
+            for number, line in lines(stream, file.name):
+                try:
+                    found.append(reader.validate_json(line, strict=True))
+                except ValidationError as error:
+                    field, problem = first_problem(error)
+                    raise BadInput(file.name, problem, record=number, field=field) from None
+    except OSError as error:
+        raise UserError(f"cannot read {file.name}: {error.strerror}") from None
     return found

@@ -39,10 +39,10 @@ def write_idf(aacr: Path, crscore: Path) -> None:
     print(f"{len(table)} stems from {n} texts; idf {min(table.values())} to {unseen}")
 
 
-def describe(items: list[Judged], links: list[Link], date: str) -> dict[str, str | int | float]:
+def describe(items: list[Judged], links: list[Link], date: str, sources: list[str]) -> dict[str, str | int | float]:
     return {
-        "command": "python benchmarks/fit_lexical_judge.py --from MARTIAN --links CRSCORE",
-        "verdicts": "Martian code-review-benchmark: " + ", ".join(sorted({item.judge for item in items})),
+        "command": "python benchmarks/fit_lexical_judge.py " + " ".join(sources),
+        "verdicts_of": ", ".join(sorted({item.judge for item in items})),
         "repositories": ", ".join(sorted({item.repository for item in items})),
         "changes": len({item.change for item in items}),
         "reviews": len(items),
@@ -93,8 +93,10 @@ def main() -> None:
         items += own_pairs(options.pairs) if options.pairs else []
         if not items:
             return
+        given = {"--from MARTIAN": options.martian, "--pairs OWN": options.pairs, "--links CRSCORE": options.links}
+        sources = [word for word, folder in given.items() if folder]
         links = crscore_links(options.links) if options.links else []
-        weights = fit_lexical(items, links).model_copy(update={"fitted": describe(items, links, options.date)})
+        weights = fit_lexical(items, links).model_copy(update={"fitted": describe(items, links, options.date, sources)})
     except UserError as error:
         raise SystemExit(str(error)) from None
     if options.out:
