@@ -81,7 +81,8 @@ def test_the_card_counts_what_is_there(cases: list[Case], home: Path) -> None:
     assert not Sample().notes()
     findings = [c for case in cases for c in case.references if c.same_as is None]
     assert len(findings) == 43
-    assert sum(c.same_as is not None for case in cases for c in case.references) >= 8
+    phrased = Counter(c.same_as or c.id for case in cases for c in case.references)
+    assert set(phrased.values()) == {2, 3}
 
 
 def test_a_third_is_clean_and_the_rest_is_not(cases: list[Case]) -> None:
@@ -114,6 +115,14 @@ def test_every_comment_lies_on_lines_that_the_diff_shows(cases: list[Case]) -> N
             span = comment.span
             assert span is not None and span.start is not None and span.end is not None
             assert set(range(span.start, span.end + 1)) <= shown[span.path, span.side], comment.id
+
+
+def test_every_phrasing_is_somebody_elses(cases: list[Case]) -> None:
+    for case in cases:
+        who = Counter((c.same_as or c.id, c.author) for c in case.references)
+        assert max(who.values(), default=1) == 1, case.id
+        comments = (*case.references, *case.neutral, *case.rejected)
+        assert case.facts["author"] not in {c.author for c in comments}, case.id
 
 
 def test_the_history_is_one_line_of_commits_by_made_up_people(cases: list[Case]) -> None:
@@ -197,3 +206,11 @@ def test_the_script_of_the_last_version_parses_and_passes(cases: list[Case], tmp
     repository.export(head, tmp_path / "code", [p for p in repository.paths(head) if p.startswith("widget/")])
     done = subprocess.run(["node", "--test"], cwd=tmp_path / "code" / "widget", capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode()
+
+
+def test_the_page_shows_the_counts_of_the_build(builder: ModuleType, cases: list[Case]) -> None:
+    page = (ROOT / "docs" / "sample.md").read_text("utf-8")
+    assert "\n".join(builder.counts(tuple(cases))) in page
+    for kind, count in (("references", 87), ("neutral", 23), ("rejected", 37)):
+        assert f"| {kind} | {count} |" in page
+        assert sum(len(getattr(case, kind)) for case in cases) == count

@@ -25,20 +25,20 @@ CASES, BUNDLE, BRANCH = "cases.jsonl", "sample.bundle", "refs/heads/main"
 
 CARD = Card(
     title="The sample",
-    summary="A parcel locker service in Python, JavaScript and Go, and 24 changes to it, each of the size of a pull "
-    "request. Sixteen carry one to three planted problems, eight are clean; the comments on them are written as a reviewer "
-    "would write them, a third of the findings in two phrasings.",
+    summary="A parcel locker service in Python, JavaScript and Go, and 24 changes to it the size of pull requests. "
+    "Sixteen carry one to three planted problems, eight are clean; the comments on them are written as a reviewer "
+    "would write them, every finding in at least two phrasings.",
     origin="written for ReviewBench; the source is the folder sample/ of its repository",
     version="1",
     licence="Apache-2.0",
     may="use, change and pass on, also commercially, with licence and notices",
     languages=("Go", "JavaScript", "Python"),
-    expected={"changes": 24, "references": 58, "neutral": 23, "rejected": 37, "repositories": 1, "languages": 4},
+    expected={"changes": 24, "references": 87, "neutral": 23, "rejected": 37, "repositories": 1, "languages": 4},
     traps=(
         "One repository and planted problems: good for trying things out and for telling a strong reviewer from a "
         "noisy one, no basis for a claim about code in general.",
         "The answers are public, so a model may have read them.",
-        "The 58 references are 43 findings: 15 are second phrasings. The language `mixed` is counted as one.",
+        "The 87 references are 43 findings: each has two phrasings, one has three. The language `mixed` counts as one.",
         "Later changes mend some of the planted problems without saying so, as it happens in real histories.",
     ),
 )
