@@ -192,6 +192,14 @@ class Judge(Plugin):
         """How far a finding that loses its closest comment to another one falls below that closeness."""
         return 0.3
 
+    @property
+    def base_rate(self) -> float | None:
+        """Share of the rows that were the same where the probabilities were calibrated, without regard to place.
+
+        With it, the place of a pair can be weighed into its probability. None for a judge that decides by itself.
+        """
+        return None
+
     @abstractmethod
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review

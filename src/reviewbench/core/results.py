@@ -76,6 +76,7 @@ class Pair(Record):
 
     `distance` is the gap in lines between the two spans (0: they overlap), None when one has no lines or the
     files or sides differ. `located` says whether the location rule holds; None: there was nothing to hold it to.
+    `weighed` is the verdict's probability after the place was weighed in, where that was done.
     """
 
     comment: Id
@@ -85,6 +86,7 @@ class Pair(Record):
     same_side: bool | None = None
     distance: int | None = None
     verdict: Verdict | None = None
+    weighed: Share | None = None
 
 
 class CommentOutcome(Record):

@@ -64,6 +64,12 @@ class LexicalWeights(Record):
     penalty: Share
     dice: DiceWeights
 
+    @property
+    def base_rate(self) -> float | None:
+        """Share of references that were hit in the data behind the calibration; None where it was not noted."""
+        hits, references = self.fitted.get("hits"), self.fitted.get("references")
+        return hits / references if isinstance(hits, int) and isinstance(references, int) and references else None
+
 
 @lru_cache(maxsize=16)
 def load_weights(path: str = "") -> tuple[LexicalWeights, str]:

@@ -60,6 +60,11 @@ class Lexical(Judge):
         """How far a reference that loses its best comment falls below its own maximum."""
         return load_weights(self.weights)[0].penalty
 
+    @property
+    def base_rate(self) -> float | None:
+        """Share of the references that were hit in the reviews behind the calibration."""
+        return load_weights(self.weights)[0].base_rate
+
     def pins(self) -> Mapping[str, str]:
         """The hash of the weights."""
         return {"lexical weights": load_weights(self.weights)[1][:16]}

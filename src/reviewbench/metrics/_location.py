@@ -43,6 +43,25 @@ def locate(comment: Comment, reference: Comment, tolerance: int) -> Pair:
     )
 
 
+ON_THE_LINES = 0.54
+"""P(same concern | the comment stands on the reference's lines): AACR-Bench, Table 9, semantic over line recall.
+
+Mean of its 20 settings of five models, from .34 to .77 (arXiv:2601.19494). Their judge was a model.
+"""
+
+
+def weigh(probability: float, pair: Pair, base_rate: float | None) -> float | None:
+    """`probability` with the place weighed in by Bayes' rule: odds times (odds on the lines / odds of the base rate).
+
+    None where nothing is to be weighed: not on the reference's lines, or a judge without a base rate.
+    """
+    if pair.located is not True or base_rate is None or not 0 < probability < 1 or not 0 < base_rate < 1:
+        return None
+    ratio = (ON_THE_LINES / (1 - ON_THE_LINES)) / (base_rate / (1 - base_rate))
+    odds = probability / (1 - probability) * ratio
+    return odds / (1 + odds)
+
+
 def in_words(pair: Pair) -> str:
     """Where the comment stands, seen from the reference."""
     if pair.same_path is None:

@@ -37,6 +37,7 @@ class Rules:
     threshold: float
     sure: float
     penalty: float
+    base_rate: float | None = None
 
 
 def groups_of(references: Sequence[Comment]) -> list[list[int]]:
@@ -72,10 +73,7 @@ class Evidence:
         self.case, self.review, self.rules = case, review, rules
         self.known = known_comments(case)
         self.pairs = [
-            [
-                _location.locate(comment, reference, rules.tolerance).model_copy(update={"verdict": verdict})
-                for reference, verdict in zip(self.known, row, strict=True)
-            ]
+            [self._pair(comment, reference, verdict) for reference, verdict in zip(self.known, row, strict=True)]
             for comment, row in zip(review.comments, table, strict=True)
         ]
         self.copies = [] if rules.variant else _copies(review.comments)
@@ -89,15 +87,21 @@ class Evidence:
                 near = 1 / (1 + pair.distance) if pair.distance is not None else 0.0
                 self.tie[c, r] = TIE * (near + bool(pair.same_path))
 
+    def _pair(self, comment: Comment, reference: Comment, verdict: Verdict | None) -> Pair:
+        pair = _location.locate(comment, reference, self.rules.tolerance)
+        weighed = None
+        if verdict is not None and self.rules.location == "hint":
+            weighed = _location.weigh(verdict.probability, pair, self.rules.base_rate)
+        return pair.model_copy(update={"verdict": verdict, "weighed": weighed})
+
     def _weigh(self, pair: Pair) -> tuple[float, bool]:
         rules, verdict = self.rules, pair.verdict
         if rules.location == "only":
             return float(pair.located is True), pair.located is True
-        p = verdict.probability if verdict is not None else 0.0
-        if verdict is not None and verdict.same is not None:
-            same = verdict.same
-        else:
-            same = verdict is not None and p >= rules.threshold
+        if verdict is None:
+            return 0.0, False
+        p = verdict.probability if pair.weighed is None else pair.weighed
+        same = verdict.same if verdict.same is not None and pair.weighed is None else p >= rules.threshold
         if rules.location == "gate" and pair.located is False:
             return p, False
         if rules.location == "hint" and pair.same_path is False and p < rules.sure:
@@ -108,6 +112,13 @@ class Evidence:
     def strength(self) -> Matrix:
         """comments x known: probability of the pairs that may be credited, 0 elsewhere."""
         return np.where(self.allowed, self.probability + self.tie, 0.0)
+
+    def unsure(self, c: int, r: int) -> bool:
+        """Whether the pair lies in the judge's unsure band, after the place was weighed in."""
+        pair = self.pairs[c][r]
+        if pair.weighed is not None:
+            return 1 - self.rules.sure < pair.weighed < self.rules.sure
+        return pair.verdict is not None and pair.verdict.unsure
 
     def unknown(self, c: int) -> bool:
         """No judge decided on this comment and some finding, so it may be right: stored verdicts can have gaps."""
@@ -284,7 +295,8 @@ def _why(evidence: Evidence, c: int, columns: list[int]) -> str:
     pair = evidence.pairs[c][r]
     words = [evidence.known[r].id]
     if pair.verdict is not None:
-        words.append(f"p {pair.verdict.probability:.2f}")
+        by_words = f" ({pair.verdict.probability:.2f} by its words)" if pair.weighed is not None else ""
+        words.append(f"p {evidence.probability[c, r]:.2f}{by_words}")
         if pair.verdict.reason:
             words.append(pair.verdict.reason)
     where = _location.in_words(pair)
@@ -304,8 +316,8 @@ def _group_outcomes(
     outcomes = []
     for g, indices in enumerate(groups):
         members = tuple(evidence.case.references[i].id for i in indices)
-        verdicts = [evidence.pairs[c][i].verdict for c in range(len(said)) for i in indices]
-        best = max((v for v in verdicts if v is not None), key=lambda v: v.probability, default=None)
+        cells = [(c, i) for c in range(len(said)) for i in indices]
+        best = max(cells, key=lambda cell: evidence.probability[cell], default=None)
         nearest, reason = None, "the review has no comments"
         if g in hit_by:
             reason = _why(evidence, hit_by[g][0], indices)
@@ -322,7 +334,7 @@ def _group_outcomes(
                 comments=tuple(said[c].id for c in hit_by.get(g, [])),
                 nearest=nearest,
                 probability=float(chances[g]),
-                unsure=best is not None and best.unsure,
+                unsure=best is not None and evidence.unsure(*best),
                 reason=reason,
             )
         )

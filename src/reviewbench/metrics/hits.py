@@ -39,9 +39,10 @@ class Hits(Metric):
 
     `judge` says whether two comments raise the same thing (a judge spec). `policy`: "optimal" one-to-one, "greedy"
     strongest pair first, "any" many-to-many. `variant` reproduces a published matcher with its quirks: "aacr" (and
-    "aacr_ids", the same with the missing ids put right), "martian". `location`: "hint" lets the text decide, breaks
-    ties by place and asks for a sure judge across files; "gate" also demands the right lines within `tolerance`;
-    "only" looks at nothing but lines; "ignore" at nothing but text. `duplicates="false"` counts a repeated finding
+    "aacr_ids", the same with the missing ids put right), "martian". `location`: "hint" lets the text decide,
+    weighs in that a comment stands on the reference's lines, and asks for a sure judge across files; "gate" also
+    demands the right lines within `tolerance`; "only" looks at nothing but lines; "ignore" at nothing but text.
+    `duplicates="false"` counts a repeated finding
     against precision. `second_stage` lets the judge look at what the other systems of the run said.
     """
 
@@ -144,6 +145,7 @@ class Hits(Metric):
             threshold=judge.threshold,
             sure=judge.sure,
             penalty=judge.penalty,
+            base_rate=judge.base_rate,
         )
 
     def _measure(self, case: Case, review: Review, table: Table) -> Measured:
