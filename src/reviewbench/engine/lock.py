@@ -43,8 +43,12 @@ class Lock:
     def release(self) -> None:
         """Let the next writer in."""
         if self._descriptor >= 0:
+            import fcntl
+
             try:
                 os.ftruncate(self._descriptor, 0)
+                # Closing alone is not enough: a child between its fork and its exec still holds the open file.
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             finally:
                 os.close(self._descriptor)
                 self._descriptor = -1
