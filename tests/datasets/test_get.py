@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from reviewbench.datasets._get import fetch_code, fetch_files
 from reviewbench.datasets.aacr_bench import AacrBench
 from reviewbench.datasets.jsonl import Jsonl
 from reviewbench.datasets.martian import Martian
+from reviewbench.datasets.sample import Sample
 
 
 def test_files_are_taken_into_the_data_home_and_found_there(
@@ -29,7 +31,7 @@ def test_files_are_taken_into_the_data_home_and_found_there(
 
 
 def test_a_data_set_without_files_or_commits_is_named(shared_data: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="jsonl has no files"):
+    with pytest.raises(UserError, match="ships no code"):
         fetch_files(Jsonl())
     with pytest.raises(UserError, match="martian names no commits"):
         fetch_code(Martian(), shared_data / "martian")
@@ -68,3 +70,19 @@ def test_code_is_fetched_beside_the_files_and_attached(forge: Forge, tmp_path: P
         1,
         (),
     )
+
+
+def test_the_sample_puts_its_repository_where_tools_can_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "data"))
+    got = fetch_files(Sample(), out=tmp_path / "wayside")
+    heads = {case.change.head for case in Sample().cases()}
+    log = subprocess.run(
+        ["git", "-C", str(got.folder), "log", "--format=%H"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert heads < set(log)
+    assert len(log) == len(heads) + 1
+    assert (got.folder / "api").is_dir()
+    with pytest.raises(UserError, match="is not empty"):
+        fetch_files(Sample(), out=tmp_path / "wayside")

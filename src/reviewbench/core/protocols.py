@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from pydantic import Field
@@ -92,6 +93,12 @@ class Dataset(Plugin):
             "languages": len({case.facts["language"] for case in cases if "language" in case.facts}),
         }
         return {name: count for name, count in found.items() if count}
+
+    def check_out(self, folder: Path) -> int:
+        """Put the code that ships with the data set into `folder`, for tools to read; returns the number of files."""
+        raise UserError(
+            f"{type(self).__name__} ships no code", remedy="reviewbench info shows where its data comes from"
+        )
 
     def notes(self) -> Sequence[Drop]:
         """What reading put right or left out, each with its reason. Complete once `cases()` was read."""

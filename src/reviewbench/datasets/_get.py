@@ -51,7 +51,9 @@ def fetch_files(
     name = plugin_name(dataset)
     origins = dataset.card.files
     if not origins:
-        raise UserError(f"{name} has no files to fetch", remedy=f"reviewbench info {name}")
+        where = Path(out).expanduser() if out else data_home() / name
+        files = dataset.check_out(where)
+        return FilesGot(where, files, files)
     folder = Path(out).expanduser() if out else data_home() / name
     if source is not None:
         taken = _fetch.take(origins, Path(source).expanduser(), folder)

@@ -68,6 +68,15 @@ class Sample(Dataset):
             for case in records(Case, stream, file.name):
                 yield case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
 
+    def check_out(self, folder: Path) -> int:
+        """Clone the repository, with its history, into `folder`. Raises UserError where something is there already."""
+        if folder.exists() and any(folder.iterdir()):
+            raise UserError(f"{folder} is not empty", remedy="give another folder with -o")
+        repository = Repository(unpack(self._folder() / BUNDLE, data_home()))
+        bundle = str((self._folder() / BUNDLE).absolute())
+        repository.run("clone", "--quiet", bundle, str(folder.absolute()), protocols=("file",))
+        return len(repository.paths("refs/heads/main"))
+
     def notes(self) -> Sequence[Drop]:
         """Whether the code itself is missing, and why."""
         git, why = self._repository()

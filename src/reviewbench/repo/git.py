@@ -43,6 +43,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "blame": ("--no-textconv",),
     "bundle": (),
     "cat-file": (),
+    "clone": ("--template=",),
     "commit-tree": (),
     "count-objects": (),
     "diff-tree": _PLAIN_DIFF,
