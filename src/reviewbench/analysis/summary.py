@@ -87,7 +87,7 @@ class Summariser:
                 )
             parts = {name: float(total) for name, total in zip(panel.names, totals[s], strict=True)}
             found.append(self._summary(s, view.mask, tuple(estimates), parts))
-        return found, [_say_gap(reading, systems) for reading, systems in gaps.items()]
+        return found, _say_gaps(gaps)
 
     def _summary(
         self, s: int, mask: Flags, estimates: tuple[Estimate, ...], parts: Mapping[str, float]
@@ -158,7 +158,18 @@ def number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _say_gap(reading: str, systems: Sequence[tuple[str, float]]) -> str:
-    names = ", ".join(name for name, _ in systems[:5]) + (f" and {len(systems) - 5} more" if len(systems) > 5 else "")
-    most = max(share for _, share in systems)
-    return f"no interval for {reading} of {names}: undefined in up to {most:.0%} of the resamples"
+def _say_gaps(gaps: Mapping[str, Sequence[tuple[str, float]]]) -> list[str]:
+    """One line for all readings that are undefined for the same systems; usually they share a denominator."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for reading, systems in gaps.items():
+        together.setdefault(tuple(name for name, _ in systems), []).append(reading)
+    said = []
+    for names, readings in together.items():
+        most = max(share for reading in readings for _, share in gaps[reading])
+        who, what = _some(names, 5), _some(readings, 3)
+        said.append(f"no interval for {what} of {who}: undefined in up to {most:.0%} of the resamples")
+    return said
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

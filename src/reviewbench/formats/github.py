@@ -50,8 +50,10 @@ class Github(Format):
         return [found.parsed() for found in collectors.values()]
 
     def recognises(self, data: bytes) -> bool:
-        """Comments with a body and GitHub's own fields."""
+        """Comments with a body and GitHub's own fields; an empty list is what the API says of no comments."""
         value = peek(data)
+        if value == []:
+            return True
         while isinstance(value, list) and value and isinstance(value[0], list):
             value = value[0]
         if isinstance(value, dict) and isinstance(value.get("comments"), list):

@@ -1,0 +1,35 @@
+"""The README's first ten minutes, word for word."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from documented import commands, run, write_files
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PARTS = {part.partition("\n")[0]: part for part in README.split("\n### ")[1:]}
+
+
+@pytest.mark.parametrize("title", PARTS)
+def test_first_ten_minutes(title: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    part = PARTS[title].split("\n## ")[0]
+    write_files(part, tmp_path)
+    found = commands(part)
+    assert found
+    for command in found:
+        words = command
+        if "../shared/data" in command:
+            words = command.replace("../shared/data", str(request.getfixturevalue("shared_data")))
+        done = run(words, tmp_path)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+def test_the_two_commands_are_the_makefile_s() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^\$ make (\w+)$", README, re.MULTILINE):
+        assert f"\n{target}:" in makefile
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
