@@ -88,7 +88,6 @@ INVALID = ("invalid", None, None, None, None)
         ({"path": "src/app.py", "start": -3}, INVALID),
         ({"path": "src/app.py", "start": 5, "end": -3}, INVALID),
         ({"path": "src/app.py", "start": 10**30}, INVALID),
-        ({"path": "src/other.py", "start": 1}, INVALID),
         ({"path": "nowhere.py", "start": 1}, INVALID),
         ({"path": "../../etc/passwd", "start": 1}, INVALID),
         ({"start": 5}, INVALID),
@@ -105,6 +104,13 @@ INVALID = ("invalid", None, None, None, None)
 )
 def test_numbers(claim: dict[str, object], expected: tuple[object, ...], code: bool) -> None:
     assert place(code=code, **claim) == expected  # type: ignore[arg-type]
+
+
+def test_a_file_that_the_change_does_not_touch_is_outside_when_the_code_can_tell() -> None:
+    claim = {"path": "src/other.py", "start": 1}
+    assert place(code=True, **claim) == ("outside", "src/other.py", 1, 1, "new")  # type: ignore[arg-type]
+    assert place(code=False, **claim) == INVALID  # type: ignore[arg-type]
+    assert place(code=True, path="src/other.py", start=10_000) == INVALID
 
 
 @pytest.mark.parametrize(

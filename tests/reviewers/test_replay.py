@@ -255,7 +255,7 @@ def test_an_automation_id_that_names_no_change_leaves_a_scan_a_scan(tmp_path: Pa
 
 def test_runs_that_name_their_case_go_there(tmp_path: Path, changes: list[Change]) -> None:
     file = tmp_path / "mine.sarif"
-    file.write_text(sarif(("t", "acme/shop#1", "app/shop.py", 5), ("t", "acme/shop#2", "app/shop.py", 5)))
+    file.write_text(sarif(("t", "acme/shop#1", "app/shop.py", 5), ("t", "acme/shop#2", "app/nowhere.py", 5)))
     first, second = replay_all(Replay(path=str(file)), changes)
     assert places(first) == [("app/shop.py", 5)]
     assert [c.anchoring for c in second.comments] == [Anchoring.INVALID]  # it stays a comment

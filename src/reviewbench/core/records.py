@@ -59,7 +59,7 @@ class Anchoring(StrEnum):
     QUOTE = "quote"  # found through the quoted code, which beats a number
     DIFF_LINE = "diff_line"  # the number counted lines of the diff text, not of the file
     RENAMED = "renamed"  # the path was the file's other name
-    OUTSIDE = "outside"  # a real line of a changed file, but not near any hunk
+    OUTSIDE = "outside"  # a real line, but not near any hunk, or of a file that the change does not touch
     FILE_ONLY = "file_only"  # the file is part of the change, no line was claimed
     INVALID = "invalid"  # a place was claimed and does not exist in the change
     NONE = "none"  # no place was claimed

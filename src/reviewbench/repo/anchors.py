@@ -102,11 +102,32 @@ def _place(claim: Location, quote: str | None, change: Change, root: str | None,
         found = _search_everywhere(fragments, claim, change, read)
         if found is not None:
             return _span(*found), Anchoring.QUOTE
+        elsewhere = _untouched(claim, lines, root, read)
+        if elsewhere is not None:
+            return elsewhere, Anchoring.OUTSIDE
         return None, Anchoring.INVALID if claims_place else Anchoring.NONE
     other_name = _is_other_name(claim, file, root)
     if file.patch is None and not file.binary:
         return _unchecked_in(claim, lines, file)
     return _place_in(file, claim, lines, fragments, other_name=other_name, read=read)
+
+
+def _untouched(claim: Location, lines: tuple[int, int] | None, root: str | None, read: Reader | None) -> Span | None:
+    """A place in a file that the change does not touch: real when the code is at hand and has that line."""
+    if read is None or not claim.path or _is_negative(claim):
+        return None
+    path = relative_path(claim.path, root)
+    if path.startswith("/") or ".." in path.split("/"):
+        return None
+    text = read(path, claim.side or Side.NEW)
+    if text is None:
+        return None
+    length = len(text.splitlines())
+    if lines is None:
+        return Span(path=path, side=claim.side or Side.NEW)
+    if lines[0] > length:
+        return None
+    return Span(path=path, start=lines[0], end=min(lines[1], length), side=claim.side or Side.NEW)
 
 
 def _place_in(
