@@ -38,7 +38,13 @@ def emit(result: BaseModel | Sequence[BaseModel], as_json: bool, show: Callable[
         return
     from rich.console import Console
 
-    Console(width=_width(), highlight=False).print(show())
+    shown = show()
+    Console(width=_width(), highlight=False).print(harmless(shown) if isinstance(shown, str) else shown)
+
+
+def harmless(text: str) -> str:
+    """`text` without terminal escapes and control characters; its line breaks stay."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
 def _width() -> int | None:
@@ -50,8 +56,8 @@ def _width() -> int | None:
 
 
 def note(text: str) -> None:
-    """One line to standard error."""
-    click.echo(text, err=True)
+    """One line to standard error; what in it came from data cannot steer the terminal."""
+    click.echo(harmless(text).replace("\n", " "), err=True)
 
 
 @contextmanager
@@ -69,13 +75,13 @@ def progress_bar(title: str, quiet: bool = False) -> Iterator[Progress]:
 
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[what]}", style="dim"),
+        TextColumn("{task.fields[what]}", style="dim", markup=False),  # names from data, brackets and all
     )
     with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:
         task = bar.add_task(title, total=None, what="")
-        yield lambda done, total, what: bar.update(task, completed=done, total=total, what=what[:40])
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, what=harmless(what[:40]))
