@@ -1,32 +1,41 @@
-"""How often intervals hold the truth and tests raise a false alarm, on made benchmarks where the truth is known.
+"""How often intervals hold the truth, and tests raise a false alarm or find a difference, where the truth is known.
 
-It prints the tables of docs/statistics.md (about a minute):
+It prints the tables of docs/statistics.md (about five minutes):
 
-    python benchmarks/interval_quality.py [--trials 2000]
+    python benchmarks/interval_quality.py [--trials 2000] [--martian FILE]
+
+FILE is an `evaluations.json` of Martian's code-review-benchmark: real counts of real tools, drawn again and again.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.bootstrap import Resampler, percentile_interval, resampled_readings
-from reviewbench.analysis.permutation import swap_test
+from reviewbench.analysis.permutation import flip_test
 from reviewbench.core.protocols import Bag, Measured, Metric
 from reviewbench.core.records import Case, Review
 
 NAMES = ("tp", "fp", "fn")
 CHANGES = (10, 20, 30, 60, 200)
+DRAWS = 499
+Pair = tuple[Numbers, Numbers]
+Maker = Callable[[np.random.Generator, int], Pair]
 
 
 @dataclass(frozen=True)
-class MicroF1(Metric):
-    """Micro-averaged F1 of counts that are already there."""
+class Micro(Metric):
+    """Micro-averaged precision and F1 of counts that are already there."""
 
     headline: ClassVar[str] = "f1"
 
@@ -34,16 +43,70 @@ class MicroF1(Metric):
         return "the counts are made up here"
 
     def combine(self, bag: Bag) -> Mapping[str, Numbers]:
-        hits = 2 * bag.total("tp")
-        return {"f1": bag.ratio(hits, hits + bag.total("fp") + bag.total("fn"))}
+        tp, said = bag.total("tp"), bag.total("tp") + bag.total("fp")
+        return {"precision": bag.ratio(tp, said), "f1": bag.ratio(2 * tp, said + tp + bag.total("fn"))}
+
+
+# --- made benchmarks: rows of hits, false comments and misses ------------------------------------------------------
 
 
 def make_reviews(generator: np.random.Generator, changes: int, precision: float, recall: float) -> Numbers:
-    """Rows of hits, false comments and misses of a reviewer with this true precision and recall."""
+    """A reviewer with this true precision and recall; 1 to 5 findings a change."""
     findings = generator.integers(1, 6, changes)
     hit = generator.binomial(findings, recall)
     false = generator.poisson(findings * recall * (1 - precision) / precision)
     return np.stack([hit, false, findings - hit], axis=1).astype(np.float64)
+
+
+def make_uneven(generator: np.random.Generator, changes: int, precision: float, recall: float) -> Numbers:
+    """The same with huge and tiny changes, hits that come together and bursts of false comments."""
+    findings = np.ceil(generator.lognormal(0.7, 1.0, changes)).astype(int)
+    hit = generator.binomial(findings, generator.beta(2 * recall, 2 * (1 - recall), changes))
+    mean = np.exp(1.2) + 0.5  # of findings, near enough: both systems of a pair are off by the same share
+    false = generator.poisson(mean * recall * (1 - precision) / precision * generator.gamma(0.5, 2.0, changes))
+    return np.stack([hit, false, findings - hit], axis=1).astype(np.float64)
+
+
+def make_pair(one: tuple[float, float], two: tuple[float, float], uneven: bool = False) -> Maker:
+    """Two systems given as (precision, recall)."""
+    make = make_uneven if uneven else make_reviews
+    return lambda generator, changes: (make(generator, changes, *one), make(generator, changes, *two))
+
+
+def make_rare(hits: float, quiet: float, noisy: float) -> Maker:
+    """Equal true F1, `hits` expected in all, and so many false comments a change."""
+
+    def make(generator: np.random.Generator, changes: int) -> Pair:
+        findings = generator.integers(1, 6, changes)
+        f1 = 2 * hits / (changes * (quiet + noisy + 6))
+        rows = []
+        for false in (quiet, noisy):
+            hit = generator.binomial(findings, f1 * (false + 3) / (3 * (2 - f1)))
+            rows.append(np.stack([hit, generator.poisson(false, changes), findings - hit], axis=1).astype(np.float64))
+        return rows[0], rows[1]
+
+    return make
+
+
+EQUAL: Mapping[str, Maker] = {
+    "two like systems, precision and recall 0.5": make_pair((0.5, 0.5), (0.5, 0.5)),
+    "precision 0.25, recall 0.90 against 0.39, 0.39": make_pair((0.25, 0.9), (0.3913, 0.3913)),
+    "precision 0.10, recall 0.60 against 0.90, 0.095": make_pair((0.1, 0.6), (0.9, 0.0951)),
+    "0.25, 0.90 against 0.39, 0.39, huge and tiny changes": make_pair((0.25, 0.9), (0.3913, 0.3913), uneven=True),
+    "1 hit expected in all, 1 and 1 false a change": make_rare(1, 1, 1),
+    "3 hits expected, 0.05 and 6 false a change": make_rare(3, 0.05, 6),
+    "6 hits expected, 0.05 and 6 false a change": make_rare(6, 0.05, 6),
+    "6 hits expected, 0 and 20 false a change": make_rare(6, 0, 20),
+    "20 hits expected, 0 and 20 false a change": make_rare(20, 0, 20),
+}
+UNEQUAL: Mapping[str, Maker] = {
+    "0.65, 0.65 against 0.50, 0.50 (F1 + 0.15)": make_pair((0.65, 0.65), (0.5, 0.5)),
+    "noisy and better: 0.35, 0.90 against 0.39, 0.39 (F1 + 0.11)": make_pair((0.35, 0.9), (0.3913, 0.3913)),
+    "quiet and better: 0.60, 0.50 against 0.20, 0.90 (F1 + 0.22)": make_pair((0.6, 0.5), (0.2, 0.9)),
+}
+
+
+# --- what is counted -----------------------------------------------------------------------------------------------
 
 
 def coverage(changes: int, trials: int) -> float:
@@ -52,15 +115,15 @@ def coverage(changes: int, trials: int) -> float:
     held = 0
     for trial in range(trials):
         rows = make_reviews(generator, changes, 0.5, 0.4)
-        draws = resampled_readings(MicroF1(), NAMES, rows[None], np.ones((1, changes)), Resampler(changes, 1000, trial))
+        draws = resampled_readings(Micro(), NAMES, rows[None], np.ones((1, changes)), Resampler(changes, 1000, trial))
         low, high, _ = percentile_interval(draws.of("f1", 0), 0.95)
         held += low is not None and high is not None and low <= 4 / 9 <= high
     return held / trials
 
 
-def bare_p(first: Numbers, second: Numbers, draws: int, seed: int) -> float:
-    """The same test on the bare difference, not divided by its standard error: what we do not use."""
-    swaps = np.random.default_rng(seed).integers(0, 2, (draws, len(first))).astype(np.float64)
+def swap_p(first: Numbers, second: Numbers, seed: int) -> float:
+    """Swapping what the two systems said, change by change: the usual test of F1, which we do not use."""
+    swaps = np.random.default_rng(seed).integers(0, 2, (DRAWS + 1, len(first))).astype(np.float64)
     swaps[0] = 0  # the data themselves
     moved = swaps @ (second - first)
 
@@ -72,29 +135,115 @@ def bare_p(first: Numbers, second: Numbers, draws: int, seed: int) -> float:
     return float((gaps >= gaps[0] - 1e-12).mean())
 
 
-def alarms(changes: int, trials: int, one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
-    """The shares of p <= 0.05 for two systems given as (precision, recall): bare, and ours."""
-    generator = np.random.default_rng(changes + 1)
-    bare = ours = 0
+def called_different(pair: Pair, seed: int) -> Counter[str]:
+    """Which tests say p <= 0.05."""
+    tests = flip_test(Micro(), NAMES, *pair, np.ones(len(pair[0])), readings=["f1"], draws=DRAWS, seed=seed)
+    p = tests["f1"].p
+    return Counter({"ours": p is not None and p <= 0.05, "swaps": swap_p(*pair, seed) <= 0.05})
+
+
+def disagreement(pair: Pair, seed: int) -> Counter[str]:
+    """Where the p-value and the 95% interval of the difference say different things, and how clearly."""
+    ones = np.ones((2, len(pair[0])))
+    draws = resampled_readings(Micro(), NAMES, np.stack(pair), ones, Resampler(len(pair[0]), 1000, seed))
+    low, high, _ = percentile_interval(draws.of("f1", 0) - draws.of("f1", 1), 0.95)
+    p = flip_test(Micro(), NAMES, *pair, ones[0], readings=["f1"], draws=DRAWS, seed=seed)["f1"].p
+    if p is None or low is None or high is None:
+        return Counter({"no answer": 1})
+    inside, clearly = low <= 0 <= high, min(-low, high) > (high - low) / 10
+    return Counter({
+        "p <= 0.05, 0 in the interval": p <= 0.05 and inside,
+        "the same, clearly in it": p <= 0.05 and clearly,
+        "p > 0.05, 0 not in the interval": p > 0.05 and not inside,
+    })  # fmt: skip
+
+
+def rates(
+    count: Callable[[Pair, int], Counter[str]], make: Maker, changes: int, trials: int, salt: int = 1
+) -> Mapping[str, float]:
+    """Shares of `trials` made pairs."""
+    generator = np.random.default_rng([changes, salt])
+    found: Counter[str] = Counter()
     for trial in range(trials):
-        first, second = make_reviews(generator, changes, *one), make_reviews(generator, changes, *two)
-        bare += bare_p(first, second, 500, trial) <= 0.05
-        p = swap_test(MicroF1(), NAMES, first, second, np.ones(changes), readings=["f1"], draws=499, seed=trial).p["f1"]
-        ours += p is not None and p <= 0.05
-    return bare / trials, ours / trials
+        found.update(count(make(generator, changes), trial))
+    return {name: value / trials for name, value in found.items()}
+
+
+# --- Martian's tools -----------------------------------------------------------------------------------------------
+
+
+def read_martian(path: Path) -> Numbers:
+    """Counts of every tool (tools x changes x 3)."""
+    changes = json.loads(path.read_text(encoding="utf-8"))
+    tools = sorted({tool for found in changes.values() for tool in found})
+    return np.array([[[change[tool][n] for n in NAMES] for change in changes.values()] for tool in tools], dtype=float)
+
+
+def draw_changes(one: Numbers, two: Numbers) -> Maker:
+    """Two real tools on changes drawn from the real ones."""
+
+    def make(generator: np.random.Generator, changes: int) -> Pair:
+        drawn = generator.integers(0, len(one), changes)
+        return one[drawn].copy(), two[drawn].copy()
+
+    return make
+
+
+def level(one: Numbers, two: Numbers) -> Maker:
+    """The same with hits of the better tool turned into misses and false comments until the true F1 is equal."""
+    f1 = [2 * t[0] / (2 * t[0] + t[1] + t[2]) for t in (one.sum(axis=0), two.sum(axis=0))]
+    make_drawn = draw_changes(one, two)
+
+    def make(generator: np.random.Generator, changes: int) -> Pair:
+        pair = make_drawn(generator, changes)
+        better = pair[int(f1[1] > f1[0])]
+        lost = generator.binomial(better[:, 0].astype(int), 1 - min(f1) / max(f1))
+        better += lost[:, None] * np.array([-1, 1, 1])
+        return pair
+
+    return make
+
+
+def print_martian(path: Path, trials: int) -> None:
+    """Over all pairs of tools: differences found, false alarms, and disagreements of p-value and interval."""
+    tools = read_martian(path)
+    pairs = list(combinations(range(len(tools)), 2))
+    each = max(1, trials // 40)
+    for changes in CHANGES[:4]:
+        for title, change, count in (
+            ("found", draw_changes, called_different),
+            ("false alarms", level, called_different),
+            ("disagreement", draw_changes, disagreement),
+        ):
+            shares = [rates(count, change(tools[a], tools[b]), changes, each, 12 * a + b) for a, b in pairs]
+            mean = {name: np.mean([share.get(name, 0.0) for share in shares]) for name in shares[0]}
+            print(f"{changes:4} changes  {title}: " + ", ".join(f"{n} {v:.1%}" for n, v in mean.items()), flush=True)
+
+
+def print_row(title: str, make: Maker, trials: int) -> None:
+    """One line: our test and the swaps, by number of changes."""
+    found = [rates(called_different, make, changes, trials) for changes in CHANGES]
+    for name in ("ours", "swaps"):
+        print(f"{title:62}{name:6}" + "".join(f"{share[name]:8.1%}" for share in found), flush=True)
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--trials", type=int, default=2000)
-    trials: int = options.parse_args().trials
-    print(f"{trials} trials; shares in percent")
-    print("changes    held    unlike systems: bare    ours    equal systems: bare    ours")
-    for changes in CHANGES:
-        held = coverage(changes, trials)
-        unlike = alarms(changes, trials, (0.25, 0.9), (0.3913, 0.3913))
-        equal = alarms(changes, trials, (0.5, 0.5), (0.5, 0.5))
-        print(f"{changes:7}{held:8.1%}{unlike[0]:23.1%}{unlike[1]:8.1%}{equal[0]:23.1%}{equal[1]:8.1%}", flush=True)
+    options.add_argument("--martian", type=Path)
+    asked = options.parse_args()
+    trials: int = asked.trials
+    print(f"{trials} trials\n{'changes':68}" + "".join(f"{n:8}" for n in CHANGES))
+    print(f"{'interval holds the truth':68}" + "".join(f"{coverage(n, trials):8.1%}" for n in CHANGES))
+    print("\nequal true F1: called different")
+    for title, make in EQUAL.items():
+        print_row(title, make, trials)
+    print("\nunequal true F1: called different")
+    for title, make in UNEQUAL.items():
+        print_row(title, make, trials)
+    if asked.martian:
+        print("\nMartian's tools, all pairs")
+        print_martian(asked.martian, trials)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def test_only_common_cases_count_and_failures_are_bounded_both_ways() -> None:
     assert [found.first_value, found.second_value] == pytest.approx([2 / 3, 1 / 3])
     # On the fourth case a failed and b scored 1; nobody ran a on the fifth.
     assert [found.worst, found.best] == pytest.approx([2 / 4 - 2 / 4, 3 / 4 - 2 / 4])
-    assert found.test == "paired permutation, exact, all 2 swaps"
+    assert found.test == "paired sign flips, exact, all 2"
 
 
 def test_bounds_turn_round_where_less_is_better() -> None:
@@ -159,6 +159,19 @@ def test_pairs_in_repositories_swap_whole_repositories() -> None:
     warned = table(fewer, cases)
     assert warned.comparisons[0].clusters == 10
     assert any("common cases in 10 repositories only" in text for text in warned.warnings)
+
+
+def test_a_single_hit_does_not_tell_a_quiet_system_from_a_noisy_one() -> None:
+    cases = make_cases(24)
+    generator = np.random.default_rng(4)
+    quiet = np.stack([np.zeros(24), generator.poisson(0.7, 24), np.full(24, 2.0)], axis=1)
+    quiet[5] += [1, 0, -1]
+    noisy = np.stack([np.zeros(24), generator.poisson(6, 24), np.full(24, 2.0)], axis=1)
+    scores = micro_scores("quiet", cases, quiet) + micro_scores("noisy", cases, noisy)
+    for found in table(scores, cases, Micro(), readings=["f1", "precision", "recall"]).comparisons:
+        assert (found.first, found.second) == ("quiet", "noisy")
+        assert found.difference is not None and found.difference > 0
+        assert found.p is not None and found.p >= 0.5
 
 
 def test_what_cannot_be_compared_is_refused() -> None:

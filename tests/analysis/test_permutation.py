@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise, product
 
 import numpy as np
@@ -10,54 +13,76 @@ from scipy.stats import permutation_test
 
 from analysis_toys import Mean, Micro, review_counts
 from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.permutation import holm, swap_test
+from reviewbench.analysis.permutation import FlipTest, flip_test, holm
+from reviewbench.core.protocols import Bag, Metric
 
 NAMES = ("tp", "fp", "fn")
+
+
+@dataclass(frozen=True)
+class Harmonic(Micro):
+    """F1 as the harmonic mean of precision and recall, 0 where nothing was hit; and a plain sum."""
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        found = super().combine(bag)
+        precision, recall = found["precision"], found["recall"]
+        f1 = bag.ratio(2 * precision * recall, precision + recall)
+        missed_all = (bag.total("tp") == 0) & (bag.total("fn") > 0)
+        return {"f1": np.where(missed_all, 0.0, f1), "hits": bag.total("tp")}
+
+
 TABLES = st.integers(0, 10**6).map(np.random.default_rng)
 
 
-def micro_p(first: Numbers, second: Numbers, draws: int = 999, seed: int = 0) -> float | None:
+def micro_test(
+    first: Numbers, second: Numbers, draws: int = 999, seed: int = 0, reading: str = "f1", metric: Metric | None = None
+) -> FlipTest:
     sizes = np.ones(len(first))
-    return swap_test(Micro(), NAMES, first, second, sizes, readings=["f1"], draws=draws, seed=seed).p["f1"]
+    found = flip_test(metric or Micro(), NAMES, first, second, sizes, readings=[reading], draws=draws, seed=seed)
+    return found[reading]
+
+
+def micro_p(first: Numbers, second: Numbers, draws: int = 999, seed: int = 0) -> float:
+    p = micro_test(first, second, draws, seed).p
+    assert p is not None
+    return p
 
 
 def mean_p(first: Numbers, second: Numbers, draws: int = 999) -> float | None:
     columns = (first[:, None], second[:, None])
-    return swap_test(Mean(), ["value"], *columns, np.ones(len(first)), readings=["value"], draws=draws, seed=0).p[
-        "value"
-    ]
+    sizes = np.ones(len(first))
+    return flip_test(Mean(), ["value"], *columns, sizes, readings=["value"], draws=draws, seed=0)["value"].p
 
 
-def f1_slopes(total: Numbers) -> tuple[float, Numbers]:
-    """F1 and its slopes in tp, fp and fn, by hand."""
-    bottom = 2 * total[0] + total[1] + total[2]
-    value = 2 * total[0] / bottom
-    return value, np.array([2 * (1 - value), -value, -value]) / bottom
-
-
-def brute_force(first: Numbers, second: Numbers) -> float:
-    """The same test as plain loops, with F1's slopes by hand."""
+def brute_force(first: Numbers, second: Numbers, top: Numbers, bottom: Numbers) -> float:
+    """The same test as plain loops, for a quotient of sums with these weights of tp, fp and fn above and below."""
+    numerators, denominators = (first @ top, second @ top), (first @ bottom, second @ bottom)
+    volume = [d.sum() for d in denominators]
+    value = [n.sum() / d.sum() for n, d in zip(numerators, denominators, strict=True)]
+    difference = value[0] - value[1]
+    if abs(difference) < 1e-12:
+        return 1.0
+    both = (numerators[0].sum() + numerators[1].sum()) / sum(volume)
+    common = math.sqrt(volume[0] * volume[1])
+    ways = [(value[0], *volume), (value[1], *volume), (both, *volume), (both, common, common)]
     found = []
-    for swaps in product((0, 1), repeat=len(first)):
-        swapped = np.array(swaps, dtype=bool)[:, None]
-        one, two = np.where(swapped, second, first), np.where(swapped, first, second)
-        if min(one.sum(), two.sum()) == 0:
-            found.append(np.inf)
-            continue
-        (a, slope_a), (b, slope_b) = f1_slopes(one.sum(axis=0)), f1_slopes(two.sum(axis=0))
-        influence = one @ slope_a - two @ slope_b
-        error = np.sqrt(((influence - influence.mean()) ** 2).sum())
-        found.append(0.0 if abs(a - b) < 1e-12 else np.inf if error < 1e-7 else abs(a - b) / error)
-    return float(np.mean([value >= found[0] * (1 - 1e-6) for value in found]))
+    for shared, size_one, size_two in ways:
+        one, two = (n - shared * d for n, d in zip(numerators, denominators, strict=True))
+        contribution = one / size_one - two / size_two
+        flipped = [abs(np.dot(signs, contribution)) for signs in product((1, -1), repeat=len(first))]
+        found.append(np.mean([total >= abs(difference) * (1 - 1e-6) for total in flipped]))
+    return float(max(found))
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(2, 7), TABLES)
-def test_the_exact_test_is_the_brute_force_one(clusters: int, generator: np.random.Generator) -> None:
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 8), TABLES, st.sampled_from(["f1", "precision", "recall"]))
+def test_the_exact_test_is_the_brute_force_one(clusters: int, generator: np.random.Generator, reading: str) -> None:
     first, second = (generator.integers(0, 4, (clusters, 3)).astype(float) for _ in range(2))
     first[0] += 1
     second[0] += 1
-    assert micro_p(first, second) == pytest.approx(brute_force(first, second))
+    weights = {"f1": ((2, 0, 0), (2, 1, 1)), "precision": ((1, 0, 0), (1, 1, 0)), "recall": ((1, 0, 0), (1, 0, 1))}
+    top, bottom = (np.array(w, dtype=float) for w in weights[reading])
+    assert micro_test(first, second, reading=reading).p == pytest.approx(brute_force(first, second, top, bottom))
 
 
 @settings(max_examples=20, deadline=None)
@@ -70,7 +95,7 @@ def test_the_exact_test_of_a_mean_is_scipys(n: int, generator: np.random.Generat
     assert mean_p(first, second) == pytest.approx(peer.pvalue)
 
 
-def test_random_swaps_come_close_to_scipy() -> None:
+def test_random_flips_come_close_to_scipy() -> None:
     generator = np.random.default_rng(5)
     first = generator.normal(size=50)
     second = first + generator.normal(0.2, 0.8, size=50)
@@ -85,19 +110,57 @@ def test_random_swaps_come_close_to_scipy() -> None:
     assert mean_p(first, second, draws=20_000) == pytest.approx(peer.pvalue, abs=0.012)
 
 
-def test_clusters_without_a_difference_keep_the_test_exact() -> None:
-    generator = np.random.default_rng(6)
-    first = review_counts(generator, 500, 0.5, 0.5)
+def test_clusters_without_a_difference_keep_the_test_of_a_mean_exact() -> None:
+    first = np.random.default_rng(6).normal(size=500)
     second = first.copy()
-    second[:5, 0] += 1
-    result = swap_test(Micro(), NAMES, first, second, np.ones(500), readings=["f1"], draws=999, seed=0)
-    assert result.test == "paired permutation, exact, all 32 swaps"
-    assert result.p["f1"] == pytest.approx(2 / 32)
+    second[:5] += 1
+    sizes = np.ones(500)
+    found = flip_test(Mean(), ["value"], first[:, None], second[:, None], sizes, readings=["value"], draws=999, seed=0)
+    assert found["value"].test == "paired sign flips, exact, all 32"
+    assert found["value"].p == pytest.approx(2 / 32)
+
+
+def few_hits(hits: int, changes: int = 24) -> tuple[Numbers, Numbers]:
+    """A quiet system with a hit in each of `hits` changes, and one with many comments that hits nothing."""
+    generator = np.random.default_rng(9)
+    findings = generator.integers(1, 4, changes).astype(float)
+    quiet = np.stack([np.zeros(changes), generator.poisson(0.7, changes), findings], axis=1)
+    quiet[:hits] += [1, 0, -1]
+    noisy = np.stack([np.zeros(changes), generator.poisson(6, changes), findings], axis=1)
+    return quiet, noisy
+
+
+@pytest.mark.parametrize("reading", ["precision", "recall", "f1"])
+def test_one_hit_in_all_tells_nothing(reading: str) -> None:
+    """It could equally have been the other's, however unlike the numbers of comments are."""
+    quiet, noisy = few_hits(1)
+    for first, second in ((quiet, noisy), (noisy, quiet)):
+        found = micro_test(first, second, reading=reading)
+        assert found.p is not None
+        assert found.p >= 0.5
+    quiet[:, :2] = 0
+    quiet[0, 0] = 1  # one comment, and it is right
+    found = micro_test(quiet, noisy, reading=reading)
+    assert found.p is not None
+    assert found.p >= 0.5
+
+
+@pytest.mark.parametrize("hits", [2, 3, 4, 5, 8])
+def test_hits_of_one_system_alone_are_no_surer_than_as_many_coins(hits: int) -> None:
+    quiet, noisy = few_hits(hits)
+    assert micro_p(quiet, noisy, draws=9999) >= 2 / 2**hits * 0.8
+    if hits == 8:
+        assert micro_p(quiet, noisy, draws=9999) < 0.05
 
 
 def test_a_system_against_itself_is_no_different() -> None:
     table = review_counts(np.random.default_rng(7), 30, 0.5, 0.5)
     assert micro_p(table, table.copy()) == 1
+
+
+def test_no_hit_on_either_side_is_no_difference() -> None:
+    quiet, noisy = few_hits(0)
+    assert micro_p(quiet, noisy) == 1
 
 
 def test_p_is_never_zero_and_a_large_difference_is_as_rare_as_can_be() -> None:
@@ -109,11 +172,11 @@ def test_p_is_never_zero_and_a_large_difference_is_as_rare_as_can_be() -> None:
 def test_an_undefined_difference_has_no_p() -> None:
     silent = np.tile([0.0, 0.0, 2.0], (15, 1))
     said = np.tile([1.0, 1.0, 1.0], (15, 1))
-    both = swap_test(Micro(), NAMES, silent, said, np.ones(15), readings=["precision", "recall"], draws=999, seed=0)
-    assert both.p["precision"] is None
-    assert both.p["recall"] == pytest.approx(1 / 1000)
-    none = swap_test(Micro(), NAMES, silent[:0], said[:0], np.ones(0), readings=["f1"], draws=999, seed=0)
-    assert none.p["f1"] is None
+    both = flip_test(Micro(), NAMES, silent, said, np.ones(15), readings=["precision", "recall"], draws=999, seed=0)
+    assert both["precision"] == FlipTest(None, "none: the difference is undefined")
+    assert both["recall"].p == pytest.approx(1 / 1000)
+    none = flip_test(Micro(), NAMES, silent[:0], said[:0], np.ones(0), readings=["f1"], draws=999, seed=0)
+    assert none["f1"].p is None
 
 
 @settings(max_examples=20, deadline=None)
@@ -128,14 +191,34 @@ def test_neither_the_order_of_systems_nor_an_exact_order_of_clusters_matters(
         assert micro_p(first[order], second[order]) == micro_p(first, second)
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 10), TABLES)
+def test_an_f1_made_of_precision_and_recall_is_the_same_f1(clusters: int, generator: np.random.Generator) -> None:
+    """It has a kink where nothing was hit, which is where many a small benchmark is."""
+    first, second = (generator.integers(0, 4, (clusters, 3)).astype(float) for _ in range(2))
+    first[:, 0] *= generator.integers(0, 2)
+    first[0, 2] += 1
+    second[0] += 1
+    assert micro_test(first, second, metric=Harmonic()).p == pytest.approx(micro_test(first, second).p)
+
+
+def test_a_reading_that_is_no_quotient_uses_its_own_slopes() -> None:
+    """A sum, such as a cost: the flips of the plain differences."""
+    generator = np.random.default_rng(3)
+    first, second = (generator.integers(0, 9, (9, 3)).astype(float) for _ in range(2))
+    gap = first[:, 0] - second[:, 0]
+    flipped = [abs(np.dot(signs, gap)) for signs in product((1, -1), repeat=9)]
+    expected = np.mean([total >= abs(gap.sum()) for total in flipped])
+    assert micro_test(first, second, reading="hits", metric=Harmonic()).p == pytest.approx(expected)
+
+
 def rejected(precision: tuple[float, float], recall: tuple[float, float], trials: int = 400) -> float:
     """How often two made reviewers on 40 changes are called different at the 5% level."""
     generator = np.random.default_rng(8)
     called = 0
     for trial in range(trials):
         first, second = (review_counts(generator, 40, p, r) for p, r in zip(precision, recall, strict=True))
-        p = micro_p(first, second, draws=399, seed=trial)
-        called += p is not None and p <= 0.05
+        called += micro_p(first, second, draws=399, seed=trial) <= 0.05
     return called / trials
 
 
@@ -144,8 +227,23 @@ def test_equal_systems_are_called_different_one_time_in_twenty() -> None:
 
 
 def test_a_noisy_and_a_quiet_system_of_equal_f1_are_not_called_different_more_often() -> None:
-    """The bare difference, not divided by its standard error, calls more than 10% of these different."""
+    """Swapping what they said calls more than 10% of these different."""
     assert 0.02 <= rejected((0.25, 0.3913), (0.9, 0.3913)) <= 0.085
+
+
+def test_rare_hits_of_a_noisy_and_a_very_quiet_system_raise_few_alarms() -> None:
+    """6 hits expected on 30 changes, equal F1, 0 and 20 false comments a change. Each own spread alone: over 20%."""
+    generator = np.random.default_rng(10)
+    f1 = 2 * 6 / (30 * 26)
+    called = 0
+    for trial in range(300):
+        findings = generator.integers(1, 6, 30)
+        rows = []
+        for false in (0, 20):
+            hit = generator.binomial(findings, f1 * (false + 3) / (3 * (2 - f1)))
+            rows.append(np.stack([hit, generator.poisson(false, 30), findings - hit], axis=1).astype(float))
+        called += micro_p(rows[0], rows[1], draws=199, seed=trial) <= 0.05
+    assert called / 300 <= 0.05
 
 
 def test_a_real_difference_is_found() -> None:

@@ -51,8 +51,8 @@ def test_the_page_prints_what_the_code_gives(scores: list[Score]) -> None:
         ]
         assert f"| {' | '.join(cells)} |" in PAGE
     f1 = table.comparisons[2]
-    assert f1.p == 8 / 2048
-    assert f1.test == "paired permutation, exact, all 2,048 swaps"
+    assert f1.p == 22 / 4096
+    assert f1.test == "paired sign flips, exact, all 4,096"
 
 
 def test_the_page_counts_the_changes_that_half_the_difference_takes() -> None:

@@ -25,7 +25,7 @@ from reviewbench.analysis.bootstrap import (
 )
 from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.analysis.panel import Panel, lay_out, merge_pins
-from reviewbench.analysis.permutation import SwapTest, holm, swap_test
+from reviewbench.analysis.permutation import FlipTest, flip_test, holm
 from reviewbench.analysis.power import detectable_difference, standard_error
 from reviewbench.analysis.summary import number, order_ends, rank
 from reviewbench.core.errors import UserError
@@ -152,20 +152,22 @@ class _Duel:
                 raise UserError(f"no reading is called {reading!r}", remedy=f"there are: {', '.join(points.names)}")
         draws = resampled_readings(metric, panel.names, sums, sizes, resampler)
         settings = {"draws": resampler.resamples, "seed": resampler.seed}
-        test = swap_test(metric, panel.names, sums[0], sums[1], size, readings=readings, **settings)
+        tests = flip_test(metric, panel.names, sums[0], sums[1], size, readings=readings, **settings)
         ends = self._ends(readings)
         notes = [] if common.any() else [f"{title}: no case was scored for both"]
         if common.any() and self.scheme.by == "repository" and clusters.count < ENOUGH_REPOSITORIES:
             notes.append(f"{title}: common cases in {clusters.count} repositories only, the interval is too narrow")
         found: list[Comparison] = []
         for reading in readings:
-            made, said = self._comparison(reading, points, draws, test, clusters=clusters, n=int(common.sum()))
+            made, said = self._comparison(
+                reading, points, draws, tests[reading], clusters=clusters, n=int(common.sum())
+            )
             found.append(made.model_copy(update={"worst": ends[reading][0], "best": ends[reading][1]}))
             notes += [f"{title}: {text}" for text in said]
         return found, notes
 
     def _comparison(
-        self, reading: str, points: Readings, draws: Readings, test: SwapTest, *, clusters: Clusters, n: int
+        self, reading: str, points: Readings, draws: Readings, test: FlipTest, *, clusters: Clusters, n: int
     ) -> tuple[Comparison, list[str]]:
         values = [number(points.of(reading, s)[0]) for s in (0, 1)]
         one, two = values
@@ -191,7 +193,7 @@ class _Duel:
             low=low,
             high=high,
             level=LEVEL,
-            p=test.p.get(reading),
+            p=test.p,
             p_holm=None,
             test=test.test,
             detectable=detectable,
