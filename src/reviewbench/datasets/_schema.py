@@ -80,13 +80,14 @@ def schema(name: str) -> str:
 
 def field_tables() -> str:
     """Every record as a Markdown table of its fields, then the words that a field may hold."""
-    parts = [part for model in TABLES for part in _table(model)]
+    parts = [part for model in TABLES for part in table(model)]
     parts.append("### Words\n\n| kind | one of |\n|---|---|")
     parts[-1] += "".join(f"\n| {kind.__name__} | {', '.join(f'`{word.value}`' for word in kind)} |" for kind in WORDS)
     return "\n\n".join(parts) + "\n"
 
 
-def _table(model: type[Record]) -> Iterator[str]:
+def table(model: type[Record]) -> Iterator[str]:
+    """A record as Markdown: its heading, what it is, and the table of its fields."""
     yield f"### {model.__name__}"
     doc = re.sub(r"\s*\n\s+", " ", (model.__doc__ or "").strip())
     yield doc
