@@ -148,7 +148,7 @@ def test_one_hit_in_all_tells_nothing(reading: str) -> None:
 @pytest.mark.parametrize("hits", [2, 3, 4, 5, 8])
 def test_hits_of_one_system_alone_are_no_surer_than_as_many_coins(hits: int) -> None:
     quiet, noisy = few_hits(hits)
-    assert micro_p(quiet, noisy, draws=9999) >= 2 / 2**hits * 0.8
+    assert micro_p(quiet, noisy) >= 2 / 2**hits
     if hits == 8:
         assert micro_p(quiet, noisy, draws=9999) < 0.05
 

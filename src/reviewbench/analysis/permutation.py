@@ -26,7 +26,7 @@ Scandinavian Journal of Statistics 6 (1979).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,18 +76,27 @@ def _flip(pair: _Pair, reading: str, draws: int, seed: int) -> FlipTest:
     difference, rows = pair.difference(reading), pair.contributions(reading)
     if rows is None:
         return FlipTest(None, "none: the difference is undefined")
-    clusters = np.flatnonzero(rows.any(axis=0))
-    exact = clusters.size <= EXACT_CLUSTERS
     limit = abs(difference) * (1 - _TIE)
+    few = np.count_nonzero(rows, axis=1) <= EXACT_CLUSTERS
+    short = [row[row != 0] for row in rows[few]]
+    exact = [_count_extreme(row[None], limit, [_all_signs(row.size)]) for row in short]
+    found = [extreme / total for extreme, total in exact]
+    kind = f"exact, all {max((total for _, total in exact), default=0):,}"
+    if not few.all():
+        extreme, total = _count_extreme(rows[~few], limit, _random_signs(rows.shape[1], draws, seed))
+        found.append((extreme + 1) / (total + 1))
+        kind = f"{total:,} at random"
+    return FlipTest(max(found), f"paired sign flips, {kind}")
+
+
+def _count_extreme(rows: Numbers, limit: float, flips: Iterable[Numbers]) -> tuple[int, int]:
+    """How many of `flips` reach `limit`, for the row in which most do, and how many there were."""
     extreme, total = np.zeros(rows.shape[0], dtype=np.int64), 0
-    columns = np.ascontiguousarray(rows[:, clusters].T)
-    for signs in _all_signs(clusters.size) if exact else _random_signs(clusters.size, draws, seed):
+    columns = np.ascontiguousarray(rows.T)
+    for signs in flips:
         total += signs.shape[0]
         extreme += np.count_nonzero(np.abs(signs @ columns) >= limit, axis=0)
-    largest = int(extreme.max())
-    if exact:
-        return FlipTest(largest / total, f"paired sign flips, exact, all {total:,}")
-    return FlipTest((largest + 1) / (total + 1), f"paired sign flips, {total:,} at random")
+    return int(extreme.max()), total
 
 
 class _Pair:
@@ -182,10 +191,9 @@ class _Pair:
         return {reading: found[reading] for reading in self.readings}
 
 
-def _all_signs(clusters: int) -> Iterator[Numbers]:
+def _all_signs(clusters: int) -> Numbers:
     """Every way to give `clusters` clusters a sign (rows x clusters)."""
-    codes = np.arange(2**clusters)
-    yield _signs((codes[:, None] >> np.arange(clusters)) & 1)
+    return _signs((np.arange(2**clusters)[:, None] >> np.arange(clusters)) & 1)
 
 
 def _random_signs(clusters: int, draws: int, seed: int) -> Iterator[Numbers]:
