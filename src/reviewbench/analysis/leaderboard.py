@@ -14,10 +14,8 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case
-from reviewbench.core.results import Score
+from reviewbench.core.results import NOT_STATED, Score
 from reviewbench.core.summaries import Leaderboard, SliceSummary, SystemSummary
-
-NOT_STATED = "(not stated)"
 
 
 def leaderboard(

@@ -15,7 +15,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case, Needs, Severity
-from reviewbench.core.results import Bounds, Parts, Score
+from reviewbench.core.results import NOT_STATED, Bounds, Parts, Score
 
 
 class Status(IntEnum):
@@ -81,7 +81,7 @@ class Panel:
 
     def facets(self) -> list[str]:
         """The names that the scores can be sliced by beside case facts."""
-        return sorted({name for scores in self.cells.values() for score in scores for name in score.facets})
+        return sorted(stated_facets(score for scores in self.cells.values() for score in scores))
 
     def facet(self, name: str) -> Iterator[tuple[str, Numbers, Flags]]:
         """For each value of a facet: the parts of that subset (S x N x K) and the cases where it occurs (N)."""
@@ -91,12 +91,28 @@ class Panel:
             for score in measured:
                 for value, parts in score.facets.get(name, {}).items():
                     found[value].append((row, column, _vector(parts, self.names, score) / len(measured)))
-        for value, entries in sorted(found.items(), key=lambda item: (_SCALE.get(item[0], len(_SCALE)), item[0])):
+        if found.keys() <= {NOT_STATED}:  # nothing says what it is: there is nothing to slice by
+            return
+        for value, entries in sorted(found.items(), key=lambda item: _facet_order(item[0])):
             table, mask = np.zeros_like(self.parts), np.zeros(len(self.cases), dtype=np.bool_)
             for row, column, vector in entries:
                 table[row, column] += vector
                 mask[column] = True
             yield value, table, mask
+
+
+def _facet_order(value: str) -> tuple[bool, int, str]:
+    """Words with an order of their own by it, other words by name, what is not stated last."""
+    return value == NOT_STATED, _SCALE.get(value, len(_SCALE)), value
+
+
+def stated_facets(scores: Iterable[Score]) -> dict[str, set[str]]:
+    """The facets of the scores and the values that they state; a facet that nothing states is none."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for score in scores:
+        for name, values in score.facets.items():
+            found[name] |= values.keys() - {NOT_STATED}
+    return {name: values for name, values in found.items() if values}
 
 
 def merge_pins(panel: Panel) -> tuple[dict[str, str], list[str]]:

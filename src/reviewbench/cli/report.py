@@ -9,6 +9,7 @@ import click
 
 from reviewbench.analysis.compare import compare as compare_scores
 from reviewbench.analysis.leaderboard import leaderboard
+from reviewbench.analysis.panel import stated_facets
 from reviewbench.cli._output import emit, json_option
 from reviewbench.cli._words import Measured, read_runs
 from reviewbench.core.base import Record
@@ -96,9 +97,8 @@ def telling_slices(measured: Measured) -> list[str]:
     for case in measured.cases:
         for fact, value in case.facts.items():
             values.setdefault(fact, set()).add(str(value))
-    for score in measured.scores:
-        for facet, parts in score.facets.items():
-            values.setdefault(facet, set()).update(parts)
+    for facet, stated in stated_facets(measured.scores).items():
+        values.setdefault(facet, set()).update(stated)
     most = max(2, min(12, len(measured.cases) // 2))
     return [name for name, found in values.items() if 2 <= len(found) <= most]
 

@@ -90,12 +90,16 @@ class Pair(Record):
 
 
 class CommentOutcome(Record):
-    """How one comment counted, against which reference group, and why. `rejected`: known to be wrong."""
+    """How one comment counted, against which reference group, and why. `rejected`: known to be wrong.
+
+    `probability` is the probability that it raises the one finding that assignment gives it; 0 where it gives none.
+    """
 
     comment: Id
     state: CommentState
     group: Id | None = None
     rejected: bool = False
+    probability: Share | None = None
     reason: str = ""
 
 
@@ -132,6 +136,7 @@ class Matching(Record):
 
 
 Parts = Mapping[str, float]
+NOT_STATED = "(not stated)"  # the slice of what does not say, so that slices add up to the whole
 
 
 class Bounds(Record):

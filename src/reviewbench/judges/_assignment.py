@@ -44,3 +44,8 @@ def assigned_scores(probabilities: Array) -> Array:
     for row, column in assign(probabilities):
         scores[column] = probabilities[row, column]
     return scores
+
+
+def shared_out(probabilities: Array) -> Array:
+    """The probability of the reference that each comment is assigned, 0 where it is assigned none: one per row."""
+    return assigned_scores(probabilities.T)

@@ -31,6 +31,11 @@ class Recorded(Judge):
 
     kind: ClassVar[str] = "judges"
 
+    @property
+    def sure(self) -> float:
+        """A recorded yes is a yes: there is no unsure band, and a comment's file does not overrule it."""
+        return self.threshold
+
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
     ) -> Sequence[Sequence[Verdict | None]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from reviewbench.core.records import Case, Comment, Review
 from reviewbench.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Pair, Verdict
-from reviewbench.judges._assignment import golden_scores
+from reviewbench.judges._assignment import golden_scores, shared_out
 from reviewbench.metrics import _location, _policies, _published
 from reviewbench.metrics._policies import Matrix
 
@@ -144,11 +144,13 @@ def match(case: Case, review: Review, table: Table, rules: Rules) -> Matching:
     contested = _closer_to_something_else(evidence, references)
     strength[contested, :] = 0.0
     credits, seen, line_hits = _credit(evidence, strength, groups)
+    chances = _chances(evidence, groups, contested)
     comments = _comment_outcomes(evidence, groups, strength, credits, seen)
-    findings = _group_outcomes(evidence, groups, credits, rules)
+    findings = _group_outcomes(evidence, groups, credits, golden_scores(chances, rules.penalty))
+    sure = dict(zip((comment.id for comment in review.comments), shared_out(chances).tolist(), strict=True))
     return Matching(
         policy=rules.policy + (f":{rules.variant}" if rules.variant else ""),
-        comments=tuple(comments),
+        comments=tuple(one.model_copy(update={"probability": sure[one.comment]}) for one in comments),
         groups=tuple(findings),
         line_hits=line_hits,
         pairs=tuple(_kept_pairs(evidence, groups, credits)),
@@ -303,16 +305,21 @@ def _why(evidence: Evidence, c: int, columns: list[int]) -> str:
     return ", ".join([*words, where] if where else words)
 
 
+def _chances(evidence: Evidence, groups: list[list[int]], contested: list[int]) -> Matrix:
+    """comments x groups: how likely each comment raises each finding; 0 where place or another meaning rules it out."""
+    possible = np.where(_possible(evidence), evidence.probability, 0.0)[:, : len(evidence.case.references)]
+    possible[[*evidence.copies, *contested], :] = 0.0
+    return _by_group(possible, groups)
+
+
 def _group_outcomes(
-    evidence: Evidence, groups: list[list[int]], credits: _policies.Credits, rules: Rules
+    evidence: Evidence, groups: list[list[int]], credits: _policies.Credits, chances: Matrix
 ) -> list[GroupOutcome]:
+    """`chances`: of each group, after assignment."""
     hit_by: dict[int, list[int]] = {}
     for c, g in credits:
         hit_by.setdefault(g, []).append(c)
     said = evidence.review.comments
-    possible = np.where(_possible(evidence), evidence.probability, 0.0)[:, : len(evidence.case.references)]
-    possible[evidence.copies, :] = 0.0
-    chances = golden_scores(_by_group(possible, groups), rules.penalty)
     outcomes = []
     for g, indices in enumerate(groups):
         members = tuple(evidence.case.references[i].id for i in indices)

@@ -18,7 +18,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Bag, Judge, Measured, Metric
 from reviewbench.core.records import Anchoring, Case, Comment, Review, Task
-from reviewbench.core.results import Bounds, CommentState, Failure, FailureKind, Matching, Verdict
+from reviewbench.core.results import NOT_STATED, Bounds, CommentState, Failure, FailureKind, Matching, Verdict
 from reviewbench.metrics import _matching
 from reviewbench.repo.diffs import hunk_count
 
@@ -148,27 +148,34 @@ class Hits(Metric):
             base_rate=judge.base_rate,
         )
 
-    def _measure(self, case: Case, review: Review, table: Table) -> Measured:
+    def _measure(self, case: Case, review: Review, table: Table) -> Measured | str:
+        cells = [verdict for row in table for verdict in row]
+        if self.location != "only" and cells and not any(cells):
+            return "the judge has no verdict on this review"
         matching = _matching.match(case, review, table, self._rules())
         return Measured(
             parts=self._counts(case, review, matching),
-            facets=_facets(case, review, matching),
+            facets=self._facets(case, review, matching),
             matching=matching,
             fake=review.fake,
         )
+
+    @property
+    def _counted(self) -> frozenset[CommentState]:
+        """The states whose comments precision is asked of."""
+        if self.variant:  # both published matchers divide what was hit by all that was said
+            return frozenset(CommentState)
+        apart = {CommentState.NEUTRAL} | ({CommentState.DUPLICATE} if self.duplicates == "apart" else set())
+        return frozenset(CommentState) - apart
 
     def _counts(self, case: Case, review: Review, matching: Matching) -> dict[str, float]:
         states = [outcome.state for outcome in matching.comments]
         comments, hit = len(states), sum(group.hit for group in matching.groups)
         count = {state: states.count(state) for state in CommentState}
-        right, said = count[CommentState.MATCHED], count[CommentState.MATCHED] + count[CommentState.FALSE]
-        if self.variant:  # both published matchers divide what was hit by all that was said
-            right, said = hit, comments
-        elif self.duplicates == "false":
-            said += count[CommentState.DUPLICATE]
+        counted = [outcome for outcome in matching.comments if outcome.state in self._counted]
         hunks = hunk_count(case.change)
         placed = [c for c in review.comments if c.anchoring not in (None, Anchoring.NONE)]
-        lined = sum(any(r.span and r.span.start for r in _members(case, group.members)) for group in matching.groups)
+        lined = _lined(case)
         parts: dict[str, float] = {
             "changes": 1,
             "comments": comments,
@@ -177,10 +184,10 @@ class Hits(Metric):
             "references": len(matching.groups),
             "hit": hit,
             "missed": len(matching.groups) - hit,
-            "right": right,
-            "said": said,
+            "right": hit if self.variant else count[CommentState.MATCHED],
+            "said": len(counted),
             "soft_hit": sum(group.probability or 0.0 for group in matching.groups),
-            "soft_said": comments - count[CommentState.NEUTRAL],
+            "soft_right": sum(outcome.probability or 0.0 for outcome in counted),
             "unsure": sum(group.unsure for group in matching.groups),
             "placed": len(placed),
             "invalid": sum(c.anchoring is Anchoring.INVALID for c in placed),
@@ -199,13 +206,14 @@ class Hits(Metric):
         """Micro-averaged readings: every total is summed over the changes before anything is divided.
 
         precision = right / said (matched / (matched + false)); recall = hit / references; noise = false / comments;
-        soft_* use the sum of probabilities in place of hard hits; line_* look at lines alone, one-to-one.
+        soft_* use sums of probabilities: over the findings for recall, over the comments (each for one finding) for
+        precision. line_* look at lines alone, one-to-one.
         """
         total, ratio = bag.total, bag.ratio
         readings = {
             "precision": ratio(total("right"), total("said")),
             "recall": ratio(total("hit"), total("references")),
-            "soft_precision": ratio(total("soft_hit"), total("soft_said")),
+            "soft_precision": ratio(total("soft_right"), total("said")),
             "soft_recall": ratio(total("soft_hit"), total("references")),
             "unsure": ratio(total("unsure"), total("references")),
             "comments_per_change": ratio(total("comments"), total("changes")),
@@ -218,72 +226,84 @@ class Hits(Metric):
             "line_precision": ratio(total("line_hits"), total("line_said")),
             "line_recall": ratio(total("line_hits"), total("line_references")),
         }
-        readings["f1"] = _f(bag, "right", "said", 1.0)
-        readings["soft_f1"] = ratio(2 * total("soft_hit"), total("soft_said") + total("references"))
+        readings["f1"] = _f(bag, "right", "hit")
+        readings["soft_f1"] = _f(bag, "soft_right", "soft_hit")
         readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
         if self.beta != 1.0:
-            readings[f"f{self.beta:g}"] = _f(bag, "right", "said", self.beta)
+            readings[f"f{self.beta:g}"] = _f(bag, "right", "hit", self.beta)
         return readings
 
     def bounds(self, case: Case) -> Bounds | None:
         """At worst: every finding missed and as many false comments (at least one). At best: all hit, none false."""
         if self._not_applicable(case):
             return None
-        n = len(_matching.groups_of(case.references))
+        n, lined = len(_matching.groups_of(case.references)), _lined(case)
         wrong = max(1, n)
-        shared = {"changes": 1.0, "references": float(n), "clean": float(case.clean), "line_references": float(n)}
-        worst = {**shared, "comments": wrong, "false": wrong, "said": wrong, "soft_said": wrong, "missed": n}
-        best = {
-            **shared,
-            **dict.fromkeys(("comments", "matched", "right", "said", "soft_said", "soft_hit", "hit", "line_hits"), n),
-            "clean_quiet": float(case.clean),
-            "line_said": n,
-        }
-        worst["line_said"] = wrong
+        shared = {"changes": 1.0, "references": float(n), "clean": float(case.clean)}
+        worst = {**shared, "missed": n, **dict.fromkeys(("comments", "false", "said", "placed", "invalid"), wrong)}
+        if case.rejected:
+            worst["rejected"] = wrong
+        best = {**shared, "clean_quiet": float(case.clean)}
+        best |= dict.fromkeys(("comments", "matched", "right", "said", "soft_right", "soft_hit", "hit", "placed"), n)
+        if lined:
+            worst |= {"line_references": lined, "line_said": wrong}
+            best |= {"line_references": lined, "line_said": n, "line_hits": lined}
         return Bounds(worst=worst, best=best)
 
+    def _facets(self, case: Case, review: Review, matching: Matching) -> dict[str, dict[str, dict[str, float]]]:
+        """Parts by the references' category, severity and needs, and by what the comments say of themselves.
 
-def _f(bag: Bag, right: str, said: str, beta: float) -> Numbers:
-    """F-beta from counts. With unlike numerators (many-to-many, published variants) it is made from P and R.
+        The values of one facet, `NOT_STATED` among them, add up to the parts of the whole.
+        """
+        facets: dict[str, dict[str, dict[str, float]]] = {}
+
+        def add(fact: str, values: Sequence[object], parts: Mapping[str, float]) -> None:
+            value = next((str(value) for value in values if value is not None), NOT_STATED)
+            sums = facets.setdefault(fact, {}).setdefault(value, {})
+            for name, n in parts.items():
+                sums[name] = sums.get(name, 0.0) + n
+
+        credits: dict[str, int] = {}
+        for group in matching.groups:
+            members = _members(case, group.members)
+            parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}
+            parts |= {"soft_hit": group.probability or 0.0, "unsure": float(group.unsure)}
+            add("category", [member.category for member in members], parts)
+            add("severity", [member.severity for member in members], parts)
+            add("needs", [member.needs for member in members], parts)
+            for comment in group.comments:
+                credits[comment] = credits.get(comment, 0) + 1
+        said = {comment.id: comment for comment in review.comments}
+        for outcome in matching.comments:
+            counted, matched = outcome.state in self._counted, outcome.state is CommentState.MATCHED
+            right = credits.get(outcome.comment, 0) if self.variant else matched
+            parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(counted)}
+            parts["soft_right"] = counted * (outcome.probability or 0.0)
+            add("comment_category", [said[outcome.comment].category], parts)
+            add("comment_severity", [said[outcome.comment].severity], parts)
+        return facets
+
+
+def _f(bag: Bag, right: str, hit: str, beta: float = 1.0) -> Numbers:
+    """F-beta of precision (`right` / said) and recall (`hit` / references), whose numerators may differ.
 
     No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.
+    Undefined on a facet: its parts count comments or findings of one kind, never both.
     """
     square = beta * beta
-    precision = bag.ratio(bag.total(right), bag.total(said))
-    recall = bag.ratio(bag.total("hit"), bag.total("references"))
+    precision = bag.ratio(bag.total(right), bag.total("said"))
+    recall = bag.ratio(bag.total(hit), bag.total("references"))
     harmonic = bag.ratio((1 + square) * precision * recall, square * precision + recall)
-    if said not in bag.names:  # a facet of the references: nobody counted what was said about it
-        return precision
-    nothing_right = (bag.total("hit") == 0) & (bag.total("references") > 0)
-    return np.where(nothing_right, 0.0, harmonic)
+    nothing_right = (bag.total(hit) == 0) & (bag.total("references") > 0)
+    return np.where(bag.total("changes") > 0, np.where(nothing_right, 0.0, harmonic), np.nan)
+
+
+def _lined(case: Case) -> int:
+    """How many findings have lines."""
+    groups = _matching.groups_of(case.references)
+    spans = [[case.references[i].span for i in indices] for indices in groups]
+    return sum(any(span is not None and span.start is not None for span in group) for group in spans)
 
 
 def _members(case: Case, ids: Sequence[str]) -> list[Comment]:
     return [reference for reference in case.references if reference.id in ids]
-
-
-def _facets(case: Case, review: Review, matching: Matching) -> dict[str, dict[str, dict[str, float]]]:
-    """Parts by the references' category, severity and needs, and by what the comments say of themselves."""
-    facets: dict[str, dict[str, dict[str, float]]] = {}
-
-    def add(fact: str, value: object, parts: Mapping[str, float]) -> None:
-        if value is None:
-            return
-        sums = facets.setdefault(fact, {}).setdefault(str(value), {})
-        for name, n in parts.items():
-            sums[name] = sums.get(name, 0.0) + n
-
-    for group in matching.groups:
-        first = _members(case, group.members)[0]
-        parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}
-        parts |= {"soft_hit": group.probability or 0.0, "unsure": float(group.unsure)}
-        add("category", first.category, parts)
-        add("severity", first.severity, parts)
-        add("needs", first.needs, parts)
-    said = {comment.id: comment for comment in review.comments}
-    for outcome in matching.comments:
-        matched, false = outcome.state is CommentState.MATCHED, outcome.state is CommentState.FALSE
-        parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(matched), "said": float(matched or false)}
-        add("comment_category", said[outcome.comment].category, parts)
-        add("comment_severity", said[outcome.comment].severity, parts)
-    return facets
