@@ -12,7 +12,7 @@ from engine_small import make_case, make_cases
 from reviewbench.analysis.doctor import doctor, examine
 from reviewbench.analysis.probe_checks import is_one
 from reviewbench.analysis.trials import Trial
-from reviewbench.core.errors import NeedsCode
+from reviewbench.core.errors import NeedsCode, UserError
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Bag, Dataset, Measured, Metric
 from reviewbench.core.records import Case, Change, Comment, Review
@@ -20,6 +20,7 @@ from reviewbench.core.results import CommentOutcome, CommentState, Drop, GroupOu
 from reviewbench.core.summaries import DoctorReport, ProbeCheck
 from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.probes import groups_of, oracle
+from reviewbench.metrics.hits import Hits
 
 if TYPE_CHECKING:
     from reviewbench.core.protocols import Numbers
@@ -200,10 +201,13 @@ def test_what_cannot_be_tried_says_why() -> None:
     ]
     checks = examine(Exact(fault="elsewhere"), small_cases())
     assert [(c.ok, c.found) for c in checks] == [(None, "the metric applies to none of these cases")]
+    with pytest.raises(UserError, match="nobody"):  # a typing error is no check that could not be tried
+        examine(Hits(judge="nobody"), small_cases())
     named = {check.name: check for check in examine(Bare(), make_cases(3))}
     assert {name for name, check in named.items() if check.ok is not None} == {
         "nothing breaks",
         "order does not matter",
+        "shares are shares",
     }
     assert named["accounts add up"].found == "the metric gives no matching"
     assert named["other phrasings"].found == "the data holds no finding in two phrasings"

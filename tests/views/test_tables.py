@@ -148,6 +148,13 @@ def test_a_doctor_report_says_what_fails_and_where(doctor: DoctorReport) -> None
     assert "10 more not shown" in said
 
 
+def test_a_doctor_that_could_try_nothing_claims_nothing(doctor: DoctorReport) -> None:
+    untried = tuple(check.model_copy(update={"ok": None}) for check in doctor.checks)
+    said = flat(printed(tables.doctor(doctor.model_copy(update={"checks": untried, "lint": ()})), 100))
+    assert "nothing could be tried" in said
+    assert "can be trusted" not in said
+
+
 def test_counts_that_differ_are_marked(card: Card) -> None:
     lines = printed(tables.card(card, {"cases": 23, "references": 30}), 100)
     assert any(line.startswith("cases") and "differs" in line for line in lines)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from reviewbench.analysis import probe_checks as checks
 from reviewbench.analysis.lint import lint
 from reviewbench.analysis.trials import Trial
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import NeedsCode
 from reviewbench.core.plugins import short_spec
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case, Comment, Review
@@ -47,10 +47,10 @@ def doctor(name: str, cases: Sequence[Case], metrics: Sequence[Metric], notes: S
 
 
 def examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
-    """Every check of one metric on these cases."""
+    """Every check of one metric on these cases. Raises UserError for a metric that cannot be used at all."""
     try:
         return _examine(metric, cases)
-    except UserError as error:
+    except NeedsCode as error:
         return [checks.untried("the probes", "to run", str(error))]
 
 
@@ -78,7 +78,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
     found += checks.silence(silent)
     found += [
         checks.identities(everything),
-        checks.in_range(everything),
+        checks.in_range(everything, metric),
         checks.same_parts("order does not matter", mixed_spam, turned),
         checks.spam_never_gains("spam never gains", mixed_spam, mixed),
         checks.never_above("repeating the oracle", spam, oracle, checks.READINGS),

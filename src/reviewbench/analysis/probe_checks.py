@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from reviewbench.analysis.trials import Answer, Trial
 from reviewbench.core.errors import one_line
+from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case, Review
 from reviewbench.core.results import CommentState, Failure, Matching, Parts
 from reviewbench.core.summaries import ProbeCheck
@@ -120,19 +121,21 @@ def _silent_is(trial: Trial, reading: str) -> ProbeCheck:
     return _check(f"silence: {reading}", expected, shown(value), value <= EPSILON, bad)
 
 
-def in_range(trials: Sequence[Trial]) -> ProbeCheck:
-    """Precision, recall and F1 are shares."""
+def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
+    """Every reading whose unit is a share lies within 0 and 1."""
     name, expected = "shares are shares", "within 0 and 1"
     bad: list[tuple[Answer, str]] = []
     seen = False
     for trial in trials:
-        for reading in READINGS:
+        for reading in trial.readings:
+            if metric.units.get(reading, "share") != "share":
+                continue
             for answer, value in trial.of_cases(reading):
                 seen = seen or not math.isnan(value)
                 if value < -EPSILON or value > 1 + EPSILON:
                     bad.append((answer, f"{reading} of the {answer.review.system} probe is {shown(value)}"))
     if not seen:
-        return untried(name, expected, "the metric has no precision, recall or F1")
+        return untried(name, expected, "the metric has no reading that is a share")
     return _check(name, expected, "outside" if bad else "all within", not bad, bad)
 
 

@@ -164,7 +164,7 @@ def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]
 
 
 def _slice_table(board: Leaderboard, fact: str, reading: str, values: Sequence[SliceSummary], first: bool) -> Table:
-    kind = "findings" if values[0].facet else "changes"
+    kind = "changes that have any" if values[0].facet else "changes"
     title = f"{figures.label(reading)} by {figures.label(fact)} (n counts {kind})"
     table = _table(one_line(title, 80) if first else "")
     table.add_column("system", overflow="fold", min_width=12, max_width=24)
@@ -264,6 +264,8 @@ def doctor(report: DoctorReport) -> RenderableType:
     )
     verdict = Text("can be trusted as far as these checks go" if report.ok else "cannot be trusted as it is")
     verdict.stylize("bold green" if report.ok else "bold red")
+    if report.ok and untried == len(report.checks):
+        verdict = Text("nothing could be tried, so nothing is known of it", style="bold yellow")
     return Group(head, Text(""), table, Text(""), _lint(report), Text(said + ": ").append(verdict))
 
 
