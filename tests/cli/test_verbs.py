@@ -187,3 +187,14 @@ def test_a_run_of_a_newer_version_is_refused(run: Path, capsys: pytest.CaptureFi
     manifest.write_text(json.dumps({**data, "format": 99, "something_new": 1}))
     assert main(["score", str(run)]) == 2
     assert "newer" in capsys.readouterr().err
+
+
+def test_the_verdicts_of_reviews_that_were_refused_are_not_left_in_the_run(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, folder = ["--from", str(shared_data / "martian")], tmp_path / "run"
+    assert main(["review", "martian", "recorded", *data, "-o", str(folder)]) == 0
+    before = (folder / "labels.jsonl").read_bytes()
+    assert main(["review", "martian", 'recorded(extractor="openai_gpt-5.2")', *data, "-o", str(folder)]) == 2
+    assert "use another folder" in capsys.readouterr().err
+    assert (folder / "labels.jsonl").read_bytes() == before

@@ -8,9 +8,13 @@ import pytest
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label, Subject, SubjectKind
-from reviewbench.core.records import Case, Change
+from reviewbench.core.plugins import signature
+from reviewbench.core.records import Case, Change, Comment, Review
 from reviewbench.engine.benchmark import benchmark_hash
+from reviewbench.engine.review import import_reviews
+from reviewbench.engine.score import score
 from reviewbench.engine.store import RunFolder
+from reviewbench.metrics.hits import Hits
 
 CASES = [Case(id="a", change=Change(repo="r")), Case(id="b", change=Change(repo="r"))]
 LABEL = Label(subject=Subject(kind=SubjectKind.CHANGE, case="b"), rater="ann", dimension="clear", value=True)
@@ -29,3 +33,40 @@ def test_labels_stand_on_their_cases_and_are_kept_once(tmp_path: Path) -> None:
 def test_labels_do_not_change_the_benchmark() -> None:
     labelled = [CASES[0], CASES[1].model_copy(update={"labels": (LABEL,)})]
     assert benchmark_hash(labelled) == benchmark_hash(CASES)
+
+
+def verdict(value: bool) -> Label:
+    subject = Subject(kind=SubjectKind.PAIR, case="a", system="s", comment="c", reference="g")
+    return Label(subject=subject, rater="ann", dimension="same_issue", value=value)
+
+
+def test_labels_that_the_data_gained_reach_the_run_and_what_was_measured_with_the_old_ones_is_measured_again(
+    tmp_path: Path,
+) -> None:
+    case = Case(id="a", change=Change(repo="r"), references=(Comment(id="g", body="never closed"),))
+    labelled = case.model_copy(update={"labels": (verdict(False),)})
+    said = Review(case="a", system="s", comments=(Comment(id="c", body="see there"),))
+    lexical, recorded = Hits(), Hits(judge="recorded")
+    with RunFolder.create(tmp_path / "run", dataset="d", dataset_path="", cases=[labelled]) as run:
+        import_reviews(run, [said])
+        assert (score(run, recorded).done, score(run, lexical).done) == (1, 1)
+        assert (score(run, recorded).skipped, score(run, lexical).skipped) == (1, 1)
+    more = case.model_copy(update={"labels": (verdict(False), verdict(True))})
+    with RunFolder.create(tmp_path / "run", dataset="d", dataset_path="", cases=[more]) as run:
+        assert run.cases()[0].labels == more.labels
+        assert (score(run, recorded).done, score(run, lexical).done) == (1, 0)
+        (found,) = run.scores(signature(recorded))
+        assert found.parts is not None and found.parts["hit"] == 1
+
+
+def test_other_reviews_under_a_known_name_are_refused_before_anything_is_recorded(tmp_path: Path) -> None:
+    said = Review(case="a", system="s", comments=(Comment(id="c", body="see there"),))
+    new = Review(case="a", system="other")
+    with RunFolder.create(tmp_path / "run", dataset="d", dataset_path="", cases=CASES) as run:
+        import_reviews(run, [said])
+        changed = said.model_copy(update={"comments": ()})
+        with pytest.raises(UserError, match="rested on another recorded reviews"):
+            import_reviews(run, [changed, new])
+        assert [outcome.review for outcome in run.outcomes()] == [said]
+        assert list(run.manifest.systems) == ["s"]
+        assert import_reviews(run, [said]).skipped == 1

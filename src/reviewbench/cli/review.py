@@ -61,9 +61,9 @@ def review(
         for reviewer in plan:
             if isinstance(reviewer, dict):
                 reviews, labels = found.recorded(**reviewer)
-                folder.add_labels(labels)
                 spec = RECORDED + (f"({', '.join(f'{k}={v!r}' for k, v in reviewer.items())})" if reviewer else "")
                 totals.append(import_reviews(folder, reviews, source=spec, pins=found.pins(), progress=progress))
+                folder.add_labels(labels)  # after the reviews: refused ones must not leave their verdicts behind
                 continue
             executor = Threads(workers) if workers > 1 else Serial()
             totals.append(

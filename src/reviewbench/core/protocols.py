@@ -183,6 +183,7 @@ class Judge(Plugin):
 
     kind: ClassVar[str] = "judges"
     estimate: ClassVar[str] = ""
+    reads_labels: ClassVar[bool] = False  # whether its verdicts are the labels on the case
 
     @property
     def threshold(self) -> float:
@@ -287,6 +288,11 @@ class Metric(Plugin):
     @property
     def joint(self) -> bool:
         """Whether a measurement depends on the other reviews in the batch: a new one then has its case redone."""
+        return False
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether a measurement depends on the labels of the cases: new labels then have them all redone."""
         return False
 
     @property

@@ -24,3 +24,9 @@ def _digest(case: Case) -> str:
     raw = case.model_dump_json(exclude_defaults=True, exclude={"change": {"git"}, "labels": True})
     canonical = json.dumps(json.loads(raw), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def labels_hash(cases: Iterable[Case]) -> str:
+    """SHA-256 (64 hex digits) of the labels on the cases, whatever their order."""
+    lines = sorted(label.to_line() for case in cases for label in case.labels)
+    return hashlib.sha256(b"".join(lines)).hexdigest()

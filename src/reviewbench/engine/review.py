@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -132,7 +133,8 @@ def import_reviews(
 ) -> ReviewTotals:
     """Take recorded reviews of any number of systems into the run; `source` is the spec that stands for them.
 
-    Reviews of cases that the run does not hold are dropped and counted. Those that it holds already are skipped.
+    Reviews of cases that the run does not hold are dropped and counted. Those that it holds already are skipped;
+    other ones under the names of systems that it holds are refused, before anything is recorded.
     """
     began = time.monotonic()
     known = {case.id for case in run.cases()}
@@ -150,9 +152,12 @@ def import_reviews(
             skipped += 1
         else:
             new.append(found)
-    systems = tuple(sorted({found.system for found in reviews}))
-    for system in systems:
-        run.add_system(checked_system(system), source, pins or {})
+    lines: dict[str, list[bytes]] = {}
+    for found in reviews:
+        lines.setdefault(found.system, []).append(found.to_line())
+    systems = tuple(sorted(lines))
+    digests = {system: hashlib.sha256(b"".join(sorted(lines[system]))).hexdigest() for system in systems}
+    run.add_systems({s: {**(pins or {}), "recorded reviews": digest[:16]} for s, digest in digests.items()}, source)
     steps = SyncedProgress(run, len(new), progress)
     for found in new:
         outcome = Outcome(case=found.case, system=found.system, attempt=found.attempt, review=found)

@@ -17,6 +17,7 @@ from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Measured, Metric
 from reviewbench.core.records import Case, Review
 from reviewbench.core.results import Bounds, Failure, FailureKind, Outcome, Parts, Score
+from reviewbench.engine.benchmark import labels_hash
 from reviewbench.engine.executors import Executor, Serial, failure_of
 from reviewbench.engine.journal import Unstorable
 from reviewbench.engine.review import SyncedProgress
@@ -184,6 +185,8 @@ class _Desk:
     def __init__(self, metric: Metric, benchmark: str, cases: Mapping[str, Case]) -> None:
         self._of, self._benchmark, self._cases = metric, benchmark, cases
         self.metric, self.pins, self.joint = signature(metric), dict(metric.pins()), metric.joint
+        if metric.reads_labels:
+            self.pins["labels"] = labels_hash(cases.values())[:16]
         self._bounds: dict[str, Bounds | None] = {}
 
     def score(self, outcome: Outcome, value: Measured | str | Failure | None) -> Score:

@@ -79,7 +79,8 @@ class RunFolder:
     ) -> RunFolder:
         """A run on these cases, open for writing; the same run again when it is there already.
 
-        Raises UserError: the folder holds something else, a run on another benchmark, or is being written.
+        Labels that the cases gained since are added to the run. Raises UserError: the folder holds something else, a
+        run on another benchmark, or is being written.
         """
         folder, known = Path(path), list(cases)
         _check_cases(known, dataset)
@@ -94,6 +95,7 @@ class RunFolder:
             run.manifest = _read_manifest(folder)
             run._refuse_another(dataset, benchmark, seed)
             run._open_journals()
+            run.add_labels(label for case in known for label in case.labels)
         except BaseException:
             run.close()
             raise
@@ -153,19 +155,26 @@ class RunFolder:
 
     def add_system(self, system: str, signature: str, pins: Mapping[str, str]) -> None:
         """Note who is being run. Raises UserError when that name stands for another reviewer in this run."""
-        entry = SystemEntry(signature=signature, pins=dict(pins), reviewbench=__version__)
-        known = self.manifest.systems.get(system)
-        if known is not None:
+        self.add_systems({system: pins}, signature)
+
+    def add_systems(self, pins: Mapping[str, Mapping[str, str]], signature: str) -> None:
+        """Note several at once, by name what each rests on: all of them, or none where one is refused (UserError)."""
+        new = {}
+        for system, own in pins.items():
+            known = self.manifest.systems.get(system)
+            if known is None:
+                new[system] = SystemEntry(signature=signature, pins=dict(own), reviewbench=__version__)
+                continue
             if known.signature != signature:
                 what = f"was run as {known.signature}, and is {signature} now"
-            elif dict(known.pins) != dict(pins):
-                changed = sorted(k for k in {*known.pins, *pins} if known.pins.get(k) != pins.get(k))
+            elif dict(known.pins) != dict(own):
+                changed = sorted(k for k in {*known.pins, *own} if known.pins.get(k) != own.get(k))
                 what = f"rested on another {', '.join(changed)}"
             else:
-                return
+                continue
             raise UserError(f"{self.path}: {system} {what}", remedy="use another folder: the two must not be mixed")
-        systems = {**self.manifest.systems, system: entry}
-        self._write_manifest(self.manifest.model_copy(update={"systems": systems}))
+        if new:
+            self._write_manifest(self.manifest.model_copy(update={"systems": {**self.manifest.systems, **new}}))
 
     def _write_manifest(self, manifest: Manifest) -> None:
         if self._lock is None:
@@ -211,7 +220,7 @@ class RunFolder:
         """
         if self._lock is None:
             raise UserError(f"{self.path} is open for reading only")
-        there = {label.to_line() for label in self.labels()}
+        there = {label.to_line() for case in self.cases() for label in case.labels}
         new = [label for label in labels if label.to_line() not in there]
         if new:
             self._labels.open_for_writing()

@@ -30,6 +30,7 @@ class Recorded(Judge):
     rater: str = ""
 
     kind: ClassVar[str] = "judges"
+    reads_labels: ClassVar[bool] = True
 
     @property
     def sure(self) -> float:

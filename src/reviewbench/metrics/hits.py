@@ -89,6 +89,11 @@ class Hits(Metric):
         """With the second stage, what one system scores depends on what the others said."""
         return self.second_stage
 
+    @property
+    def reads_labels(self) -> bool:
+        """With recorded verdicts, which are labels."""
+        return self.location != "only" and _judge(self.judge).reads_labels
+
     def parts(self, case: Case, review: Review) -> Measured | str:
         """Counts of one review against one case. See `combine` for what is made of them."""
         reason = self._not_applicable(case)
