@@ -37,7 +37,10 @@ def test_ids_and_paths_may_look_like_real_ones(good: str) -> None:
         (b'{"id": "a", "body": "x", "span": {"path": "p", "start": "3"}}', "field span.start"),
         (b'{"id": "a", "body": "x", "span": {"path": "p", "start": 5, "end": 2}}', "ends at line 2, before its start"),
         (b'{"id": "a", "body": "x\\u0000"}', "holds a NUL character"),
-        (b'{"id": "a", "body": "\xff"}', "is not valid JSON"),
+        (b'{"id": "a", "body": "\xff"}', "is not UTF-8 (byte 22) (save it as UTF-8)"),
+        (b'{"id": "a", "body": "\x00"}', "holds a NUL byte at byte 22"),
+        ('{"id": "a", "body": "x"}'.encode("utf-16"), "looks like UTF-16"),
+        (b'{"id": "' + b"a" * 501 + b'", "body": "x"}', "field id: string should have at most 500 characters"),
         (b"[" * 10_000, "is not valid JSON"),
     ],
 )
@@ -46,6 +49,21 @@ def test_a_bad_line_is_named(line: bytes, words: str) -> None:
         parse_record(Comment, line, "f.jsonl", 3)
     assert words in str(caught.value)
     assert str(caught.value).startswith("f.jsonl, line 3")
+
+
+@pytest.mark.parametrize("fact", ["null", "NaN", "1e999", "-Infinity", "[1]"])
+def test_a_fact_is_text_a_finite_number_or_a_truth(fact: str) -> None:
+    line = b'{"id": "a", "change": {"repo": "r"}, "facts": {"x": %s}}' % fact.encode()
+    with pytest.raises(BadInput, match=r"line 3, field facts\.x: should be text, a finite number, true or false"):
+        parse_record(Case, line, "f.jsonl", 3)
+    assert parse_record(Case, line.replace(fact.encode(), b"2.5"), "f.jsonl").facts == {"x": 2.5}
+
+
+def test_a_complaint_about_a_whole_record_does_not_repeat_the_record() -> None:
+    twice = b'{"id": "c", "change": {"repo": "r"}, "references": [{"id": "x", "body": "a"}, {"id": "x", "body": "b"}]}'
+    with pytest.raises(BadInput) as caught:
+        parse_record(Case, twice, "f.jsonl", 3)
+    assert str(caught.value) == "f.jsonl, line 3: comment id 'x' occurs twice"
 
 
 def test_a_line_too_long_is_refused_before_it_is_held() -> None:

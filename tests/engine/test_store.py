@@ -252,7 +252,7 @@ def test_what_json_cannot_carry_is_refused_and_leaves_no_trace(tmp_path: Path) -
         assert run.outcomes() == [said(0)]
         assert run.scores() == []
     with pytest.raises(UserError, match="cannot be stored"):
-        create(tmp_path / "b", cases=[Case.model_validate({**make_case(1).model_dump(), "facts": {"x": float("nan")}})])
+        create(tmp_path / "b", cases=[make_case(1).model_copy(update={"facts": {"x": float("nan")}})])
 
 
 def test_a_reading_run_writes_nothing(tmp_path: Path) -> None:

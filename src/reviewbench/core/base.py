@@ -37,11 +37,11 @@ def _safe(value: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_text)]
-Id = Annotated[str, AfterValidator(_safe), Field(max_length=500)]
-RelPath = Annotated[str, AfterValidator(_safe), Field(max_length=4096)]
+Id = Annotated[str, Field(max_length=500), AfterValidator(_safe)]
+RelPath = Annotated[str, Field(max_length=4096), AfterValidator(_safe)]
 Line = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Fact = str | int | float | bool
+Fact = str | int | Annotated[float, Field(allow_inf_nan=False)] | bool
 
 
 def content_id(*parts: str | int | None, length: int = 12) -> str:

@@ -15,11 +15,18 @@ R = TypeVar("R", bound=Record)
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; a longer line is refused before it is held in memory
 
 
+_FACT_TYPES = {"str", "int", "float", "bool"}  # the names that pydantic gives the branches of a Fact
+
+
 def first_problem(error: ValidationError) -> tuple[str, str]:
     """(field, problem) of the first of pydantic's complaints, in plain words."""
-    detail = error.errors(include_url=False, include_context=False)[0]
+    details = error.errors(include_url=False, include_context=False)
+    detail = details[0]
+    place = detail["loc"]
+    siblings = {other["loc"][-1] for other in details if other["loc"][:-1] == place[:-1]} if place else set()
+    of_fact = siblings >= _FACT_TYPES
     field = ""
-    for part in detail["loc"]:
+    for part in place[:-1] if of_fact else place:
         field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else str(part)
     if detail["type"] == "extra_forbidden":
         return field, "is not a field of this record"
@@ -27,10 +34,15 @@ def first_problem(error: ValidationError) -> tuple[str, str]:
         return field, "is missing"
     if detail["type"] == "json_invalid":
         return "", f"is not valid JSON ({detail['msg'].removeprefix('Invalid JSON: ')})"
-    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    message = "should be text, a finite number, true or false" if of_fact else detail["msg"]
+    message = message.removeprefix("Value error, ").removeprefix("Input ")
     found = detail["input"]
-    shown = f", not {found!r:.60}" if isinstance(found, str | int | float | bool) or found is None else ""
-    return field, message[0].lower() + message[1:] + (shown if detail["type"] != "value_error" else f": {found!r:.60}")
+    scalar = isinstance(found, str | int | float | bool) or found is None
+    if detail["type"] == "value_error":
+        shown = f": {found!r:.60}" if scalar else ""
+    else:
+        shown = f", not {found!r:.60}" if scalar else ""
+    return field, message[0].lower() + message[1:] + shown
 
 
 def parse_record(model: type[R], raw: bytes, source: str, record: int | str | None = None) -> R:
@@ -38,10 +50,25 @@ def parse_record(model: type[R], raw: bytes, source: str, record: int | str | No
     try:
         return model.model_validate_json(raw, strict=True)
     except ValidationError as error:
+        refuse_bytes(raw, source, record)
         field, problem = first_problem(error)
         raise BadInput(source, problem, record=record, field=field) from None
     except RecursionError:
         raise BadInput(source, "is nested too deeply", record=record) from None
+
+
+def refuse_bytes(raw: bytes, source: str, record: int | str | None = None) -> None:
+    """Raise BadInput for bytes that are no text of JSON: UTF-16, NUL, another encoding than UTF-8."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or raw.count(b"\x00") * 3 > len(raw):
+        raise BadInput(source, "looks like UTF-16", record=record, remedy="save the file as UTF-8")
+    if b"\x00" in raw:
+        raise BadInput(source, f"holds a NUL byte at byte {raw.index(0) + 1}", record=record)
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            source, f"is not UTF-8 (byte {error.start + 1})", record=record, remedy="save it as UTF-8"
+        ) from None
 
 
 def lines(stream: BinaryIO, source: str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:

@@ -12,6 +12,7 @@ import dataclasses
 import difflib
 import importlib
 import inspect
+import math
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -155,12 +156,18 @@ def build(cls: type[P], spec: Spec) -> P:
     hints = typing.get_type_hints(cls)
     for key, value in spec.parameters.items():
         if not _fits(value, hints[key]):
-            wanted = getattr(hints[key], "__name__", str(hints[key]).replace("typing.", ""))
-            raise UserError(f"{spec.name}: {key}={value!r} is not of type {wanted}")
+            raise UserError(f"{spec.name}: {key}={value!r} {_misfit(hints[key])}")
     try:
         return cls(**spec.parameters)
     except (ValueError, TypeError) as error:
         raise UserError(f"{spec.name}: {error}") from error
+
+
+def _misfit(hint: object) -> str:
+    if typing.get_origin(hint) is typing.Literal:
+        return f"is none of {', '.join(repr(word) for word in typing.get_args(hint))}"
+    finite = " (a finite number)" if hint is float else ""
+    return f"is not of type {getattr(hint, '__name__', str(hint).replace('typing.', ''))}{finite}"
 
 
 def _fits(value: object, hint: object) -> bool:
@@ -174,7 +181,8 @@ def _fits(value: object, hint: object) -> bool:
     if hint is None or hint is type(None):
         return value is None
     if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
+        # 1e400 reads as infinity, which no spec can write: a score under such a name could never be read again
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     if origin is tuple:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.parsing import LONGEST_LINE, parse_record
+from reviewbench.core.parsing import LONGEST_LINE, parse_record, refuse_bytes
 from reviewbench.core.records import Case, Review
 from reviewbench.core.results import Outcome, Score
 from reviewbench.datasets.jsonl import REVIEWS, case_files
@@ -101,16 +101,7 @@ def _numbered(stream: BinaryIO, longest: int) -> Iterator[tuple[int, bytes | Non
 
 
 def _read(line: bytes, source: str, number: int) -> tuple[str, Record]:
-    if line.startswith((b"\xff\xfe", b"\xfe\xff")) or line.count(b"\x00") * 3 > len(line):
-        raise BadInput(source, "looks like UTF-16", record=number, remedy="save the file as UTF-8")
-    if b"\x00" in line:
-        raise BadInput(source, f"holds a NUL byte at byte {line.index(0) + 1}", record=number)
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            source, f"is not UTF-8 (byte {error.start + 1})", record=number, remedy="save it as UTF-8"
-        ) from None
+    refuse_bytes(line, source, number)
     kind = _kind(line)
     return kind, parse_record(_MODELS[kind], line, source, number)
 
