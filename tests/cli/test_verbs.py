@@ -198,3 +198,23 @@ def test_the_verdicts_of_reviews_that_were_refused_are_not_left_in_the_run(
     assert main(["review", "martian", 'recorded(extractor="openai_gpt-5.2")', *data, "-o", str(folder)]) == 2
     assert "use another folder" in capsys.readouterr().err
     assert (folder / "labels.jsonl").read_bytes() == before
+
+
+def test_scores_that_depend_on_the_other_systems_of_a_run_are_not_held_against_another_run(
+    run: Path, tmp_path: Path, bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    assert main(["review", str(bench), "silent", "-o", str(other)]) == 0
+    for folder in (run, other):
+        assert main(["score", str(folder), "hits", "hits(second_stage=True)"]) == 0
+    assert main(["compare", str(run), str(other), "--metric", "hits(second_stage=True)"]) == 2
+    assert "hits(second_stage=True) looks at all systems of a run together" in capsys.readouterr().err
+    assert main(["compare", str(run), str(other), "--metric", "hits"]) == 0
+    assert main(["compare", str(run), "--metric", "hits(second_stage=True)"]) == 0
+
+
+def test_an_f_beta_is_shown_by_its_name(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", str(run), "hits(beta=0.5)"]) == 0
+    capsys.readouterr()
+    assert main(["compare", str(run), "--metric", "hits(beta=0.5)", "--reading", "f0.5"]) == 0
+    assert "F0.5" in capsys.readouterr().out

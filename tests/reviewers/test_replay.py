@@ -372,3 +372,15 @@ def test_a_change_made_in_one_file_is_read_by_itself(tmp_path: Path) -> None:
     file = tmp_path / "t.rdjson"
     file.write_text(rdjson(("odd", "a.py", 1)))
     assert Replay(path=str(file)).review(change).case == "acme/shop"
+
+
+@pytest.mark.parametrize("head", ["../secret/notes", "..", "/etc/passwd", "a/../../secret/notes"])
+def test_a_head_that_climbs_out_of_the_folder_names_no_file(tmp_path: Path, head: str) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "notes.md").write_text("- `app.py:1` is wrong\n")
+    (tmp_path / "notes.md").write_text("- `app.py:1` is wrong\n")
+    (tmp_path / "out" / "a").mkdir(parents=True)
+    for template in ("out/{head}.md", "out/{head}/notes.md"):
+        reviewer = Replay(path=str(tmp_path / template))
+        with pytest.raises(BadInput, match="has no file for"):
+            reviewer.review(Change(id="one", repo="r", head=head))

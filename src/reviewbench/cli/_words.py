@@ -78,16 +78,15 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
     if not chosen:
         what = f"with {metric}" if metric else "yet"
         raise UserError(f"{paths[0]} was not scored {what}", remedy=f"reviewbench score {paths[0]} {metric or 'hits'}")
-    return [
-        Measured(
-            load(Metric, name),
-            cases,
-            [s for s in scores if s.metric == name],
-            outcomes,
-            first.dataset,
-            first.benchmark,
+    metrics = [load(Metric, name) for name in chosen]
+    if len(runs) > 1 and (apart := [m for m in metrics if m.joint]):
+        raise UserError(
+            f"{short_spec(apart[0])} looks at all systems of a run together, and these were measured run by run",
+            remedy="review them into one folder, or choose another metric with --metric",
         )
-        for name in chosen
+    return [
+        Measured(loaded, cases, [s for s in scores if s.metric == name], outcomes, first.dataset, first.benchmark)
+        for loaded, name in zip(metrics, chosen, strict=True)
     ]
 
 

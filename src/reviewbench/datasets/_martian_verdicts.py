@@ -194,7 +194,7 @@ def _entry(url: str, tool: str, shape: Shape, candidates: Shape | None, reading:
     if skipped:
         reading.add("not judged: the change has no golden comments", tool)
         return _Entry(url, tool, shape, texts, sources, None)
-    counts = _counts(shape, texts if candidates is not None else None, set(credited), set(false))
+    counts = _counts(shape, texts if candidates is not None else None, set(credited))
     if counts.breaks:
         reading.add("tp + fp is not the number of candidates", tool)
     if counts.tp > counts.credited:
@@ -207,7 +207,7 @@ def _entry(url: str, tool: str, shape: Shape, candidates: Shape | None, reading:
     return _Entry(url, tool, shape, texts, sources, counts)
 
 
-def _counts(shape: Shape, texts: Sequence[str] | None, credited: set[str], false: set[str]) -> StoredCounts:
+def _counts(shape: Shape, texts: Sequence[str] | None, credited: set[str]) -> StoredCounts:
     tp, fp, fn = shape["tp"].whole(), shape["fp"].whole(), shape["fn"].whole()
     total = shape["total_candidates"].whole()
     repeated = 0 if texts is None else len(texts) - len(set(texts))

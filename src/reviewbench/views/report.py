@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from reviewbench.core.records import Case
 from reviewbench.core.results import FailureKind, Outcome, Score
-from reviewbench.core.summaries import Comparison, ComparisonTable, Leaderboard, SliceSummary, SystemSummary
+from reviewbench.core.summaries import Comparison, ComparisonTable, Leaderboard, SliceSummary
 from reviewbench.views import figures, plots
 from reviewbench.views.answer import answer, found
 from reviewbench.views.change_views import ChangeView, anchoring_words, view_changes
@@ -239,8 +239,3 @@ def _troubles(data: ReportData, changes: Sequence[ChangeView]) -> Iterator[Troub
         if score.failure is not None:
             f = score.failure
             yield Trouble(anchors.get(score.case), score.case, score.system, score.metric, f.kind, f.message)
-
-
-def in_trouble(system: SystemSummary) -> bool:
-    """Whether some of the system's cases have no score."""
-    return bool(system.failed or system.missing or system.not_applicable)
