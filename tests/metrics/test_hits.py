@@ -200,3 +200,16 @@ def test_bounds_bound_every_share_and_leave_undefined_what_the_data_cannot_tell(
             if name in ends or name in ("noise", "rejected_hits", "invalid_anchors"):
                 low, high = sorted((worst[name], best[name]))
                 assert np.isnan(value) or low <= value <= high, (name, value)
+
+
+def test_no_attempt_is_judged_in_less_company_than_another() -> None:
+    case = case_of(comment("g", LOCK))
+    vague = comment("x", "the mutex stays taken if opening throws")
+    both = comment("x", "lock never released when open_file raises, the mutex stays taken if opening throws")
+    reviews = [Review(case="c", system="twice", attempt=n, comments=(vague,)) for n in (1, 2)]
+    reviews.append(Review(case="c", system="once", comments=(both,)))
+    metric = Hits(second_stage=True)
+    parts = [found.parts for found in metric.parts_many([(case, r) for r in reviews]) if isinstance(found, Measured)]
+    alone = measured(metric, case, reviews[0]).parts
+    assert parts[0] == parts[1]
+    assert parts[0]["soft_hit"] > alone["soft_hit"]

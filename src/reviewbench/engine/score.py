@@ -131,8 +131,8 @@ def _missing(run: RunFolder, desk: _Desk, retry_failed: bool) -> tuple[list[Outc
         else:
             failed += of_metric
     if desk.joint:
-        affected = {(outcome.case, outcome.attempt) for outcome in todo}
-        todo = [outcome for outcome in outcomes if (outcome.case, outcome.attempt) in affected]
+        affected = {outcome.case for outcome in todo}
+        todo = [outcome for outcome in outcomes if outcome.case in affected]
     return todo, len(outcomes) - len(todo), failed
 
 

@@ -115,17 +115,26 @@ class Hits(Metric):
                 yield Failure(kind=FailureKind.CRASH, message=f"{type(error).__name__}: {error}")
 
     def _refined_tables(self, items: Sequence[tuple[Case, Review]]) -> list[Table]:
-        tables: list[Table] = [self._table(case, review) for case, review in items]
-        together: dict[tuple[str, int], list[int]] = {}
+        """Each review's table after a look at the others' on its case.
+
+        Attempts go together by number; who made fewer stands in the others with the first, so that no attempt is
+        judged in less company.
+        """
+        first: list[Table] = [self._table(case, review) for case, review in items]
+        refined = list(first)
+        by_case: dict[str, dict[str, dict[int, int]]] = {}
         for i, (case, review) in enumerate(items):
-            together.setdefault((case.id, review.attempt), []).append(i)
-        for members in together.values():
-            case = items[members[0]][0]
-            before = {items[i][1].system: tables[i] for i in members}
-            after = _judge(self.judge).refine(case, before, {items[i][1].system: items[i][1] for i in members})
-            for i in members:
-                tables[i] = after[items[i][1].system]
-        return tables
+            by_case.setdefault(case.id, {}).setdefault(review.system, {})[review.attempt] = i
+        for systems in by_case.values():
+            for attempt in sorted({attempt for own in systems.values() for attempt in own}):
+                here = {system: own.get(attempt, own[min(own)]) for system, own in systems.items()}
+                case = items[next(iter(here.values()))][0]
+                tables = {system: first[i] for system, i in here.items()}
+                after = _judge(self.judge).refine(case, tables, {system: items[i][1] for system, i in here.items()})
+                for system, i in here.items():
+                    if attempt in systems[system]:
+                        refined[i] = after[system]
+        return refined
 
     def _not_applicable(self, case: Case) -> str:
         if case.change.task is not Task.REVIEW:
