@@ -13,13 +13,14 @@ from reviewbench.analysis.doctor import doctor, examine
 from reviewbench.analysis.probe_checks import is_one
 from reviewbench.analysis.trials import Trial
 from reviewbench.core.errors import NeedsCode, UserError
+from reviewbench.core.findings import findings
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Bag, Dataset, Measured, Metric
 from reviewbench.core.records import Case, Change, Comment, Review
 from reviewbench.core.results import CommentOutcome, CommentState, Drop, GroupOutcome, Matching
 from reviewbench.core.summaries import DoctorReport, ProbeCheck
 from reviewbench.engine.benchmark import benchmark_hash
-from reviewbench.engine.probes import groups_of, oracle
+from reviewbench.engine.probes import oracle
 from reviewbench.metrics.hits import Hits
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Exact(Metric):
     def _match(self, case: Case, review: Review) -> Matching:
         taken: dict[str, str] = {}
         outcomes = []
-        groups = groups_of(case.references)
+        groups = findings(case.references)
         for comment in review.comments:
             group = next((g[0].id for g in groups if self._same(comment, g)), None)
             state = CommentState.FALSE if group is None else CommentState.MATCHED

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from engine_small import make_case, make_cases
 from reviewbench.core.records import Case, Change, ChangedFile, Comment, Side, Span
 from reviewbench.engine import probes
@@ -26,23 +23,6 @@ def phrased() -> Case:
 
 def bodies(comments: tuple[Comment, ...]) -> list[str]:
     return [comment.body for comment in comments]
-
-
-def test_phrasings_of_one_finding_are_one_group() -> None:
-    groups = probes.groups_of(phrased().references)
-    assert [[member.id for member in group] for group in groups] == [["a1", "a2", "a3"], ["b1", "b2"], ["c1"]]
-
-
-@given(st.lists(st.one_of(st.none(), st.integers(0, 9)), min_size=1, max_size=10))
-def test_every_reference_is_in_one_group_even_where_same_as_runs_in_circles(links: list[int | None]) -> None:
-    references = [
-        Comment(id=f"r{n}", body="b", same_as=None if link is None or link >= len(links) else f"r{link}")
-        for n, link in enumerate(links)
-    ]
-    groups = probes.groups_of(references)
-    assert sorted(member.id for group in groups for member in group) == sorted(r.id for r in references)
-    home = {member.id: n for n, group in enumerate(groups) for member in group}
-    assert all(home[r.id] == home[r.same_as] for r in references if r.same_as)
 
 
 def test_the_oracle_says_each_finding_once_and_does_not_give_its_ids_away() -> None:

@@ -1,8 +1,5 @@
 from collections import Counter
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from reviewbench.core.records import Case, Change, Comment, Review
 from reviewbench.core.results import (
     CommentOutcome,
@@ -14,7 +11,7 @@ from reviewbench.core.results import (
     Outcome,
     Score,
 )
-from reviewbench.views.change_views import ChangeView, group_references, view_changes
+from reviewbench.views.change_views import ChangeView, view_changes
 from reviewbench.views.report import ReportData
 
 
@@ -77,14 +74,3 @@ def test_one_comment_may_stand_for_several_findings() -> None:
     score = Score(case="k", system="a", metric="m", benchmark="b", matching=matching)
     (view,) = view_changes([case], [Outcome(case="k", system="a", review=review)], [score], ["a"], "m")
     assert [name for _, name in view.columns[0].comments[0].links] == ["g1", "g2"]
-
-
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=10))
-def test_groups_hold_every_reference_once(links: list[int]) -> None:
-    references = [
-        Comment(id=f"r{at}", body="b", same_as=f"r{to % len(links)}" if to % 3 else None) for at, to in enumerate(links)
-    ]
-    groups = group_references(references)
-    assert sorted(r.id for g in groups for r in g) == sorted(r.id for r in references)
-    home = {r.id: at for at, g in enumerate(groups) for r in g}
-    assert all(r.same_as is None or home[r.id] == home[r.same_as] for r in references)

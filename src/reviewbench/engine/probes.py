@@ -9,30 +9,13 @@ import hashlib
 from collections.abc import Callable, Sequence
 from itertools import chain
 
+from reviewbench.core.findings import findings
 from reviewbench.core.records import Anchoring, Case, Change, Comment, Review, Side, Span
 from reviewbench.repo.diffs import parse_patch
 
 Probe = Callable[[Case], Review]
 PARROT = "Please double-check this part: consider adding tests, handling errors and improving readability."
 FAR = 1000  # lines below the last line that anything is known about
-
-
-def groups_of(references: Sequence[Comment]) -> list[tuple[Comment, ...]]:
-    """The references joined by `same_as`, in order of first appearance: each group is one finding."""
-    root = {reference.id: reference.id for reference in references}
-
-    def find(name: str) -> str:
-        while root[name] != name:
-            name = root[name]
-        return name
-
-    for reference in references:
-        if reference.same_as is not None and reference.same_as in root:
-            root[find(reference.id)] = find(reference.same_as)
-    groups: dict[str, list[Comment]] = {}
-    for reference in references:
-        groups.setdefault(find(reference.id), []).append(reference)
-    return [tuple(group) for group in groups.values()]
 
 
 def given_back(name: str, reference: Comment, **changes: object) -> Comment:
@@ -52,7 +35,7 @@ def said(case: Case, system: str, comments: Sequence[Comment]) -> Review:
 
 def oracle(case: Case) -> Review:
     """Each finding once, in the words of its first phrasing."""
-    first = [group[0] for group in groups_of(case.references)]
+    first = [group[0] for group in findings(case.references)]
     return said(case, "oracle", [given_back(f"o{n}", reference) for n, reference in enumerate(first)])
 
 
@@ -74,7 +57,7 @@ def parrot(case: Case) -> Review:
 
 def duplicate_spam(case: Case, times: int = 5) -> Review:
     """Each finding `times` times, word for word."""
-    first = [group[0] for group in groups_of(case.references)]
+    first = [group[0] for group in findings(case.references)]
     comments = [given_back(f"d{n}-{k}", reference) for n, reference in enumerate(first) for k in range(times)]
     return said(case, "duplicate_spam", comments)
 
@@ -113,7 +96,7 @@ def shuffled_in_place(cases: Sequence[Case]) -> Probe:
     def probe(case: Case) -> Review:
         if case.id not in donors:
             return said(case, "shuffled_in_place", [])
-        words = [group[0].body for group in groups_of(donors[case.id].references)]
+        words = [group[0].body for group in findings(donors[case.id].references)]
         mine = oracle(case).comments
         comments = [_word(f"s{n}", words[n % len(words)], comment.span) for n, comment in enumerate(mine)]
         return said(case, "shuffled_in_place", comments)
@@ -126,8 +109,8 @@ def mixed(cases: Sequence[Case]) -> Probe:
     donors = _donors(cases)
 
     def probe(case: Case) -> Review:
-        right = [group[0] for group in groups_of(case.references)][::2]
-        wrong = [group[0] for group in groups_of(donors[case.id].references)] if case.id in donors else []
+        right = [group[0] for group in findings(case.references)][::2]
+        wrong = [group[0] for group in findings(donors[case.id].references)] if case.id in donors else []
         comments = [given_back(f"m{n}", reference) for n, reference in enumerate(right)]
         comments += [given_back(f"w{n}", reference) for n, reference in enumerate(wrong[: max(1, len(right))])]
         return said(case, "mixed", comments)
@@ -158,7 +141,7 @@ def reworded(case: Case) -> tuple[Case, Review] | None:
     """
     references: list[Comment] = []
     comments: list[Comment] = []
-    for group in groups_of(case.references):
+    for group in findings(case.references):
         other = next((member for member in group[1:] if member.body != group[0].body), None)
         if other is None:
             continue

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from reviewbench.core.findings import groups_of
 from reviewbench.core.protocols import Judge
 from reviewbench.core.records import Case, Comment, Review
 from reviewbench.core.results import Verdict
@@ -74,7 +75,7 @@ class Lexical(Judge):
     ) -> VerdictTable:
         """A Verdict for every pair."""
         bodies, known = [c.body for c in comments], [r.body for r in references]
-        table = _model(self.weights).first(bodies, known, finding_groups(references))
+        table = _model(self.weights).first(bodies, known, finding_names(references))
         return [
             [self._verdict(p, body, other, self.threshold) for p, other in zip(row, known, strict=True)]
             for row, body in zip(table, bodies, strict=True)
@@ -95,7 +96,7 @@ class Lexical(Judge):
         columns = known[: max(widths)]
         before = {s: [[v.probability if v else 0.0 for v in row] for row in table] for s, table in said.items()}
         bodies = {system: [c.body for c in reviews[system].comments] for system in said}
-        after = _model(self.weights).second(before, bodies, finding_groups(columns))
+        after = _model(self.weights).second(before, bodies, finding_names(columns))
         cut = load_weights(self.weights)[0].second_threshold if self.cut is None else self.cut
         refined: dict[str, VerdictTable] = dict(tables)
         for system, table in said.items():
@@ -130,17 +131,13 @@ def _model(path: str) -> LexicalModel:
     return LexicalModel(load_weights(path)[0])
 
 
-def finding_groups(references: Sequence[Comment]) -> list[str]:
-    """The finding that each reference stands for: the first phrasing of it, or itself."""
-    parent = {r.id: r.same_as for r in references}
-    groups = []
-    for reference in references:
-        name, seen = reference.id, {reference.id}
-        while (above := parent.get(name)) is not None and above not in seen:
-            name = above
-            seen.add(name)
-        groups.append(name)
-    return groups
+def finding_names(references: Sequence[Comment]) -> list[str]:
+    """The finding that each reference stands for, by the id of its first phrasing."""
+    names = [""] * len(references)
+    for indices in groups_of(references):
+        for i in indices:
+            names[i] = references[indices[0]].id
+    return names
 
 
 def same_words(one: str, other: str) -> bool:

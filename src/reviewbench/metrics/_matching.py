@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from reviewbench.core.findings import groups_of
 from reviewbench.core.records import Case, Comment, Review
 from reviewbench.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Pair, Verdict
 from reviewbench.judges._assignment import golden_scores, shared_out
@@ -38,27 +39,6 @@ class Rules:
     sure: float
     penalty: float
     base_rate: float | None = None
-
-
-def groups_of(references: Sequence[Comment]) -> list[list[int]]:
-    """Indices of the references, grouped by `same_as`: phrasings of one finding, in order of first appearance."""
-    index = {reference.id: i for i, reference in enumerate(references)}
-    root = list(range(len(references)))
-
-    def find(i: int) -> int:
-        while root[i] != i:
-            root[i] = root[root[i]]
-            i = root[i]
-        return i
-
-    for i, reference in enumerate(references):
-        if reference.same_as in index:
-            a, b = find(i), find(index[reference.same_as])
-            root[max(a, b)] = min(a, b)
-    members: dict[int, list[int]] = {}
-    for i in range(len(references)):
-        members.setdefault(find(i), []).append(i)
-    return list(members.values())
 
 
 def known_comments(case: Case) -> list[Comment]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reviewbench.core.errors import UserError
+from reviewbench.core.findings import findings, groups_of
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Bag, Judge, Measured, Metric
 from reviewbench.core.records import Anchoring, Case, Comment, Review, Task
@@ -251,7 +252,7 @@ class Hits(Metric):
         """At worst: every finding missed and as many false comments (at least one). At best: all hit, none false."""
         if self._not_applicable(case):
             return None
-        n, lined = len(_matching.groups_of(case.references)), _lined(case)
+        n, lined = len(groups_of(case.references)), _lined(case)
         wrong = max(1, n)
         shared = {"changes": 1.0, "references": float(n), "clean": float(case.clean)}
         worst = {**shared, "missed": n, **dict.fromkeys(("comments", "false", "said", "placed", "invalid"), wrong)}
@@ -314,8 +315,7 @@ def _f(bag: Bag, right: str, hit: str, beta: float = 1.0) -> Numbers:
 
 def _lined(case: Case) -> int:
     """How many findings have lines."""
-    groups = _matching.groups_of(case.references)
-    spans = [[case.references[i].span for i in indices] for indices in groups]
+    spans = [[reference.span for reference in finding] for finding in findings(case.references)]
     return sum(any(span is not None and span.start is not None for span in group) for group in spans)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from reviewbench.core.findings import findings
 from reviewbench.core.records import Anchoring, Case, Comment, Span
 from reviewbench.core.results import CommentState, GroupOutcome, Matching, Outcome, Pair, Score
 from reviewbench.views import figures
@@ -136,26 +137,6 @@ def _slug(case_id: str, used: set[str]) -> str:
     return slug
 
 
-def group_references(references: Sequence[Comment]) -> list[list[Comment]]:
-    """References joined by `same_as`, each group in the data's order."""
-    leader = {r.id: r.id for r in references}
-
-    def find(one: str) -> str:
-        while leader[one] != one:
-            one = leader[one]
-        return one
-
-    position = {r.id: at for at, r in enumerate(references)}
-    for r in references:
-        if r.same_as is not None:
-            first, second = sorted((find(r.id), find(r.same_as)), key=position.__getitem__)
-            leader[second] = first
-    groups: dict[str, list[Comment]] = {}
-    for r in references:
-        groups.setdefault(find(r.id), []).append(r)
-    return list(groups.values())
-
-
 class _Builder:
     """Builds the view of one case."""
 
@@ -164,7 +145,7 @@ class _Builder:
         self.groups: list[GroupView] = []
         self.group_of: dict[str, GroupView] = {}
         at = 0
-        for members in group_references(case.references):
+        for members in findings(case.references):
             rows = []
             for member in members:
                 at += 1
