@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewbench.analysis.bag import Flags, MatrixBag, Numbers, readings_of
+from reviewbench.core.errors import UserError
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case
 
@@ -93,6 +94,11 @@ class Resampler:
     clusters: int
     resamples: int
     seed: int
+
+    def __post_init__(self) -> None:
+        """Raises UserError for a seed that no generator takes."""
+        if self.seed < 0:
+            raise UserError(f"seed {self.seed} is below 0", remedy="0 is the default")
 
     def weights(self) -> Iterator[Numbers]:
         """How often each cluster was drawn, in chunks of rows (rows x clusters)."""

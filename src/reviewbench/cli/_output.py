@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -26,20 +27,32 @@ def from_option(command: F) -> F:
     )(command)
 
 
-def emit(result: BaseModel | Sequence[BaseModel], as_json: bool, show: Callable[[], object]) -> None:
-    """Print a result: as JSON when asked for, else as what `show` returns (something rich can print)."""
+def seed_option(command: F) -> F:
+    """The --seed option of verbs that draw at random."""
+    return click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))(command)
+
+
+def emit(
+    result: BaseModel | Sequence[BaseModel], as_json: bool, show: Callable[[], object], *, whole_lines: bool = False
+) -> None:
+    """Print a result: as JSON when asked for, else as what `show` returns (something rich can print).
+
+    `whole_lines` leaves long lines in one piece, for lists that people search line by line.
+    """
     if as_json:
         data = (
             result.model_dump(mode="json")
             if isinstance(result, BaseModel)
             else [item.model_dump(mode="json") for item in result]
         )
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+        everything = sys.stdout.encoding.lower() in ("utf-8", "utf8")  # elsewhere escapes keep what "?" would lose
+        click.echo(json.dumps(data, indent=2, ensure_ascii=not everything, allow_nan=False))
         return
     from rich.console import Console
 
     shown = show()
-    Console(width=_width(), highlight=False).print(harmless(shown) if isinstance(shown, str) else shown)
+    console = Console(width=_width(), highlight=False)
+    console.print(harmless(shown) if isinstance(shown, str) else shown, soft_wrap=whole_lines)
 
 
 def harmless(text: str) -> str:
@@ -50,7 +63,6 @@ def harmless(text: str) -> str:
 def _width() -> int | None:
     """At most 100 columns; what the terminal has when that is less. Not a terminal: 100."""
     import shutil
-    import sys
 
     return min(100, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
 

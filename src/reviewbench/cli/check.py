@@ -63,5 +63,5 @@ def command(files: Sequence[str], as_json: bool) -> int:
             lines.append(f"{result.path}: {good or 'no good record'}, {result.bad} bad")
         return escape("\n".join(lines))
 
-    emit(results, as_json, show)
+    emit(results, as_json, show, whole_lines=True)
     return 2 if any(result.bad for result in results) else 0

@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 from reviewbench.analysis.compare import compare as compare_scores
-from reviewbench.cli._output import emit, json_option
+from reviewbench.cli._output import emit, json_option, seed_option
 from reviewbench.cli._words import read_runs
 from reviewbench.core.errors import UserError
 from reviewbench.core.summaries import ComparisonTable
@@ -43,19 +43,19 @@ def compare(
             pairs = [(systems[0], systems[1])]
         elif every_pair:
             pairs = "all"
-        tables.append(
-            compare_scores(
-                scores,
-                measured.cases,
-                measured.metric,
-                dataset=measured.dataset,
-                benchmark=measured.benchmark,
-                pairs=pairs,
-                readings=readings,
-                resamples=resamples,
-                seed=seed,
-            )
+        table = compare_scores(
+            scores,
+            measured.cases,
+            measured.metric,
+            dataset=measured.dataset,
+            benchmark=measured.benchmark,
+            pairs=pairs,
+            readings=readings,
+            resamples=resamples,
+            seed=seed,
         )
+        left_out = () if systems else measured.warnings
+        tables.append(table.model_copy(update={"warnings": (*left_out, *table.warnings)}))
     return tables
 
 
@@ -66,7 +66,7 @@ def compare(
 @click.option("--reading", "readings", multiple=True, help="A reading to compare, such as recall; may be given again.")
 @click.option("--all-pairs", "every_pair", is_flag=True, help="Every pair, not only each system against the leader.")
 @click.option("--resamples", default=10_000, show_default=True)
-@click.option("--seed", default=0, show_default=True)
+@seed_option
 @json_option
 def command(
     runs: Sequence[str],

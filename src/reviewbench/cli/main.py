@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import io
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -62,6 +64,7 @@ def group() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. 2 is a user's error, 130 an interruption."""
     here = str(Path.cwd())
+    _settle_streams()
     if here not in sys.path:  # so that a plug-in file in the current folder can be named by its dotted path
         sys.path.append(here)
     try:
@@ -71,6 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except click.exceptions.Exit as error:
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
     except click.ClickException as error:
         hint = " (see --help)" if isinstance(error, click.UsageError) else ""
         click.echo(f"error: {one_line(error.format_message(), 500)}{hint}", err=True)
@@ -86,3 +92,12 @@ def main(arguments: list[str] | None = None) -> int:
         click.echo(f"error: {one_line(where + (error.strerror or str(error)))}", err=True)
         return 2
     return result if isinstance(result, int) else 0
+
+
+def _settle_streams() -> None:
+    """Output that was closed goes nowhere, and a character that the terminal cannot show is a question mark."""
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  (open as long as the process)
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  (open as long as the process)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            stream.reconfigure(errors="replace")

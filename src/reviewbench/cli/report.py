@@ -10,12 +10,15 @@ import click
 from reviewbench.analysis.compare import compare as compare_scores
 from reviewbench.analysis.leaderboard import leaderboard
 from reviewbench.analysis.panel import stated_facets
-from reviewbench.cli._output import emit, json_option
+from reviewbench.cli._output import emit, json_option, seed_option
 from reviewbench.cli._words import Measured, read_runs
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
 from reviewbench.core.summaries import ComparisonTable
+from reviewbench.engine.journal import write_error, write_whole
 from reviewbench.engine.store import RunFolder
+
+MOST_PAIRED = 50  # systems: beyond, the table of all pairs alone would outgrow the rest of the page
 
 
 class ReportResult(Record):
@@ -46,20 +49,20 @@ def report(
     entries = read_runs(runs, metric)
     boards, tables = [], []
     for measured in entries:
-        boards.append(
-            leaderboard(
-                measured.scores,
-                measured.cases,
-                measured.metric,
-                dataset=measured.dataset,
-                benchmark=measured.benchmark,
-                slices=list(slices) or telling_slices(measured),
-                resamples=resamples,
-                seed=seed,
-            )
+        board = leaderboard(
+            measured.scores,
+            measured.cases,
+            measured.metric,
+            dataset=measured.dataset,
+            benchmark=measured.benchmark,
+            slices=list(slices) or telling_slices(measured),
+            resamples=resamples,
+            seed=seed,
         )
+        boards.append(board.model_copy(update={"warnings": (*measured.warnings, *board.warnings)}))
         tables += _comparisons(measured, resamples, seed)
-    manifest = RunFolder.open(runs[0]).manifest
+    manifests = [RunFolder.open(run).manifest for run in runs]
+    manifest = manifests[0]
     facts = {
         "data set": manifest.dataset,
         "benchmark": manifest.benchmark,
@@ -67,7 +70,7 @@ def report(
         "reviewbench": manifest.reviewbench,
         "python": manifest.python,
         "seed": str(manifest.seed),
-        **{f"system {name}": entry.signature for name, entry in manifest.systems.items()},
+        **{f"system {name}": entry.signature for one in manifests for name, entry in one.systems.items()},
         **{f"library {name}": version for name, version in manifest.libraries.items()},
     }
     first = entries[0]
@@ -86,9 +89,20 @@ def report(
     path = Path(out)
     if path.is_dir():
         raise UserError(f"{path} is a folder", remedy="give a file name such as report.html")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(page)
+    _write(path, page)
     return ReportResult(path=str(path), bytes=len(page), systems=len(boards[0].systems), cases=len(first.cases))
+
+
+def _write(path: Path, page: bytes) -> None:
+    """The whole page or, on a full disk, none of it; a pipe or a device is written to as it is."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(page)
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(path, error) from None
+    write_whole(path, page)
 
 
 def telling_slices(measured: Measured) -> list[str]:
@@ -104,7 +118,9 @@ def telling_slices(measured: Measured) -> list[str]:
 
 
 def _comparisons(measured: Measured, resamples: int, seed: int) -> list[ComparisonTable]:
-    if len({score.system for score in measured.scores}) < 2:
+    """Every pair; of more systems than a page can hold pairs of, each against the leader."""
+    systems = {score.system for score in measured.scores}
+    if len(systems) < 2:
         return []
     return [
         compare_scores(
@@ -113,7 +129,7 @@ def _comparisons(measured: Measured, resamples: int, seed: int) -> list[Comparis
             measured.metric,
             dataset=measured.dataset,
             benchmark=measured.benchmark,
-            pairs="all",
+            pairs="all" if len(systems) <= MOST_PAIRED else None,
             readings=[measured.metric.headline],
             resamples=resamples,
             seed=seed,
@@ -128,7 +144,7 @@ def _comparisons(measured: Measured, resamples: int, seed: int) -> list[Comparis
 @click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
 @click.option("--title", default="", help="The heading of the report.")
 @click.option("--resamples", default=10_000, show_default=True)
-@click.option("--seed", default=0, show_default=True)
+@seed_option
 @json_option
 def command(
     runs: Sequence[str],

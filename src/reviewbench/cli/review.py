@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from reviewbench.cli._output import Progress, emit, from_option, json_option, note, progress_bar
+from reviewbench.cli._output import Progress, emit, from_option, json_option, note, progress_bar, seed_option
 from reviewbench.cli._words import dataset_label, find_dataset
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
@@ -20,6 +20,8 @@ from reviewbench.engine.review import review as run_reviewer
 from reviewbench.engine.store import RunFolder
 
 RECORDED = "recorded"
+AT_LEAST_ONE = click.IntRange(min=1)
+NAMED = 20  # more systems than this are counted, not named
 
 
 class ReviewResult(Record):
@@ -97,10 +99,14 @@ def _parse(word: str) -> Reviewer | dict[str, object]:
 @click.argument("reviewers", nargs=-1, required=True)
 @click.option("-o", "--run", "run", required=True, type=click.Path(file_okay=False), help="The run folder.")
 @from_option
-@click.option("--attempts", default=1, show_default=True, help="How often each case is reviewed.")
-@click.option("--workers", default=2, show_default=True, help="How many cases are reviewed at once.")
+@click.option(
+    "--attempts", default=1, show_default=True, type=click.IntRange(min=1), help="How often each case is reviewed."
+)
+@click.option(
+    "--workers", default=2, show_default=True, type=click.IntRange(min=1), help="How many cases are reviewed at once."
+)
 @click.option("--retry-failed", is_flag=True, help="Try cases again that failed before.")
-@click.option("--seed", default=0, show_default=True)
+@seed_option
 @json_option
 def command(
     dataset: str,
@@ -137,9 +143,11 @@ def command(
 def _summary(result: ReviewResult) -> str:
     lines = []
     for totals in result.totals:
-        who = ", ".join(totals.systems)
+        who = ", ".join(totals.systems[:NAMED])
+        if len(totals.systems) > NAMED:
+            who += f" and {len(totals.systems) - NAMED} more systems"
         failed = sum(totals.failed.values())
-        parts = [f"{totals.done} reviews with {totals.comments} comments"]
+        parts = [f"{_count(totals.done, 'review')} with {_count(totals.comments, 'comment')}"]
         if failed:
             kinds = ", ".join(f"{kind} {n}" for kind, n in totals.failed.items())
             parts.append(f"{failed} failed ({kinds})")
@@ -153,12 +161,16 @@ def _summary(result: ReviewResult) -> str:
     for line in _counted([d for totals in result.totals for d in totals.drops]):
         note(line)
     if result.notes:
-        note(f"note: {len(result.notes)} remarks on the data: reviewbench info {result.dataset} shows them")
-    lines.append(f"{result.run}: {result.dataset}, {result.cases} cases, benchmark {result.benchmark[:12]}")
+        note(f"note: {_count(len(result.notes), 'remark')} on the data: reviewbench info {result.dataset} shows them")
+    lines.append(f"{result.run}: {result.dataset}, {_count(result.cases, 'case')}, benchmark {result.benchmark[:12]}")
     lines.append(f"next: reviewbench score {result.run} hits")
     from rich.markup import escape
 
     return escape("\n".join(lines))
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _counted(drops: Sequence[Drop]) -> list[str]:

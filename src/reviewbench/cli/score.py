@@ -9,7 +9,7 @@ import click
 
 from reviewbench.analysis.compare import compare
 from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.cli._output import Progress, emit, json_option, progress_bar
+from reviewbench.cli._output import Progress, emit, json_option, progress_bar, seed_option
 from reviewbench.cli._words import find_metrics, read_runs
 from reviewbench.core.base import Record
 from reviewbench.core.plugins import signature
@@ -81,7 +81,7 @@ def score(
 @click.argument("metrics", nargs=-1)
 @click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
 @click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
-@click.option("--seed", default=0, show_default=True)
+@seed_option
 @click.option("--retry-failed", is_flag=True, help="Measure again what failed before.")
 @json_option
 def command(

@@ -1,0 +1,81 @@
+"""The command line in odd surroundings: one clear line and a code, whatever the terminal and the disk are like."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reviewbench.cli.main import main
+from reviewbench.core.records import Case, Change, Comment
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    monkeypatch.chdir(tmp_path)
+    case = Case(id="ünï", change=Change(repo="r"), references=(Comment(id="g", body="never closed"),))
+    (tmp_path / "cases.jsonl").write_bytes(case.to_line())
+    assert main(["review", "cases.jsonl", "silent", "-o", "run"]) == 0
+    assert main(["score", "run"]) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def reviewbench(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "reviewbench", *words]
+    return subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, check=False)
+
+
+def test_no_verb_prints_the_help_on_its_own_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    err = capsys.readouterr().err
+    assert "\nVerbs:\n" in err and "error" not in err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_terminal_that_cannot_show_a_character_gets_another_one(run: Path, encoding: str) -> None:
+    shown = reviewbench("score", "run", cwd=run, PYTHONIOENCODING=encoding)
+    assert shown.returncode == 0, shown.stderr
+    assert b"silent" in shown.stdout
+    data = reviewbench("info", "cases.jsonl", "--json", cwd=run, PYTHONIOENCODING=encoding)
+    assert json.loads(data.stdout)["counts"]["changes"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes the output")
+def test_closed_output_is_no_crash(run: Path) -> None:
+    command = f"{sys.executable} -m reviewbench score run >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], cwd=run, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["score", "run", "--seed", "-1"],
+        ["compare", "run", "--seed", "-1"],
+        ["review", "cases.jsonl", "silent", "-o", "run", "--workers", "0"],
+        ["review", "cases.jsonl", "silent", "-o", "run", "--attempts", "0"],
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(run: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert "is not in the range" in capsys.readouterr().err
+
+
+def test_each_problem_that_check_names_is_one_line(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run / "bad.jsonl").write_text(json.dumps({"id": "../" + "x" * 200, "change": {"repo": "r"}}) + "\n")
+    assert main(["check", "bad.jsonl"]) == 2
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("bad.jsonl, line 1, field id: climbs out") and last.endswith("1 bad")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_report_that_does_not_fit_says_where_and_leaves_nothing_half(run: Path) -> None:
+    limited = f"ulimit -f 8; {sys.executable} -m reviewbench report run -o page.html"
+    done = subprocess.run(["bash", "-c", limited], cwd=run, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"error: page.html: no room left to write" in done.stderr
+    assert not list(run.glob("page.html*"))

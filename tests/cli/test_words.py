@@ -1,0 +1,96 @@
+"""Words to runs and data sets: what was left out is said, and what cannot be right is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reviewbench.cli.main import main
+from reviewbench.core.records import Case, Change, Comment, Review
+
+CASES = [
+    Case(id=name, change=Change(repo="shop"), references=(Comment(id="g", body="the file is never closed"),))
+    for name in ("one", "two")
+]
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in CASES))
+    reviews = [Review(case=case.id, system="keen", comments=case.references) for case in CASES]
+    (tmp_path / "bench" / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in reviews))
+    return tmp_path
+
+
+def run(*words: str) -> int:
+    return main(list(words))
+
+
+def scored(bench: Path) -> Path:
+    assert run("review", "bench", "recorded", "silent", "-o", "run") == 0
+    assert run("score", "run") == 0
+    return bench / "run"
+
+
+def test_a_folder_of_cases_is_found_by_its_bare_name_and_a_data_set_comes_first(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("info", "bench", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["changes"] == 2
+    (bench / "sample").mkdir()
+    assert run("info", "sample", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["changes"] == 24
+
+
+def test_a_run_without_reviews_says_so(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("review", "bench", "parrot", "-o", "run") == 2
+    for verb in (["score", "run"], ["compare", "run"], ["report", "run", "-o", "x.html"]):
+        capsys.readouterr()
+        assert run(*verb) == 2
+        assert "run holds no reviews (reviewbench review DATASET REVIEWER -o run)" in capsys.readouterr().err
+
+
+def test_the_remedy_for_a_missing_score_can_be_pasted_into_a_shell(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored(bench)
+    assert run("compare", "run", "--metric", "hits(beta=2.0)") == 2
+    assert "(reviewbench score run 'hits(beta=2.0)')" in capsys.readouterr().err
+
+
+def test_a_system_that_nobody_measured_is_named_wherever_the_others_are_shown(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored(bench)
+    replayed = [Review(case=case.id, system="late") for case in CASES]
+    (bench / "bench" / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in replayed))
+    assert run("review", "bench", "recorded", "-o", "run") == 0
+    capsys.readouterr()
+    assert run("compare", "run") == 0
+    assert "reviewed but not measured with hits, so not shown: late (reviewbench score)" in capsys.readouterr().out
+    assert run("report", "run", "-o", "x.html") == 0
+    assert "so not shown: late" in (bench / "x.html").read_text()
+    assert run("score", "run") == 0
+    capsys.readouterr()
+    assert run("compare", "run") == 0
+    assert "so not shown" not in capsys.readouterr().out
+
+
+def test_scores_whose_reviews_are_gone_are_refused(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reviews = scored(bench) / "reviews.jsonl"
+    reviews.write_bytes(b"".join(line for line in reviews.read_bytes().splitlines(True) if b"keen" not in line))
+    capsys.readouterr()
+    assert run("compare", "run") == 2
+    err = capsys.readouterr().err
+    assert "holds 2 scores of reviews that reviews.jsonl does not hold, such as keen on one" in err
+    assert "(remove scores.jsonl and score again)" in err
+
+
+def test_a_run_that_is_named_twice_is_no_comparison(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scored(bench)
+    assert run("compare", "run", "./run") == 2
+    assert "named twice" in capsys.readouterr().err
