@@ -41,7 +41,7 @@ def make_scores(system: str, table: Numbers) -> Iterator[Score]:
         said, references = hit + false, hit + missed
         parts = {"changes": 1, "comments": said, "matched": hit, "duplicate": 0, "neutral": 0, "false": false}
         parts |= {"rejected": 0, "references": references, "hit": hit, "missed": missed, "right": hit, "said": said}
-        parts |= {"soft_hit": hit, "soft_said": said, "unsure": 0, "placed": said, "invalid": 0, "clean": 0}
+        parts |= {"soft_hit": hit, "soft_right": hit, "unsure": 0, "placed": said, "invalid": 0, "clean": 0}
         parts |= {"clean_quiet": 0, "line_hits": hit, "line_references": references, "line_said": said}
         yield Score(case=f"case-{i:05d}", system=system, metric=signature(METRIC), benchmark=BENCHMARK, parts=parts)
 

@@ -17,7 +17,7 @@ from reviewbench.core.errors import BadInput
 from reviewbench.core.parsing import parse_json
 from reviewbench.core.protocols import Format, Parsed
 from reviewbench.core.records import Change, Comment, Location, Review
-from reviewbench.formats._comments import Collector, place_of
+from reviewbench.formats._comments import Collector, old_side, place_of
 from reviewbench.formats._fields import Node, as_node, clean, has, kind_of, peek
 
 
@@ -85,6 +85,6 @@ def _candidate(comment: Comment) -> dict[str, JsonValue]:
     return {
         "text": comment.body,
         "path": place.path,
-        "line": place.start,
+        "line": None if old_side(comment) else place.start,  # it would be taken for a line of the new file
         "source": source if isinstance(source, str) else "reviewbench",
     }
