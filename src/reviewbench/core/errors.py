@@ -2,6 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import re
+
+_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
+_NAMES_A_SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_SHORTEST_SECRET = 8  # characters; a shorter value is a word that may stand anywhere
+
+
+def hide_secrets(text: str) -> str:
+    """`text` without credentials in addresses and without the values of environment variables that name a secret."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST_SECRET and _NAMES_A_SECRET.search(name):
+            text = text.replace(value, "***")
+    return _IN_ADDRESS.sub("***@", text)
+
 
 def one_line(text: str, limit: int = 300) -> str:
     """`text` on one line, without control characters or terminal escapes, cut to `limit` characters."""
@@ -14,8 +29,8 @@ class UserError(Exception):
     """Something a user can put right. The command line prints it as one line and exits with code 2."""
 
     def __init__(self, problem: str, *, remedy: str = "") -> None:
-        self.problem = one_line(problem, 500)
-        self.remedy = one_line(remedy, 500)
+        self.problem = one_line(hide_secrets(problem), 500)
+        self.remedy = one_line(hide_secrets(remedy), 500)
         super().__init__(self.problem + (f" ({self.remedy})" if self.remedy else ""))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from pydantic import Field
 
 from reviewbench.core.base import Record
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import UserError, hide_secrets
 from reviewbench.core.labels import Label
 from reviewbench.core.records import Case, Change, Comment, Review
 from reviewbench.core.results import Bounds, Drop, Failure, FailureKind, Matching, Parts, Verdict
@@ -275,7 +275,7 @@ class Metric(Plugin):
             except UserError:
                 raise
             except Exception as error:  # the boundary where a plug-in's bug becomes a record, never a score
-                yield Failure(kind=FailureKind.CRASH, message=f"{type(error).__name__}: {error}")
+                yield Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
 
     def combine(self, bag: Bag) -> Mapping[str, Numbers]:
         """The readings of a bag; by default the mean of every part."""

@@ -20,7 +20,7 @@ from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar
 
-from reviewbench.core.errors import BadInput, UserError, one_line
+from reviewbench.core.errors import BadInput, UserError, hide_secrets, one_line
 from reviewbench.core.results import Failure, FailureKind
 
 A = TypeVar("A")
@@ -49,7 +49,7 @@ def failure_of(error: Exception) -> Failure:
     else:
         kind = FailureKind.CRASH
     words = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
-    return Failure(kind=kind, message=one_line(words, 500))
+    return Failure(kind=kind, message=one_line(hide_secrets(words), 500))
 
 
 def _attempt(fn: Callable[[A], B], item: A) -> B | Failure:

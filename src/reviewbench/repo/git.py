@@ -66,7 +66,6 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
 _DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--full-index")
 _DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
 _COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
-_SECRET = re.compile(r"(?<=://)[^/@\s]+@")
 _FORBIDDEN = {b"..", b".", b"", b".git"}
 
 
@@ -107,7 +106,7 @@ class Repository:
         except (OSError, ValueError) as error:  # an argument list too long, a NUL in an argument
             raise UserError(f"git {args[0]} cannot be run: {error}") from None
         if done.returncode != 0:
-            said = _SECRET.sub("***@", done.stderr.decode("utf-8", "replace"))
+            said = done.stderr.decode("utf-8", "replace")
             raise UserError(f"git {args[0]} failed in {self.git_dir.name}: {said or done.returncode}")
         return done.stdout
 
