@@ -94,3 +94,40 @@ def test_a_run_that_is_named_twice_is_no_comparison(bench: Path, capsys: pytest.
     scored(bench)
     assert run("compare", "run", "./run") == 2
     assert "named twice" in capsys.readouterr().err
+
+
+def test_reviews_that_were_changed_are_not_shown_under_old_scores_and_are_measured_again(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reviews = scored(bench) / "reviews.jsonl"
+    reviews.write_text(reviews.read_text().replace("the file is never closed", "rename this variable", 1))
+    capsys.readouterr()
+    assert run("compare", "run") == 2
+    assert "run: 1 reviews are not those that were measured, such as keen on one (reviewbench score run hits)" in (
+        capsys.readouterr().err
+    )
+    assert run("score", "run", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["totals"][0]["done"], found["totals"][0]["skipped"]) == (1, 3)
+    assert found["leaderboards"][0]["systems"][0]["parts"]["hit"] == 1
+    assert run("compare", "run") == 0
+
+
+def test_a_failure_where_nothing_can_be_measured_leaves_the_bounds_and_is_listed_once(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = Case(id="unknown", change=Change(repo="shop"))
+    with (bench / "bench" / "cases.jsonl").open("ab") as cases:
+        cases.write(case.to_line())
+    (bench / "said").mkdir()
+    for known in CASES:
+        (bench / "said" / f"{known.id}.md").write_text("- the file is never closed\n")
+    assert run("review", "bench", 'replay(path="said")', "-o", "run") == 0
+    capsys.readouterr()
+    assert run("score", "run", "--json") == 0
+    (system,) = json.loads(capsys.readouterr().out)["leaderboards"][0]["systems"]
+    assert (system["scored"], system["failed"]) == (2, 1)
+    f1 = next(e for e in system["estimates"] if e["reading"] == "f1")
+    assert f1["worst"] == f1["value"] == f1["best"] == 1
+    assert run("report", "run", "-o", "x.html") == 0
+    assert "1 failure" in (bench / "x.html").read_text()

@@ -255,6 +255,13 @@ def test_what_json_cannot_carry_is_refused_and_leaves_no_trace(tmp_path: Path) -
         create(tmp_path / "b", cases=[make_case(1).model_copy(update={"facts": {"x": float("nan")}})])
 
 
+def test_a_line_about_one_review_that_holds_another_is_refused(tmp_path: Path) -> None:
+    with create(tmp_path) as run:
+        run.append_outcome(said(0).model_copy(update={"system": "someone-else"}))
+        with pytest.raises(BadInput, match=r"reviews\.jsonl, line 1, field review: holds a review of case"):
+            run.outcomes()
+
+
 def test_a_reading_run_writes_nothing(tmp_path: Path) -> None:
     create(tmp_path).close()
     run = RunFolder.open(tmp_path)

@@ -183,7 +183,6 @@ def test_bounds_bound_every_share_and_leave_undefined_what_the_data_cannot_tell(
     )
     metric = Hits(judge="exact")
     bounds = metric.bounds(case)
-    assert bounds is not None
     worst, best = read(metric, bounds.worst), read(metric, bounds.best)
     ends = {"precision", "recall", "f1", "soft_precision", "soft_recall", "soft_f1"} | (
         {"line_precision", "line_recall", "line_f1"} if lined else set()

@@ -121,15 +121,23 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
 
 
 def _scores(run: RunFolder) -> list[Score]:
-    """The run's scores. Raises UserError where their reviews are gone: nobody could say what was measured."""
-    there = {(o.case, o.system, o.attempt) for o in run.outcomes()}
+    """The run's scores. Raises UserError where their reviews are gone or were changed since."""
+    there = {(o.case, o.system, o.attempt): o for o in run.outcomes()}
     scores = run.scores()
-    orphans = [s for s in scores if (s.case, s.system, s.attempt) not in there]
+    of = [there.get((s.case, s.system, s.attempt)) for s in scores]
+    orphans = [score for score, outcome in zip(scores, of, strict=True) if outcome is None]
     if there and orphans:
         raise UserError(
             f"{run.path / SCORES} holds {len(orphans)} scores of reviews that {REVIEWS} does not hold, "
             f"such as {orphans[0].system} on {orphans[0].case}",
             remedy=f"remove {SCORES} and score again",
+        )
+    changed = [s for s, outcome in zip(scores, of, strict=True) if outcome and not outcome.is_measured_by(s)]
+    if changed:
+        raise UserError(
+            f"{run.path}: {len(changed)} reviews are not those that were measured, "
+            f"such as {changed[0].system} on {changed[0].case}",
+            remedy=shlex.join(["reviewbench", "score", str(run.path), short_spec(load(Metric, changed[0].metric))]),
         )
     return scores
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
@@ -151,7 +152,8 @@ class Score(Record):
 
     `parts` are additive: the metric's `combine` makes readings out of their sums. `facets` hold the parts of the
     subsets of a case that can be sliced by (`category` -> `security` -> parts). `pins` name what the metric rests
-    on beyond its signature (judge weights, library versions).
+    on beyond its signature (judge weights, library versions). `of` is the outcome that was measured, by the first 16
+    hex digits of the SHA-256 of its line: a review that was changed since is not the one that this score is about.
     """
 
     case: Id
@@ -168,6 +170,7 @@ class Score(Record):
     pins: Mapping[str, str] = Field(default_factory=dict)
     usage: Usage = Usage()
     fake: bool = False
+    of: str = ""
 
 
 class Outcome(Record):
@@ -178,3 +181,12 @@ class Outcome(Record):
     attempt: Annotated[int, Field(ge=1)] = 1
     review: Review | None = None
     failure: Failure | None = None
+
+    @property
+    def digest(self) -> str:
+        """What a score of this outcome carries: the first 16 hex digits of the SHA-256 of its line."""
+        return hashlib.sha256(self.to_line()).hexdigest()[:16]
+
+    def is_measured_by(self, score: Score) -> bool:
+        """Whether the score is of this very outcome; a score that does not say is taken to be."""
+        return score.of in ("", self.digest)

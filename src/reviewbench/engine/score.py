@@ -126,6 +126,7 @@ def _missing(run: RunFolder, desk: _Desk, retry_failed: bool) -> tuple[list[Outc
         of_review = known is not None and known.reason == REVIEW_FAILED
         of_metric = known is not None and known.failure is not None and not of_review
         stale = of_review and (outcome.review is not None or (known is not None and known.failure != outcome.failure))
+        stale = stale or (known is not None and not outcome.is_measured_by(known))
         if known is None or stale or (of_metric and retry_failed):
             todo.append(outcome)
         else:
@@ -197,6 +198,7 @@ class _Desk:
             metric=self.metric,
             benchmark=self._benchmark,
             pins=self.pins,
+            of=outcome.digest,
             fake=outcome.review.fake if outcome.review else False,
         )
         if value is None:

@@ -296,6 +296,9 @@ def _check_outcome(outcome: Outcome, known: set[str], path: str, number: int) ->
         raise BadInput(path, f"case {outcome.case!r} is not in {CASES}", record=number, field="case")
     if (outcome.review is None) == (outcome.failure is None):
         raise BadInput(path, "must hold either a review or a failure", record=number)
+    said = outcome.review
+    if said is not None and (said.case, said.system, said.attempt) != (outcome.case, outcome.system, outcome.attempt):
+        raise BadInput(path, f"holds a review of case {said.case!r} by {said.system!r}", record=number, field="review")
 
 
 def _make_folder(folder: Path) -> None:

@@ -248,10 +248,10 @@ class Hits(Metric):
             readings[f"f{self.beta:g}"] = _f(bag, "right", "hit", self.beta)
         return readings
 
-    def bounds(self, case: Case) -> Bounds | None:
+    def bounds(self, case: Case) -> Bounds:
         """At worst: every finding missed and as many false comments (at least one). At best: all hit, none false."""
         if self._not_applicable(case):
-            return None
+            return Bounds(worst={}, best={})  # no review of such a case adds anything, so neither did the missing one
         n, lined = len(groups_of(case.references)), _lined(case)
         wrong = max(1, n)
         shared = {"changes": 1.0, "references": float(n), "clean": float(case.clean)}

@@ -235,7 +235,8 @@ def _troubles(data: ReportData, changes: Sequence[ChangeView]) -> Iterator[Troub
         if outcome.failure is not None:
             f = outcome.failure
             yield Trouble(anchors.get(outcome.case), outcome.case, outcome.system, "review", f.kind, f.message)
+    reviews = {(o.case, o.system, o.attempt): o.failure for o in data.outcomes}
     for score in data.scores:
-        if score.failure is not None:
+        if score.failure is not None and score.failure != reviews.get((score.case, score.system, score.attempt)):
             f = score.failure
             yield Trouble(anchors.get(score.case), score.case, score.system, score.metric, f.kind, f.message)
