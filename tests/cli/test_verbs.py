@@ -218,3 +218,11 @@ def test_an_f_beta_is_shown_by_its_name(run: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     assert main(["compare", str(run), "--metric", "hits(beta=0.5)", "--reading", "f0.5"]) == 0
     assert "F0.5" in capsys.readouterr().out
+
+
+def test_the_manifest_keeps_the_path_as_it_was_given(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(bench.parent)
+    assert main(["review", "cases.jsonl", "silent", "-o", "one"]) == 0
+    assert main(["review", "jsonl", "silent", "--from", "cases.jsonl", "-o", "two"]) == 0
+    for folder in ("one", "two"):
+        assert json.loads(Path(folder, "manifest.json").read_bytes())["dataset_path"] == "cases.jsonl"

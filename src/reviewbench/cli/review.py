@@ -57,7 +57,11 @@ def review(
     found = find_dataset(dataset, source)
     plan = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
     with RunFolder.create(
-        run, dataset=dataset_label(found), dataset_path=str(source or found.path), cases=found.cases(), seed=seed
+        run,
+        dataset=dataset_label(found),
+        dataset_path=_as_given(dataset, found, source),
+        cases=found.cases(),
+        seed=seed,
     ) as folder:
         totals = []
         for reviewer in plan:
@@ -87,6 +91,14 @@ def review(
         totals=tuple(totals),
         notes=tuple(found.notes()),
     )
+
+
+def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
+    """Where the data was said to be, in the user's own words: an absolute path would tell of this machine."""
+    if source:
+        return str(source)
+    named = isinstance(word, str) and found.path == str(Path(word).resolve())
+    return str(word) if named else found.path
 
 
 def _parse(word: str) -> Reviewer | dict[str, object]:
