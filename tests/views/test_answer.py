@@ -86,3 +86,11 @@ def test_undefined_systems_are_no_zeros() -> None:
 
 def test_fake_is_said() -> None:
     assert "A (fake)" in answer(_board(fake=True, A=0.5))
+
+
+def test_of_systems_that_score_the_very_same_none_comes_first() -> None:
+    table = _table(("A", "B", 0.0, 1.0), ("A", "C", 0.0, 1.0))
+    assert answer(_board(A=0.0, B=0.0, C=0.0), table) == "A, B and C score the same, .00 F1."
+    table = _table(("A", "B", 0.0, 1.0), ("A", "C", 0.1, 0.3))
+    said = answer(_board(A=0.5, B=0.5, C=0.4), table)
+    assert said == "A and B score the same, .50 F1; 30 changes cannot tell A from C."

@@ -109,6 +109,33 @@ def test_the_headline_comes_first_and_keeps_its_interval_on_80_columns(big: Repo
     assert "[" in lines[1]
 
 
+@pytest.mark.parametrize("width", [70, 50, 34])
+def test_a_narrow_terminal_shows_fewer_columns_and_cuts_no_number(
+    big: ReportData, width: int, make_comparisons: Callable[[Leaderboard], ComparisonTable]
+) -> None:
+    board = big.leaderboards[0]
+    for renderable in (tables.leaderboard(board), tables.comparison(make_comparisons(board))):
+        lines = printed(renderable, width)
+        assert max(cell_len(line) for line in lines) <= width
+        assert "…" not in "\n".join(lines), "something was cut off"
+    assert any(line.startswith(board.systems[0].system[:8]) for line in printed(tables.leaderboard(board), width))
+
+
+def test_what_holds_of_several_systems_alike_is_said_once(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    rows = tuple(
+        row.model_copy(
+            update={"system": name, "scored": 7, "failed": 0, "not_applicable": 6, "missing": 0, "cases": 13}
+        )
+        for row in board.systems[:1]
+        for name in ("a", "b")
+    )
+    said = flat(printed(tables.leaderboard(board.model_copy(update={"systems": rows})), 100))
+    assert "not scored (never counted as 0): a, b: 6 not applicable" in said
+    assert "as worst and best" not in said
+    assert "n = 7 of 13 changes" in said
+
+
 def test_undefined_is_a_dash(small: ReportData) -> None:
     row = next(line for line in printed(tables.leaderboard(small.leaderboards[0]), 100) if line.startswith("silent"))
     assert row.split()[3] == "–", "the precision of no comments"

@@ -40,7 +40,12 @@ def answer(board: Leaderboard, table: ComparisonTable | None = None) -> str:
         elif rest:
             sentences.append(_cannot_tell(known[0][1].n, rest))
     else:
-        sentences.append(f"{_scored(lead, board.headline)} and comes first")
+        level = [s for s in ranked if _value(s, board.headline) == _value(lead, board.headline)]
+        if len(level) > 1:
+            sentences.append(_level(level, board.headline))
+        else:
+            sentences.append(f"{_scored(lead, board.headline)} and comes first")
+        tied = [other for other in tied if other not in level]
         sentences.append(_cannot_tell(known[0][1].n, [lead, *tied]) if tied else "")
         if beaten:
             sentences.append(_leads(lead, *beaten[0]))
@@ -59,6 +64,23 @@ def _scored(system: SystemSummary, reading: str) -> str:
     return f"{_name(system)} scores {figure} on {changes}"
 
 
+def _value(system: SystemSummary, reading: str) -> float | None:
+    return figures.estimate(system, reading).value
+
+
+def _level(systems: Sequence[SystemSummary], reading: str) -> str:
+    """Several systems with the very same value: none of them comes first."""
+    e = figures.estimate(systems[0], reading)
+    return f"{_joined(systems, 'and')} score the same, {figures.number(e.value, e.unit)} {figures.label(reading)}"
+
+
+def _joined(systems: Sequence[SystemSummary], word: str) -> str:
+    names = [_name(s) for s in systems]
+    if len(names) > NAMED:
+        names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
 def _leads(lead: SystemSummary, other: SystemSummary, c: Comparison) -> str:
     size = figures.number(abs(c.difference) if c.difference is not None else None, c.unit)
     low, high = c.low, c.high
@@ -70,11 +92,7 @@ def _leads(lead: SystemSummary, other: SystemSummary, c: Comparison) -> str:
 
 
 def _cannot_tell(n: int, systems: Sequence[SystemSummary]) -> str:
-    names = [_name(s) for s in systems[1:]]
-    if len(names) > NAMED:
-        names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} more"]
-    joined = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-    return f"{n} change{'' if n == 1 else 's'} cannot tell {_name(systems[0])} from {joined}"
+    return f"{n} change{'' if n == 1 else 's'} cannot tell {_name(systems[0])} from {_joined(systems[1:], 'or')}"
 
 
 def _tied_behind(ranked: Sequence[SystemSummary], table: ComparisonTable | None, reading: str) -> list[SystemSummary]:

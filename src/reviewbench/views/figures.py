@@ -91,6 +91,13 @@ def estimate(system: SystemSummary, reading: str) -> Estimate:
     return system.estimate(reading) or Estimate(reading=reading, value=None, n=0, clusters=0)
 
 
+def scored_of(board: Leaderboard) -> str:
+    """How many changes the figures rest on: `30`, or `7 of 13` where no system was scored on all."""
+    scored = max((s.scored for s in board.systems), default=0)
+    cases = max((s.cases for s in board.systems), default=0)
+    return str(cases) if scored == cases else f"{scored} of {cases}"
+
+
 def readings(board: Leaderboard) -> list[str]:
     """Every reading that occurs, headline first, then precision and recall, then in the metric's own order."""
     found = dict.fromkeys(e.reading for system in board.systems for e in system.estimates)

@@ -132,7 +132,7 @@ def _environment() -> jinja2.Environment:
         "glyph": lambda state: figures.STATES[state][0],
         "column_label": lambda reading: figures.label(reading).replace(" per ", " / "),
         "found": found,
-        "case_count": lambda board: max((s.cases for s in board.systems), default=0),
+        "scored_of": figures.scored_of,
         "n_range": _n_range,
         "anchoring_words": anchoring_words,
     }

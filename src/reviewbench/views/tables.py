@@ -22,10 +22,12 @@ from reviewbench.views import figures
 from reviewbench.views.answer import answer, found
 
 WIDE = 96  # columns from which on every interval is shown
+NARROW, SLIM, TINY = 78, 60, 36  # below these: no secondary readings, the headline alone, no interval
 SHORT = {"comments_per_change": "c/chg", "clean_left_alone": "clean", "precision": "precision", "f1": "F1"}
 EXTRAS = ("comments_per_change", "noise", "clean_left_alone", "unsure")
 LINT_SHOWN = 20
 BOUNDS_SHOWN = 6
+NAMED = 4  # more systems than this with one remark are counted, not named
 
 
 def plain(text: str, limit: int = 300, style: str = "") -> Text:
@@ -93,12 +95,16 @@ def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width:
     known = figures.readings(board)
     main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
     extras = [r for r in known if r in EXTRAS] if len(main) > 1 else [r for r in known if r not in main][:4]
-    table.add_column("system", overflow="fold", min_width=12, max_width=max(16, width - 78))
+    if width < NARROW:
+        extras = []
+    if width < SLIM:
+        main = main[:1]
+    table.add_column("system", overflow="fold", min_width=min(12, width // 3), max_width=max(16, width - 78))
     for reading in (*main, *extras):
         _number_column(table, one_line(SHORT.get(reading, figures.label(reading)), 14))
     _number_column(table, "scored")
     for system in board.systems:
-        shown = [_figure(system, r, width >= WIDE or r == board.headline) for r in main]
+        shown = [_figure(system, r, width >= (TINY if r == board.headline else WIDE)) for r in main]
         table.add_row(_name(system), *shown, *(_figure(system, r, False) for r in extras), _coverage(system))
     if not board.systems:
         return Group(Text("no system was scored"), *_footer(board))
@@ -106,24 +112,30 @@ def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width:
 
 
 def _footer(board: Leaderboard) -> list[RenderableType]:
-    n = max((s.cases for s in board.systems), default=0)
+    changes = f"{figures.scored_of(board)} changes, {board.clusters} clusters by {board.clustered_by}"
+    resampled = f"{figures.percent(board.level)} intervals from {board.resamples:,} resamples, seed {board.seed}"
     lines = [
-        f"n = {n} changes, {board.clusters} clusters by {board.clustered_by}; {figures.percent(board.level)} intervals "
-        f"from {board.resamples:,} resamples, seed {board.seed}",
+        f"n = {changes}; {resampled}",
         f"{board.label or board.metric} on {board.dataset}, benchmark {figures.short_hash(board.benchmark)}; "
         f"all systems were scored on {board.common} changes",
     ]
     if any(e.reading in EXTRAS for s in board.systems for e in s.estimates):
         lines.append("c/chg: comments per change; clean: share of clean changes left alone; –: undefined; 2!: 2 failed")
-    failing = [
-        f"{s.system}: {_kinds(s, board.headline)}" for s in board.systems if s.failed or s.missing or s.not_applicable
-    ]
+    failing: dict[str, list[str]] = {}
+    for s in board.systems:
+        if s.failed or s.missing or s.not_applicable:
+            failing.setdefault(_kinds(s, board.headline), []).append(s.system)
     if failing:
-        lines.append("! not scored (never counted as 0): " + "; ".join(failing))
+        said = "; ".join(f"{_names(systems)}: {kinds}" for kinds, systems in failing.items())
+        lines.append(f"! not scored (never counted as 0): {said}")
     lines += [f"! {board.estimate_note}" if board.estimate_note else ""]
     lines += [f"! {warning}" for warning in board.warnings]
     lines += [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
     return [Text(""), _notes(*lines)]
+
+
+def _names(systems: Sequence[str]) -> str:
+    return ", ".join(systems) if len(systems) <= NAMED else f"{len(systems)} systems"
 
 
 def _kinds(system: SystemSummary, reading: str) -> str:
@@ -134,7 +146,7 @@ def _kinds(system: SystemSummary, reading: str) -> str:
         f"{system.missing} missing" if system.missing else "",
     ]
     e = figures.estimate(system, reading)
-    if figures.defined(e.worst) and figures.defined(e.best):
+    if (system.failed or system.missing) and figures.defined(e.worst) and figures.defined(e.best):
         bounds = f"{figures.number(e.worst, e.unit)} to {figures.number(e.best, e.unit)}"
         said.append(f"{figures.label(reading)} {bounds} with these as worst and best")
     return ", ".join(s for s in said if s)
@@ -190,26 +202,30 @@ def comparison(table: ComparisonTable) -> RenderableType:
 
 def _comparison(table: ComparisonTable, width: int) -> RenderableType:
     grid = _table()
-    grid.add_column("first - second", overflow="fold", min_width=14, max_width=max(20, width - 66))
-    for name in ("reading", "diff", "interval", "p", "Holm p", "detectable", "n"):
+    grid.add_column("first - second", overflow="fold", min_width=min(14, width // 3), max_width=max(20, width - 66))
+    names = ["reading", "diff", "interval", "p", "Holm p", "detectable", "n"]
+    shown = names if width >= NARROW else ["diff", "interval", "Holm p"] if width >= TINY else ["diff"]
+    for name in shown:
         _number_column(grid, name)
     for c in table.comparisons:
         pair = plain(c.first, 500).append(" - ").append(plain(c.second, 500))
         sure = found(c)
-        grid.add_row(
-            pair,
-            Text(one_line(figures.label(c.reading), 12)),
-            Text(figures.signed(c.difference, c.unit) + ("*" if sure else ""), style="bold" if sure else ""),
-            Text(figures.interval(c.low, c.high, c.unit, "") or figures.UNDEFINED),
-            Text(figures.p_value(c.p)),
-            Text(figures.p_value(c.p_holm)),
-            Text(figures.number(c.detectable, c.unit)),
-            Text(str(c.n)),
-        )
-    tests = ", ".join(dict.fromkeys(c.test for c in table.comparisons))
+        cells = {
+            "reading": Text(one_line(figures.label(c.reading), 12)),
+            "diff": Text(figures.signed(c.difference, c.unit) + ("*" if sure else ""), style="bold" if sure else ""),
+            "interval": Text(figures.interval(c.low, c.high, c.unit, "") or figures.UNDEFINED),
+            "p": Text(figures.p_value(c.p)),
+            "Holm p": Text(figures.p_value(c.p_holm)),
+            "detectable": Text(figures.number(c.detectable, c.unit)),
+            "n": Text(str(c.n)),
+        }
+        grid.add_row(pair, *(cells[name] for name in shown))
+    many = len(table.comparisons)
+    corrected = f", corrected over {many} comparisons (Holm)," if many > 1 else ""
+    tests = "; ".join(dict.fromkeys(c.test for c in table.comparisons))
     level = figures.percent(table.comparisons[0].level) if table.comparisons else "95%"
     lines = [
-        f"* found: p, corrected over {len(table.comparisons)} comparisons (Holm), is under .05. Intervals at {level}, "
+        f"* found: p{corrected} is under .05. Intervals at {level}, "
         f"{table.resamples:,} resamples clustered by {table.clustered_by}, seed {table.seed}",
         "detectable: the smallest true difference that these changes would have shown with 80% power",
         f"test: {tests}" if tests else "",
