@@ -105,3 +105,23 @@ def test_every_line_of_the_catalogue_says_something() -> None:
         assert [entry.name for entry in entries] == names(kind)
         for entry in entries:
             assert len(entry.summary) > 15, entry
+
+
+def test_a_secret_is_refused_as_a_parameter() -> None:
+    for text in ("hits(api_key='x')", "hits(auth_token='x')", "hits(PASSWORD='x')"):
+        with pytest.raises(UserError, match=r"no parameter|looks like a secret"):
+            load(Metric, text)
+    with pytest.raises(UserError, match="looks like a secret"):
+        build(Keyed, parse_spec("Keyed(api_key='x')"))
+    assert build(Keyed, parse_spec("Keyed(tokens=5)")).tokens == 5
+
+
+@dataclass(frozen=True)
+class Keyed(Metric):
+    """A metric that asks for a key."""
+
+    api_key: str = ""
+    tokens: int = 0
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        return "never applies"

@@ -128,5 +128,4 @@ def test_several_raters_must_be_told_apart() -> None:
     with pytest.raises(UserError, match="2 raters"):
         judged(Recorded(), labels)
     assert values(judged(Recorded(rater="model-b"), labels))[0][0] is False
-    with pytest.raises(UserError, match="model-c judged nothing"):
-        judged(Recorded(rater="model-c"), labels)
+    assert values(judged(Recorded(rater="model-c"), labels)) == [[None, None], [None, None]], "skipped, not wrong"

@@ -12,6 +12,7 @@ import dataclasses
 import difflib
 import importlib
 import inspect
+import re
 import math
 import types
 import typing
@@ -24,6 +25,7 @@ from reviewbench.core.protocols import Plugin
 
 P = TypeVar("P", bound=Plugin)
 PACKAGE = "reviewbench"
+_SECRET = re.compile(r"(?i)api_?key|(^|_)(token|password|passwd|secret|credentials?)$")
 
 
 class Spec(NamedTuple):
@@ -153,6 +155,12 @@ def build(cls: type[P], spec: Spec) -> P:
     if unknown:
         known = ", ".join(sorted(fields)) or "none"
         raise UserError(f"{spec.name} has no parameter {unknown[0]!r}", remedy=f"it has: {known}")
+    for key, value in spec.parameters.items():
+        if isinstance(value, str) and value and _SECRET.search(key):
+            raise UserError(
+                f"{spec.name}: {key} looks like a secret, and parameters are written into manifests and reports",
+                remedy="let the plug-in read it from the environment",
+            )
     hints = typing.get_type_hints(cls)
     for key, value in spec.parameters.items():
         if not _fits(value, hints[key]):

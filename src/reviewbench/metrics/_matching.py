@@ -70,7 +70,7 @@ class Evidence:
     def _pair(self, comment: Comment, reference: Comment, verdict: Verdict | None) -> Pair:
         pair = _location.locate(comment, reference, self.rules.tolerance)
         weighed = None
-        if verdict is not None and self.rules.location == "hint":
+        if verdict is not None and self.rules.location == "hint" and not self.rules.variant:
             weighed = _location.weigh(verdict.probability, pair, self.rules.base_rate)
         return pair.model_copy(update={"verdict": verdict, "weighed": weighed})
 
