@@ -12,8 +12,8 @@ import dataclasses
 import difflib
 import importlib
 import inspect
-import re
 import math
+import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
