@@ -198,7 +198,7 @@ def test_what_a_variant_declares_broken_is_no_failure_but_is_told() -> None:
 def test_what_cannot_be_tried_says_why() -> None:
     checks = examine(Exact(fault="code"), small_cases())
     assert [(c.ok, c.found) for c in checks] == [
-        (None, "exact needs the code under review, and small has no diffs at hand (reviewbench get small --with-code)")
+        (None, "exact needs the code under review, which is not at hand for small (reviewbench get small --with-code)")
     ]
     checks = examine(Exact(fault="elsewhere"), small_cases())
     assert [(c.ok, c.found) for c in checks] == [(None, "the metric applies to none of these cases")]

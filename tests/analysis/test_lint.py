@@ -137,3 +137,9 @@ def test_any_text_is_linted_without_breaking(bodies: list[str]) -> None:
     )
     for finding in lint([case]):
         finding.to_line()
+
+
+def test_a_patch_that_cannot_be_read_is_named_and_a_rename_without_one_is_not() -> None:
+    files = (ChangedFile(path="a.py", patch="--- a\n+++ b\n"), ChangedFile(path="b.py", old_path="c.py", patch=""))
+    case = Case(id="one", change=Change(repo="r", files=files), verdict=True)
+    assert rules(case) == [("warning", "patch_without_hunk", "")]

@@ -131,3 +131,9 @@ def test_a_failure_where_nothing_can_be_measured_leaves_the_bounds_and_is_listed
     assert f1["worst"] == f1["value"] == f1["best"] == 1
     assert run("report", "run", "-o", "x.html") == 0
     assert "1 failure" in (bench / "x.html").read_text()
+
+
+def test_who_has_no_code_is_told_where_it_would_come_from(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("review", "bench", "parrot", "-o", "run") == 2
+    err = capsys.readouterr().err
+    assert "parrot needs the code under review, which is not at hand for jsonl (give each change its files" in err

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from git_project import make_change
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Dataset
@@ -205,3 +206,18 @@ def test_no_record_brings_anything_but_a_user_error(
 def test_spec_round_trip() -> None:
     data = Jsonl(path="x.jsonl")
     assert load(Dataset, signature(data)) == data and data.card.title
+
+
+def test_a_change_that_only_names_its_commits_gets_its_patches_from_there(tmp_path: Path) -> None:
+    change = make_change(tmp_path / "shop", {"a.py": "one\n"}, {"a.py": "one\ntwo\n"})
+    bare = change.model_copy(update={"files": (), "git": "shop", "id": None})
+    gone = bare.model_copy(update={"head": "0" * 40})
+    cases = [Case(id="here", change=bare), Case(id="gone", change=gone)]
+    file = write(tmp_path, *(case.to_line() for case in cases))
+    dataset = Jsonl(path=str(file))
+    here, without = dataset.cases()
+    assert here.change.files == change.files
+    assert without.change.files == ()
+    (note,) = dataset.notes()
+    assert note.item == "gone" and note.reason.startswith("no diff: git diff-tree failed")
+    assert load(Dataset, signature(dataset)) == dataset

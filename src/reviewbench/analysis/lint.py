@@ -34,6 +34,7 @@ def lint(cases: Sequence[Case]) -> list[LintFinding]:
         found += _same_as(case)
         found += _repeated(case)
         found += _contradictory(case)
+        found += _patches(case)
         found += _places(case)
         found += _verdict(case)
         for comment in _known(case):
@@ -189,6 +190,13 @@ def _range(case: Case, comment: Comment) -> Iterator[LintFinding]:
         yield _finding(
             "warning", "long_range", case.id, f"spans {span.end - span.start + 1:,} lines of {span.path}", comment.id
         )
+
+
+def _patches(case: Case) -> Iterator[LintFinding]:
+    """Patches that hold no hunk: such a file looks unchanged to whoever reads the diff. Pure renames have none."""
+    for file in case.change.files:
+        if file.patch and file.patch.strip() and not parse_patch(file.patch):
+            yield _finding("warning", "patch_without_hunk", case.id, f"the patch of {file.path} holds no hunk")
 
 
 def _places(case: Case) -> Iterator[LintFinding]:

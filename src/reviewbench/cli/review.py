@@ -10,7 +10,7 @@ import click
 from reviewbench.cli._output import Progress, emit, from_option, json_option, note, progress_bar, seed_option
 from reviewbench.cli._words import dataset_label, find_dataset
 from reviewbench.core.base import Record
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import NeedsCode, UserError
 from reviewbench.core.plugins import load, parse_spec
 from reviewbench.core.protocols import Dataset, Reviewer
 from reviewbench.core.results import Drop
@@ -72,8 +72,8 @@ def review(
                 folder.add_labels(labels)  # after the reviews: refused ones must not leave their verdicts behind
                 continue
             executor = Threads(workers) if workers > 1 else Serial()
-            totals.append(
-                run_reviewer(
+            try:
+                done = run_reviewer(
                     folder,
                     reviewer,
                     executor=executor,
@@ -81,7 +81,9 @@ def review(
                     retry_failed=retry_failed,
                     progress=progress,
                 )
-            )
+            except NeedsCode as error:
+                raise NeedsCode(error.what, dataset_label(found), found.code_remedy()) from None
+            totals.append(done)
         manifest = folder.manifest
     return ReviewResult(
         run=str(run),

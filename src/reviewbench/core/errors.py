@@ -65,8 +65,9 @@ class NeedsCode(UserError):
     A reviewer does not know which data set its change comes from and leaves `dataset` empty.
     """
 
-    def __init__(self, what: str, dataset: str = "") -> None:
+    def __init__(self, what: str, dataset: str = "", remedy: str = "") -> None:
+        self.what = what
         super().__init__(
-            f"{what} needs the code under review, and {dataset or 'this data set'} has no diffs at hand",
-            remedy=f"reviewbench get {dataset or 'DATASET'} --with-code",
+            f"{what} needs the code under review, which is not at hand for {dataset or 'this data set'}",
+            remedy=remedy or f"reviewbench get {dataset or 'DATASET'} --with-code",
         )

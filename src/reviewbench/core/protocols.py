@@ -100,6 +100,10 @@ class Dataset(Plugin):
             f"{type(self).__name__} ships no code", remedy="reviewbench info shows where its data comes from"
         )
 
+    def code_remedy(self) -> str:
+        """What a user can do when a reviewer needs the code under review and it is not at hand."""
+        return "its changes come without code: choose a reviewer that needs none"
+
     def notes(self) -> Sequence[Drop]:
         """What reading put right or left out, each with its reason. Complete once `cases()` was read."""
         return ()

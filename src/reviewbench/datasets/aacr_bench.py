@@ -72,6 +72,10 @@ class AacrBench(Dataset):
         """One case a pull request: those of the positive file in its order, then those of the negative file alone."""
         return self._read()[0]
 
+    def code_remedy(self) -> str:
+        """The commits are fetched on request."""
+        return "reviewbench get aacr_bench --with-code"
+
     def notes(self) -> Sequence[Drop]:
         """Ranges put right, pull requests that only the negative file holds, changes whose code was not fetched."""
         return self._read()[1]

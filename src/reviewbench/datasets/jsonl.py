@@ -6,7 +6,7 @@ Source: this project; every field is described in docs/jsonl.md and docs/schema/
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,8 +16,10 @@ from reviewbench.core.labels import Label
 from reviewbench.core.parsing import lines, parse_record
 from reviewbench.core.protocols import Card, Dataset
 from reviewbench.core.records import Case, Review
+from reviewbench.core.results import Drop
 from reviewbench.datasets._cards import JSONL
 from reviewbench.datasets._home import locate
+from reviewbench.repo.git import Repository
 
 R = TypeVar("R", bound=Record)
 CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
@@ -28,6 +30,7 @@ class Jsonl(Dataset):
     """A file of cases, or a folder: its `cases.jsonl`, else all its `*.jsonl` in the order of their names."""
 
     path: str = ""
+    _gaps: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def card(self) -> Card:
@@ -35,16 +38,31 @@ class Jsonl(Dataset):
         return JSONL
 
     def cases(self) -> Iterator[Case]:
-        """The cases in the order of the file, read as they are asked for. Raises BadInput at the first bad record."""
+        """The cases in the order of the file, read as they are asked for. Raises BadInput at the first bad record.
+
+        A change that names its commits and holds no patches gets them from there.
+        """
         seen: set[str] = set()
+        self._gaps[:] = ()
         for file in case_files(self._given()):
             for number, case in _records(Case, file):
                 if case.id in seen:
                     raise BadInput(file.name, f"the case {case.id!r} occurs twice", record=number, field="id")
                 seen.add(case.id)
-                yield _with_git(case, file)
+                whole, gap = _with_files(_with_git(case, file))
+                if gap:
+                    self._gaps.append(Drop(item=case.id, by="jsonl", reason=gap))
+                yield whole
         if not seen:
             raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/jsonl.md")
+
+    def notes(self) -> Sequence[Drop]:
+        """Changes whose commits are named but could not be read."""
+        return tuple(self._gaps)
+
+    def code_remedy(self) -> str:
+        """Where the code of one's own cases comes from."""
+        return "give each change its files with patches, or git, base and head: docs/jsonl.md"
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
         """The reviews in the folder's `reviews.jsonl`, one a line; labels stand on the cases."""
@@ -97,3 +115,15 @@ def _with_git(case: Case, file: Path) -> Case:
     if git is None or Path(git).is_absolute():
         return case
     return case.model_copy(update={"change": case.change.model_copy(update={"git": str(file.parent / git)})})
+
+
+def _with_files(case: Case) -> tuple[Case, str]:
+    """The case with the patches between its commits where it brings none itself, and why there are none."""
+    change = case.change
+    if change.files or not (change.git and change.base and change.head):
+        return case, ""
+    try:
+        files = Repository(Path(change.git)).changed_files(change.base, change.head)
+    except UserError as error:
+        return case, f"no diff: {error}"
+    return case.model_copy(update={"change": change.model_copy(update={"files": files})}), ""

@@ -77,6 +77,10 @@ class Sample(Dataset):
         repository.run("clone", "--quiet", bundle, str(folder.absolute()), protocols=("file",))
         return len(repository.paths("refs/heads/main"))
 
+    def code_remedy(self) -> str:
+        """The repository is unpacked from the package, which can only fail for a reason that has a name."""
+        return self._repository()[1]
+
     def notes(self) -> Sequence[Drop]:
         """Whether the code itself is missing, and why."""
         git, why = self._repository()
