@@ -136,4 +136,4 @@ def test_a_failure_where_nothing_can_be_measured_leaves_the_bounds_and_is_listed
 def test_who_has_no_code_is_told_where_it_would_come_from(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("review", "bench", "parrot", "-o", "run") == 2
     err = capsys.readouterr().err
-    assert "parrot needs the code under review, which is not at hand for jsonl (give each change its files" in err
+    assert "parrot needs the code under review, which is not at hand for bench (give each change its files" in err

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import click
 
-from reviewbench.analysis.compare import compare as compare_scores
+from reviewbench.analysis.compare import Pairs
 from reviewbench.cli._output import emit, json_option, seed_option
-from reviewbench.cli._words import read_runs
+from reviewbench.cli._runs import read_runs
 from reviewbench.core.errors import UserError
 from reviewbench.core.summaries import ComparisonTable
 
@@ -29,31 +28,16 @@ def compare(
     `systems` keeps only those named; of two, the first is compared with the second.
     """
     tables = []
-    for measured in read_runs(runs, metric):
-        scores = measured.scores
-        known = list(dict.fromkeys(score.system for score in scores))
+    for entry in read_runs(runs, metric):
+        known = entry.systems
         if missing := [s for s in systems if s not in known]:
             raise UserError(f"no system {missing[0]!r} in these runs", remedy=f"there are: {', '.join(known)}")
-        if systems:
-            scores = [score for score in scores if score.system in systems]
-        if len({score.system for score in scores}) < 2:
+        kept = [score for score in entry.scores if not systems or score.system in systems]
+        measured = entry._replace(scores=kept)
+        if len(measured.systems) < 2:
             raise UserError("it takes two systems to compare", remedy="name two runs, or a run of several systems")
-        pairs: Sequence[tuple[str, str]] | Literal["all"] | None = None
-        if len(systems) == 2:
-            pairs = [(systems[0], systems[1])]
-        elif every_pair:
-            pairs = "all"
-        table = compare_scores(
-            scores,
-            measured.cases,
-            measured.metric,
-            dataset=measured.dataset,
-            benchmark=measured.benchmark,
-            pairs=pairs,
-            readings=readings,
-            resamples=resamples,
-            seed=seed,
-        )
+        pairs: Pairs = [(systems[0], systems[1])] if len(systems) == 2 else "all" if every_pair else None
+        table = measured.comparison(pairs, resamples, seed, readings=readings)
         left_out = () if systems else measured.warnings
         tables.append(table.model_copy(update={"warnings": (*left_out, *table.warnings)}))
     return tables

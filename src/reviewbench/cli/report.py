@@ -7,11 +7,10 @@ from pathlib import Path
 
 import click
 
-from reviewbench.analysis.compare import compare as compare_scores
-from reviewbench.analysis.leaderboard import leaderboard
+from reviewbench.analysis.compare import Pairs
 from reviewbench.analysis.panel import stated_facets
 from reviewbench.cli._output import emit, json_option, seed_option
-from reviewbench.cli._words import Measured, read_runs
+from reviewbench.cli._runs import Measured, read_runs
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
 from reviewbench.core.summaries import ComparisonTable
@@ -49,17 +48,7 @@ def report(
     entries = read_runs(runs, metric)
     boards, tables = [], []
     for measured in entries:
-        board = leaderboard(
-            measured.scores,
-            measured.cases,
-            measured.metric,
-            dataset=measured.dataset,
-            benchmark=measured.benchmark,
-            slices=list(slices) or telling_slices(measured),
-            resamples=resamples,
-            seed=seed,
-        )
-        boards.append(board.model_copy(update={"warnings": (*measured.warnings, *board.warnings)}))
+        boards.append(measured.leaderboard(list(slices) or telling_slices(measured), resamples, seed))
         tables += _comparisons(measured, resamples, seed)
     manifests = [RunFolder.open(run).manifest for run in runs]
     manifest = manifests[0]
@@ -119,22 +108,11 @@ def telling_slices(measured: Measured) -> list[str]:
 
 def _comparisons(measured: Measured, resamples: int, seed: int) -> list[ComparisonTable]:
     """Every pair; of more systems than a page can hold pairs of, each against the leader."""
-    systems = {score.system for score in measured.scores}
+    systems = measured.systems
     if len(systems) < 2:
         return []
-    return [
-        compare_scores(
-            measured.scores,
-            measured.cases,
-            measured.metric,
-            dataset=measured.dataset,
-            benchmark=measured.benchmark,
-            pairs="all" if len(systems) <= MOST_PAIRED else None,
-            readings=[measured.metric.headline],
-            resamples=resamples,
-            seed=seed,
-        )
-    ]
+    pairs: Pairs = "all" if len(systems) <= MOST_PAIRED else None
+    return [measured.comparison(pairs, resamples, seed)]
 
 
 @click.command("report")

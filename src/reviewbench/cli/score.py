@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from reviewbench.analysis.compare import compare
-from reviewbench.analysis.leaderboard import leaderboard
 from reviewbench.cli._output import Progress, emit, json_option, progress_bar, seed_option
-from reviewbench.cli._words import find_metrics, read_runs
+from reviewbench.cli._runs import read_runs
+from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Record
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Metric
@@ -49,30 +48,9 @@ def score(
     boards, comparisons = [], []
     for metric in wanted:
         measured = read_runs([run], signature(metric))[0]
-        boards.append(
-            leaderboard(
-                measured.scores,
-                measured.cases,
-                measured.metric,
-                dataset=measured.dataset,
-                benchmark=measured.benchmark,
-                slices=slices,
-                resamples=resamples,
-                seed=seed,
-            )
-        )
+        boards.append(measured.leaderboard(slices, resamples, seed))
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
-            comparisons.append(
-                compare(
-                    measured.scores,
-                    measured.cases,
-                    measured.metric,
-                    dataset=measured.dataset,
-                    benchmark=measured.benchmark,
-                    resamples=resamples,
-                    seed=seed,
-                )
-            )
+            comparisons.append(measured.comparison(None, resamples, seed))
     return ScoreResult(run=str(run), totals=totals, leaderboards=tuple(boards), comparisons=tuple(comparisons))
 
 

@@ -1,0 +1,162 @@
+"""Run folders read together, and what can be made of their scores."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from reviewbench.analysis.compare import Pairs
+from reviewbench.analysis.compare import compare as make_comparison
+from reviewbench.analysis.leaderboard import leaderboard as make_leaderboard
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import load, short_spec, signature
+from reviewbench.core.protocols import Metric
+from reviewbench.core.records import Case
+from reviewbench.core.results import Outcome, Score
+from reviewbench.core.summaries import ComparisonTable, Leaderboard
+from reviewbench.engine.store import REVIEWS, SCORES, RunFolder
+
+T = TypeVar("T", Outcome, Score)
+
+
+class Measured(NamedTuple):
+    """Runs read together: one benchmark, the systems of all of them, and one metric's scores."""
+
+    metric: Metric
+    cases: list[Case]
+    scores: list[Score]
+    outcomes: list[Outcome]
+    dataset: str
+    benchmark: str
+    unscored: tuple[str, ...] = ()
+
+    def leaderboard(self, slices: Sequence[str], resamples: int, seed: int) -> Leaderboard:
+        """The leaderboard of these scores, with what must be said beside them."""
+        board = make_leaderboard(
+            self.scores,
+            self.cases,
+            self.metric,
+            dataset=self.dataset,
+            benchmark=self.benchmark,
+            slices=slices,
+            resamples=resamples,
+            seed=seed,
+        )
+        return board.model_copy(update={"warnings": (*self.warnings, *board.warnings)})
+
+    def comparison(
+        self, pairs: Pairs, resamples: int, seed: int, *, readings: Sequence[str] | None = None
+    ) -> ComparisonTable:
+        """The paired comparisons of these scores."""
+        return make_comparison(
+            self.scores,
+            self.cases,
+            self.metric,
+            dataset=self.dataset,
+            benchmark=self.benchmark,
+            pairs=pairs,
+            readings=readings,
+            resamples=resamples,
+            seed=seed,
+        )
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems that were scored, in the order of the runs."""
+        return list(dict.fromkeys(score.system for score in self.scores))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be said wherever these scores are shown."""
+        if not self.unscored:
+            return ()
+        shown = ", ".join(self.unscored[:8]) + (f" and {len(self.unscored) - 8} more" if len(self.unscored) > 8 else "")
+        return (f"reviewed but not measured with {short_spec(self.metric)}, so not shown: {shown} (reviewbench score)",)
+
+
+def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Measured]:
+    """One entry per metric that the runs were scored with, or for the one that is named.
+
+    Systems that have the same name in two runs are told apart by their run's name. Raises UserError for runs of
+    different benchmarks and for runs that nobody scored yet.
+    """
+    runs = [RunFolder.open(Path(path)) for path in paths]
+    if not runs:
+        raise UserError("no run folder given")
+    places = [Path(path).resolve() for path in paths]
+    if twice := next((path for i, path in enumerate(paths) if places[i] in places[:i]), None):
+        raise UserError(f"{twice} is named twice", remedy="name each run once")
+    first = runs[0].manifest
+    for run, path in zip(runs, paths, strict=True):
+        if run.manifest.benchmark != first.benchmark:
+            raise UserError(
+                f"{paths[0]} and {path} are runs of different benchmarks ({first.dataset}, {run.manifest.dataset})",
+                remedy="only runs on the same cases can be held against each other",
+            )
+    renames = _renames(runs, paths)
+    cases = runs[0].cases()
+    outcomes = [_renamed(o, renames[i]) for i, run in enumerate(runs) for o in run.outcomes()]
+    scores = [_renamed(s, renames[i]) for i, run in enumerate(runs) for s in _scores(run)]
+    if not outcomes:
+        raise UserError(f"{paths[0]} holds no reviews", remedy=f"reviewbench review DATASET REVIEWER -o {paths[0]}")
+    wanted = signature(load(Metric, metric)) if metric else None
+    signatures = list(dict.fromkeys(score.metric for score in scores))
+    chosen = [s for s in signatures if wanted is None or s == wanted]
+    if not chosen:
+        spec = short_spec(load(Metric, metric)) if metric else "hits"
+        what = f"with {spec}" if metric else "yet"
+        command = shlex.join(["reviewbench", "score", str(paths[0]), spec])
+        raise UserError(f"{paths[0]} was not scored {what}", remedy=command)
+    metrics = [load(Metric, name) for name in chosen]
+    if len(runs) > 1 and (apart := [m for m in metrics if m.joint]):
+        raise UserError(
+            f"{short_spec(apart[0])} looks at all systems of a run together, and these were measured run by run",
+            remedy="review them into one folder, or choose another metric with --metric",
+        )
+    systems = list(dict.fromkeys(outcome.system for outcome in outcomes))
+    entries = []
+    for loaded, name in zip(metrics, chosen, strict=True):
+        mine = [s for s in scores if s.metric == name]
+        seen = {s.system for s in mine}
+        unscored = tuple(system for system in systems if system not in seen)
+        entries.append(Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored))
+    return entries
+
+
+def _scores(run: RunFolder) -> list[Score]:
+    """The run's scores. Raises UserError where their reviews are gone or were changed since."""
+    there = {(o.case, o.system, o.attempt): o for o in run.outcomes()}
+    scores = run.scores()
+    of = [there.get((s.case, s.system, s.attempt)) for s in scores]
+    orphans = [score for score, outcome in zip(scores, of, strict=True) if outcome is None]
+    if there and orphans:
+        raise UserError(
+            f"{run.path / SCORES} holds {len(orphans)} scores of reviews that {REVIEWS} does not hold, "
+            f"such as {orphans[0].system} on {orphans[0].case}",
+            remedy=f"remove {SCORES} and score again",
+        )
+    changed = [s for s, outcome in zip(scores, of, strict=True) if outcome and not outcome.is_measured_by(s)]
+    if changed:
+        raise UserError(
+            f"{run.path}: {len(changed)} reviews are not those that were measured, "
+            f"such as {changed[0].system} on {changed[0].case}",
+            remedy=shlex.join(["reviewbench", "score", str(run.path), short_spec(load(Metric, changed[0].metric))]),
+        )
+    return scores
+
+
+def _renames(runs: Sequence[RunFolder], paths: Sequence[str | Path]) -> list[dict[str, str]]:
+    systems = [{outcome.system for outcome in run.outcomes()} for run in runs]
+    names = [Path(path).resolve().name for path in paths]
+    result = []
+    for i, own in enumerate(systems):
+        others = set().union(*(s for j, s in enumerate(systems) if j != i))
+        label = names[i] if names.count(names[i]) == 1 else f"{names[i]}-{i + 1}"
+        result.append({system: f"{label}:{system}" for system in own & others})
+    return result
+
+
+def _renamed(record: T, names: dict[str, str]) -> T:
+    return record.model_copy(update={"system": names[record.system]}) if record.system in names else record
