@@ -13,6 +13,7 @@ from typing import ClassVar
 from reviewbench.core.errors import BadInput
 from reviewbench.core.protocols import Format, Parsed
 from reviewbench.core.records import Location
+from reviewbench.core.results import Drop
 from reviewbench.formats._comments import Collector, chatter
 from reviewbench.formats._fields import decode, peek
 from reviewbench.formats._prose import Block, blocks, fences, is_report, place_in, severity_in, title
@@ -32,7 +33,9 @@ class Markdown(Format):
         found = Collector(source, "markdown")
         for number, finding in enumerate(_findings(blocks(text), found), 1):
             _add(found, finding, f"block {number}")
-        return [found.parsed()]
+        parsed = found.parsed()
+        how = "read as free text and split by rules, without a model; if it is another format, name it with format="
+        return [parsed.model_copy(update={"skipped": (*parsed.skipped, Drop(item=source, by="markdown", reason=how))})]
 
     def recognises(self, data: bytes) -> bool:
         """Any text that is not JSON."""
