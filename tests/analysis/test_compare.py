@@ -214,3 +214,15 @@ def test_the_seed_decides_and_the_result_survives_json() -> None:
     assert found == table(scores, cases, Micro())
     assert found.comparisons[0].low != table(scores, cases, Micro(), seed=1).comparisons[0].low
     assert ComparisonTable.model_validate_json(found.model_dump_json()) == found
+
+
+def test_a_share_cannot_differ_by_more_than_one_so_no_such_difference_is_called_detectable() -> None:
+    cases = make_cases(2)
+    rows = {"a": [{"tp": 1, "fp": 0, "fn": 0}, {"tp": 0, "fp": 0, "fn": 1}]}
+    rows["b"] = [{"tp": 0, "fp": 0, "fn": 1}, {"tp": 1, "fp": 0, "fn": 0}]
+    scores = [
+        score(Micro(), s, case, parts) for s, cells in rows.items() for case, parts in zip(cases, cells, strict=True)
+    ]
+    found = table(scores, cases, Micro(), readings=["recall"])
+    assert [c.detectable for c in found.comparisons] == [None]
+    assert any("however large" in text for text in found.warnings)

@@ -183,6 +183,9 @@ class _Duel:
                 detectable = detectable_difference(_ignore_rounding(standard_error(gaps, clusters.count), one, two))
                 if detectable is None:
                     notes.append(f"the difference in {reading} never varies, so no detectable difference can be given")
+                elif detectable > 1 and self.metric.units.get(reading, "share") == "share":
+                    detectable = None  # shares differ by 1 at most
+                    notes.append(f"no difference in {reading}, however large, would have been detected reliably")
         comparison = Comparison(
             reading=reading,
             first=self.panel.systems[self.first],
