@@ -17,7 +17,7 @@ from reviewbench.judges._training import Judged, Link
 
 
 def martian(folder: Path) -> list[Judged]:
-    """Every review of every judge: its own candidates, and its verdicts. Repository: the golden file's project."""
+    """Every review of every judge: its own candidates, and its verdicts. Repository: the project, `owner/name`."""
     data = Martian(path=str(folder))
     cases = {case.id: case for case in data.cases()}
     found = []
@@ -40,7 +40,7 @@ def martian(folder: Path) -> list[Judged]:
             found.append(
                 Judged(
                     judge=judge,
-                    repository=str(case.facts["repository"]),
+                    repository=case.change.repo,
                     change=case.id,
                     system=review.system,
                     comments=tuple(body.values()),

@@ -1,5 +1,8 @@
 """Fit the offline judge's weights (and, when asked, its idf table) and print its card.
 
+Stored are the final fit on everything, and beside it, for each repository, a whole fit on the other repositories. The
+judge uses that one for changes of the repository, so figures on the training data are always out of fold.
+
     python benchmarks/fit_lexical_judge.py --from ../shared/data/martian --links ../shared/data/crscore \\
         -o src/reviewbench/judges/_lexical.json
     python benchmarks/fit_lexical_judge.py --idf-from ../shared/data/aacr-bench ../shared/data/crscore
@@ -19,8 +22,8 @@ from pathlib import Path
 from _judged import crscore_links, idf_texts, martian, own_pairs
 
 from reviewbench.core.errors import UserError
-from reviewbench.judges._lexical_model import LexicalWeights
-from reviewbench.judges._training import FOLDS, LINK_WEIGHT, Judged, Link, fit_lexical, hits
+from reviewbench.judges._lexical_model import StoredWeights
+from reviewbench.judges._training import FOLDS, LINK_WEIGHT, Judged, Link, can_be_fitted, counts, fit_stored
 from reviewbench.models.lexical import FEATURES, count_documents
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,11 +46,7 @@ def describe(items: list[Judged], links: list[Link], date: str, sources: list[st
     return {
         "command": "python benchmarks/fit_lexical_judge.py " + " ".join(sources),
         "verdicts_of": ", ".join(sorted({item.judge for item in items})),
-        "repositories": ", ".join(sorted({item.repository for item in items})),
-        "changes": len({item.change for item in items}),
-        "reviews": len(items),
-        "references": len(hits(items)),
-        "hits": int(hits(items).sum()),
+        **counts(items),
         "links": len(links),
         "link_source": "CRScore phase 2" if links else "",
         "link_weight": LINK_WEIGHT,
@@ -59,7 +58,7 @@ def describe(items: list[Judged], links: list[Link], date: str, sources: list[st
     }
 
 
-def card(weights: LexicalWeights) -> str:
+def card(weights: StoredWeights) -> str:
     lines = ["The lexical judge", ""]
     lines += [f"  {name:<18}{value}" for name, value in weights.fitted.items()]
     lines += ["", f"  {'feature':<28}{'weight per sd':>14}{'mean':>9}{'sd':>9}"]
@@ -74,6 +73,13 @@ def card(weights: LexicalWeights) -> str:
         f"  threshold {weights.threshold}, second stage {weights.second_threshold}, penalty {weights.penalty}",
         f"  Dice: cut {weights.dice.cut}, Platt {weights.dice.slope:.3f}, {weights.dice.intercept:.3f}",
     ]
+    if weights.held_out:
+        lines += ["", f"  {'without':<28}{'threshold':>14}{'second':>9}{'Dice cut':>9}{'references':>12}{'hits':>7}"]
+    for name, fit in weights.held_out.items():
+        lines.append(
+            f"  {name:<28}{fit.threshold:>14}{fit.second_threshold:>9}{fit.dice.cut:>9}"
+            f"{fit.fitted['references']:>12}{fit.fitted['hits']:>7}"
+        )
     return "\n".join(lines)
 
 
@@ -96,12 +102,18 @@ def main() -> None:
         given = {"--from MARTIAN": options.martian, "--pairs OWN": options.pairs, "--links CRSCORE": options.links}
         sources = [word for word, folder in given.items() if folder]
         links = crscore_links(options.links) if options.links else []
-        weights = fit_lexical(items, links).model_copy(update={"fitted": describe(items, links, options.date, sources)})
+        if not can_be_fitted(items):
+            raise UserError(
+                "nothing to tell apart", remedy="give two changes or more, with references hit and references missed"
+            )
+        weights, left = fit_stored(items, links, describe(items, links, options.date, sources))
     except UserError as error:
         raise SystemExit(str(error)) from None
     if options.out:
         options.out.write_text(weights.model_dump_json(indent=1) + "\n", encoding="utf-8")
     print(card(weights))
+    for name in left:
+        print(f"\n  {name} cannot be held out: too little is left without it. Figures on its changes are in sample.")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,15 @@ from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Judge
 from reviewbench.core.records import Case, Change, Comment, Review
 from reviewbench.core.results import Verdict
-from reviewbench.judges._lexical_model import LexicalModel, load_weights, rivals
+from reviewbench.judges._lexical_model import (
+    LexicalModel,
+    LexicalWeights,
+    StoredWeights,
+    load_weights,
+    repository_name,
+    rivals,
+    same_repository,
+)
 from reviewbench.judges.lexical import Lexical, finding_names
 
 BODIES = st.one_of(
@@ -24,8 +32,10 @@ SAID = "Race: `entry_table` of the cache is updated without taking the lock."
 OTHER = "Typo in the name of this test."
 
 
-def table(comments: list[str], references: list[str], judge: Judge | None = None) -> list[list[Verdict]]:
-    case = Case(id="c", change=Change(repo="a/b"), references=_comments("r", references))
+def table(
+    comments: list[str], references: list[str], judge: Judge | None = None, repo: str = "a/b"
+) -> list[list[Verdict]]:
+    case = Case(id="c", change=Change(repo=repo), references=_comments("r", references))
     review = Review(case="c", system="s", comments=_comments("c", comments))
     rows = (judge or Lexical()).judge(case, review.comments, case.references, review)
     assert all(verdict is not None for row in rows for verdict in row)
@@ -161,6 +171,111 @@ def test_own_weights(tmp_path: Path) -> None:
     load_weights.cache_clear()
     with pytest.raises(UserError, match="other features"):
         _ = Lexical(weights=str(broken)).threshold
+
+
+def own_file(tmp_path: Path, **changes: object) -> tuple[str, StoredWeights]:
+    """Weights of one's own, and the same with a calibration turned down, fitted as it were without acme/shop."""
+    shipped = load_weights()[0]
+    fit = LexicalWeights.model_validate(shipped.model_dump(exclude={"held_out", "schema_version"}))
+    down = fit.model_copy(update={"platt": (shipped.platt[0], shipped.platt[1] - 4), **changes})
+    stored = shipped.model_copy(update={"held_out": {"Acme/Shop": down}})
+    file = tmp_path / "own.json"
+    file.write_text(stored.model_dump_json())
+    return str(file), stored
+
+
+FORMS = ("acme/shop", "ACME/Shop", "https://github.com/acme/shop", "git@github.com:acme/shop.git", "shop")
+
+
+@pytest.mark.parametrize("repo", FORMS)
+def test_a_repository_of_the_training_data_is_judged_by_the_fit_without_it(tmp_path: Path, repo: str) -> None:
+    path, stored = own_file(tmp_path)
+    pair = [SAID], [GOLDEN]
+    final = table(*pair, Lexical(weights=path))[0][0]
+    assert final == table(*pair)[0][0]
+    held_out = table(*pair, Lexical(weights=path), repo)[0][0]
+    expected = LexicalModel(stored.held_out["Acme/Shop"]).first([SAID], [GOLDEN], ["r0"])[0][0]
+    assert held_out.probability == pytest.approx(expected, abs=1e-4)
+    assert held_out.probability < final.probability - 0.1
+
+
+def test_other_repositories_are_judged_by_the_final_fit(tmp_path: Path) -> None:
+    path, stored = own_file(tmp_path)
+    for repo in ("acme/shops", "acme2/shop", "acme/shop/part", "x"):
+        assert stored.fold(repo) == ""
+        assert stored.without(repo) is stored
+        assert table([SAID], [GOLDEN], Lexical(weights=path), repo) == table([SAID], [GOLDEN])
+
+
+def test_same_goes_by_the_threshold_of_the_fit_that_was_used(tmp_path: Path) -> None:
+    path, _ = own_file(tmp_path, platt=load_weights()[0].platt, threshold=0.99, second_threshold=0.98)
+    judge = Lexical(weights=path)
+    final, held_out = table([SAID], [GOLDEN], judge)[0][0], table([SAID], [GOLDEN], judge, "acme/shop")[0][0]
+    assert (final.probability, final.same, held_out.same) == (held_out.probability, True, False)
+    assert judge.threshold == load_weights()[0].threshold
+    assert table([SAID], [GOLDEN], Lexical(weights=path, cut=0.5), "acme/shop")[0][0].same  # one's own cut goes first
+
+
+def test_the_second_stage_is_held_out_too(tmp_path: Path) -> None:
+    path, _ = own_file(tmp_path, platt=load_weights()[0].platt, second=(-9.0, 0.0, 0.0, 0.0, 0.0))
+    for repo, low in (("a/b", False), ("acme/shop", True)):
+        case = Case(id="c", change=Change(repo=repo), references=_comments("r", [GOLDEN]))
+        reviews = {s: Review(case="c", system=s, comments=_comments("c", [SAID])) for s in ("one", "two")}
+        judge = Lexical(weights=path)
+        tables = {s: judge.judge(case, r.comments, case.references, r) for s, r in reviews.items()}
+        verdict = judge.refine(case, tables, reviews)["one"][0][0]
+        assert verdict is not None
+        assert (verdict.probability < 0.01) is low
+        assert verdict.same is not low
+
+
+def test_a_file_without_held_out_fits_still_loads(tmp_path: Path) -> None:
+    file = tmp_path / "old.json"
+    file.write_text(json.dumps({**load_weights()[0].model_dump(exclude={"held_out"}), "schema_version": 1}))
+    judge = Lexical(weights=str(file))
+    assert table([SAID], [GOLDEN], judge, "getsentry/sentry") == table([SAID], [GOLDEN], judge)
+    assert table([SAID], [GOLDEN], judge) == table([SAID], [GOLDEN])
+
+
+def test_a_held_out_fit_for_other_features_is_refused(tmp_path: Path) -> None:
+    path, stored = own_file(tmp_path)
+    broken = json.loads(stored.model_dump_json())
+    del broken["held_out"]["Acme/Shop"]["features"]["word_cosine"]
+    other = tmp_path / "broken.json"
+    other.write_text(json.dumps(broken))
+    with pytest.raises(UserError, match="other features"):
+        _ = Lexical(weights=str(other)).threshold
+    assert Lexical(weights=path).threshold == load_weights()[0].threshold
+
+
+def test_the_shipped_file_stays_small_and_holds_no_repository_in_its_own_fit() -> None:
+    stored = load_weights()[0]
+    assert len(stored.model_dump_json()) < 20_000
+    assert set(stored.held_out) == {"calcom/cal.com", "getsentry/sentry", "grafana/grafana"}
+    for name, fit in stored.held_out.items():
+        assert name not in str(fit.fitted["repositories"]).split(", ")
+        assert len(str(fit.fitted["repositories"]).split(", ")) == 2
+
+
+NAMES = st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}/[a-z0-9][a-z0-9.-]{0,8}[a-z0-9]", fullmatch=True).filter(
+    lambda name: not name.endswith((".git", "-git"))
+)
+
+
+@given(NAMES)
+def test_the_usual_forms_of_a_name_are_one(name: str) -> None:
+    short = ("{}", " {}/", "{}.git", "github.com/{}", "git@github.com:{}.git", "ssh://git@h.x:22/{}.git")
+    pages = (
+        "https://github.com/{}",
+        "http://h.x:80/{}.git",
+        "https://github.com/{}/pull/7",
+        "https://h.x/{}/-/tree/main",
+    )
+    forms = (*short, *pages)
+    assert {repository_name(form.format(name)) for form in forms} == {name}
+    assert repository_name(name.upper()) == name
+    assert same_repository(name, name.split("/")[1])
+    assert not same_repository(name, "z" + name)
 
 
 @given(BODIES, BODIES)

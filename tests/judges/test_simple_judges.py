@@ -12,6 +12,7 @@ from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Judge
 from reviewbench.core.records import Case, Change, Comment, Review
 from reviewbench.core.results import Verdict
+from reviewbench.judges._lexical_model import load_weights, sigmoid
 from reviewbench.judges.dice import Dice
 from reviewbench.judges.exact import Exact
 from reviewbench.judges.recorded import Recorded
@@ -68,6 +69,19 @@ def test_dice_probability_rises_with_the_coefficient_and_the_cut_is_the_threshol
     assert 0.3 < Dice().threshold < 0.7
     with pytest.raises(UserError):
         load(Judge, "dice(cut=1.5)")
+
+
+@pytest.mark.parametrize("repo", ["a/b", "getsentry/sentry", "grafana/Grafana"])
+def test_dice_is_calibrated_without_the_repository(repo: str) -> None:
+    fitted = load_weights()[0].without(repo).dice
+    assert (fitted == load_weights()[0].dice) == (repo == "a/b")
+    case = Case(id="case", change=Change(repo=repo), references=REFERENCES)
+    review = Review(case="case", system="tool", comments=COMMENTS)
+    verdict = Dice().judge(case, COMMENTS, REFERENCES, review)[0][0]
+    assert verdict is not None
+    assert verdict.probability == pytest.approx(sigmoid(fitted.slope + fitted.intercept))  # their Dice is 1
+    for cut in (None, 0.9):
+        assert values(Dice(cut=cut).judge(case, COMMENTS, REFERENCES, review)) == [[True, False], [False, True]]
 
 
 def test_exact_ignores_white_space_only() -> None:

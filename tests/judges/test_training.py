@@ -12,21 +12,29 @@ import numpy as np
 import pytest
 
 from reviewbench.core.errors import BadInput, UserError
-from reviewbench.judges._lexical_model import LexicalModel, load_weights
+from reviewbench.core.records import Case, Review
+from reviewbench.core.results import Verdict
+from reviewbench.datasets.martian import Martian
+from reviewbench.judges._lexical_model import LexicalModel, LexicalWeights, StoredWeights, load_weights
 from reviewbench.judges._training import (
     Judged,
     Link,
+    can_be_fitted,
     dice_tables,
     first_tables,
     fit_lexical,
     fit_pair,
+    fit_stored,
     hits,
     known_pairs,
     reference_hits,
     reference_scores,
     second_tables,
+    seen_without,
 )
-from reviewbench.models.lexical import FEATURES, features, profile
+from reviewbench.judges.dice import Dice
+from reviewbench.judges.lexical import Lexical
+from reviewbench.models.lexical import FEATURES, dice, features, profile
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -67,14 +75,20 @@ def test_hits_are_one_to_one() -> None:
 
 def test_what_is_read(items: list[Judged], links: list[Link]) -> None:
     assert len(items) == 1080  # 3 judges, 30 changes, 12 tools
-    assert {item.repository for item in items} == {"cal.com", "grafana", "sentry"}  # forks count as their project
+    assert {item.repository for item in items} == {"calcom/cal.com", "grafana/grafana", "getsentry/sentry"}  # no forks
     assert (len(hits(items)), int(hits(items).sum())) == (3060, 370 + 374 + 368)
     assert len(links) == 7384
     assert 0.15 < np.mean([link.same for link in links]) < 0.25
 
 
 def test_the_stored_weights_are_what_the_command_fits(items: list[Judged], links: list[Link]) -> None:
-    fitted, stored = fit_lexical(items, links), load_weights()[0]
+    stored = load_weights()[0]
+    assert_alike(fit_lexical(items, links), stored)
+    assert set(stored.held_out) == {item.repository for item in items}
+    assert stored.fitted["references"] == len(hits(items))
+
+
+def assert_alike(fitted: LexicalWeights, stored: LexicalWeights) -> None:
     for name in FEATURES:
         assert fitted.features[name].coefficient == pytest.approx(stored.features[name].coefficient, abs=0.02), name
     for name in ("platt", "rival", "second"):
@@ -82,6 +96,90 @@ def test_the_stored_weights_are_what_the_command_fits(items: list[Judged], links
     assert fitted.threshold == pytest.approx(stored.threshold, abs=0.02)
     assert fitted.second_threshold == pytest.approx(stored.second_threshold, abs=0.02)
     assert fitted.dice.cut == stored.dice.cut
+
+
+OUT = "getsentry/sentry"
+
+
+@pytest.fixture(scope="module")
+def blind(items: list[Judged], links: list[Link]) -> LexicalWeights:
+    """The whole judge, fitted as if `OUT` did not exist."""
+    return fit_lexical([item for item in items if item.repository != OUT], links)
+
+
+def test_the_held_out_weights_are_fitted_without_the_repository(items: list[Judged], blind: LexicalWeights) -> None:
+    seen = seen_without(items, OUT)
+    assert {item.repository for item in seen} == {"calcom/cal.com", "grafana/grafana"}
+    held_out = load_weights()[0].held_out[OUT]
+    assert held_out.fitted["repositories"] == "calcom/cal.com, grafana/grafana"
+    assert held_out.fitted["hits"] == int(hits(seen).sum())
+    assert_alike(blind, held_out)
+
+
+def verdicts(judge: Lexical | Dice, said: dict[str, list[tuple[Case, Review]]]) -> list[Verdict]:
+    """Of both stages, review by review."""
+    found: list[Verdict | None] = []
+    for reviews in said.values():
+        case = reviews[0][0]
+        tables = {r.system: judge.judge(case, r.comments, case.references, r) for _, r in reviews}
+        refined = judge.refine(case, tables, {r.system: r for _, r in reviews})
+        found += [verdict for stage in (tables, refined) for s in tables for row in stage[s] for verdict in row]
+    assert all(found)
+    return [verdict for verdict in found if verdict]
+
+
+def test_verdicts_on_martian_are_those_of_weights_that_have_not_seen_the_repository(
+    shared_data: Path, tmp_path: Path, blind: LexicalWeights
+) -> None:
+    data = Martian(path=str(shared_data / "martian"))
+    cases = {case.id: case for case in data.cases() if case.change.repo == OUT}
+    said: dict[str, list[tuple[Case, Review]]] = {}
+    for review in data.recorded()[0]:
+        if review.case in cases:
+            said.setdefault(review.case, []).append((cases[review.case], review))
+    assert len(said) == 10
+    without, everything = tmp_path / "without.json", tmp_path / "everything.json"
+    without.write_text(blind.model_dump_json())
+    everything.write_text(load_weights()[0].model_copy(update={"held_out": {}}).model_dump_json())
+    shown = verdicts(Lexical(), said)
+    expected = verdicts(Lexical(weights=str(without)), said)
+    assert [v.probability for v in shown] == pytest.approx([v.probability for v in expected], abs=0.002)
+    assert sum(v.same != w.same for v, w in zip(shown, expected, strict=True)) <= 1  # one may lie on the threshold
+    in_sample = verdicts(Lexical(weights=str(everything)), said)
+    assert sum(v.same != w.same for v, w in zip(shown, in_sample, strict=True)) > 8
+    texts = [
+        (c.body, r.body) for own in said.values() for case, rv in own for c in rv.comments for r in case.references
+    ]
+    simple = [v for own in said.values() for case, review in own for v in verdicts(Dice(), {"": [(case, review)]})]
+    assert len(simple) == 2 * len(texts)  # no second stage: the same again
+    assert sum(v.same is True for v in simple) == 2 * sum(dice(*pair) >= blind.dice.cut for pair in texts)
+
+
+def own(repository: str, n: int) -> Judged:
+    """A review with one hit and one miss."""
+    said, missed = f"the cache entry {n} is stale after delete", "nothing closes the socket"
+    known = f"cache entry {n} stale when deleted"
+    return Judged("j", repository, f"{repository}-{n}", "bot", (said, "typo in a name"), (known, missed), {known: said})
+
+
+def test_one_repository_cannot_be_held_out_and_is_named(tmp_path: Path) -> None:
+    stored, left = fit_stored([own("Acme/Shop", n) for n in range(6)])
+    assert (dict(stored.held_out), left) == ({}, ["acme/shop"])
+    items = [own(name, n) for name in ("Acme/Shop", "https://github.com/acme/shop.git", "b/blog") for n in range(6)]
+    stored, left = fit_stored(items)
+    assert (set(stored.held_out), left) == ({"acme/shop", "b/blog"}, [])
+    assert stored.held_out["acme/shop"].fitted["reviews"] == 6
+    assert stored.held_out["b/blog"].fitted["reviews"] == 12
+    file = tmp_path / "own.json"
+    file.write_text(stored.model_dump_json(indent=1))
+    assert load_weights(str(file))[0] == stored == StoredWeights.model_validate_json(file.read_bytes())
+
+
+def test_what_a_fit_needs() -> None:
+    assert can_be_fitted([own("a/b", 0), own("a/b", 1)])
+    assert not can_be_fitted([])
+    assert not can_be_fitted([own("a/b", 0)])
+    assert not can_be_fitted([replace(own("a/b", n), credited={}) for n in range(3)])
 
 
 def test_the_figures_of_the_card(items: list[Judged], links: list[Link]) -> None:
@@ -106,8 +204,8 @@ def test_shuffled_verdicts_teach_nothing(items: list[Judged]) -> None:
         n = len(item.credited)
         chosen = [item.references[i] for i in random.permutation(len(item.references))[:n]]
         shuffled.append(replace(item, credited={r: str(random.choice(item.comments)) for r in chosen}))
-    seen = [item for item in shuffled if item.repository != "sentry"]
-    test = [item for item in mine if item.repository == "sentry"]
+    seen = [item for item in shuffled if item.repository != "getsentry/sentry"]
+    test = [item for item in mine if item.repository == "getsentry/sentry"]
     model = fit_pair(seen, [])
     scores, same = [], []
     for item in test:
@@ -115,7 +213,7 @@ def test_shuffled_verdicts_teach_nothing(items: list[Judged]) -> None:
             scores.append(features(profile(item.comments[c]), profile(item.references[r])))
             same.append(yes)
     taught = study.auc(
-        fit_pair([i for i in mine if i.repository != "sentry"], []).logits(np.array(scores)), np.array(same)
+        fit_pair([i for i in mine if i.repository != "getsentry/sentry"], []).logits(np.array(scores)), np.array(same)
     )
     fooled = study.auc(model.logits(np.array(scores)), np.array([*random.permutation(same)], dtype=bool))
     assert taught > 0.95

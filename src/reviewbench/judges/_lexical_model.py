@@ -3,12 +3,16 @@
 Three steps, each a logistic function whose last layer is calibrated. *pair*: 24 features of one comment and one
 reference. *rival*: a comment that fits another reference better is less likely to mean this one. *second*: what
 other systems said about the same change. Scoring needs no numpy.
+
+A file of weights holds the final fit, and for each repository of the training data a fit that has not seen it: so a
+change of such a repository is never judged by weights that were fitted on it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
@@ -30,6 +34,10 @@ _OTHER_SIDE = {**SWAPPED, **{other: one for one, other in SWAPPED.items()}}
 SWAP = tuple(_PLACE[_OTHER_SIDE.get(name, name)] for name in FEATURES)
 SURENESS = 30.0  # logits are cut here, so that no probability is exactly 0 or 1
 NOTHING_SHARED = 0.01  # the most that a pair without a common content word gets; of 1,344 judged ones 2 were the same
+_HOST = re.compile(
+    r"^(?:[a-z+]+://[^/]+/|[^@/]+@[^:/]+:|[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?=[^/]+/[^/]))"
+)  # https, scp, bare
+_PAGES = frozenset({"-", "blob", "commit", "commits", "issues", "merge_requests", "pull", "pulls", "tree"})
 PULL = 0.5  # how many unlike comments the support of the second stage is averaged with
 
 
@@ -50,9 +58,8 @@ class DiceWeights(Record):
 
 
 class LexicalWeights(Record):
-    """Everything that was fitted. `fitted` says how: command, data, numbers, date, library versions."""
+    """Everything that one fit gives. `fitted` says how: command, data, numbers, date, library versions."""
 
-    schema_version: Literal[1] = 1
     fitted: Mapping[str, str | int | float] = Field(default_factory=dict)
     intercept: float
     features: Mapping[str, Weight]
@@ -71,8 +78,40 @@ class LexicalWeights(Record):
         return hits / references if isinstance(hits, int) and isinstance(references, int) and references else None
 
 
+class StoredWeights(LexicalWeights):
+    """A file of weights: the final fit, and by repository of the training data a whole fit on the others only."""
+
+    schema_version: Literal[1] = 1
+    held_out: Mapping[str, LexicalWeights] = Field(default_factory=dict)
+
+    def fold(self, repository: str) -> str:
+        """The key in `held_out` that stands for `repository`; empty where the final fit has not seen it."""
+        name = repository_name(repository)
+        known = {repository_name(key): key for key in sorted(self.held_out, reverse=True)}
+        return known.get(name) or next((known[other] for other in sorted(known) if same_repository(name, other)), "")
+
+    def without(self, repository: str) -> LexicalWeights:
+        """The weights to judge a change of `repository` with: fitted without it."""
+        return self.held_out.get(self.fold(repository), self)
+
+
+@lru_cache(maxsize=1024)
+def repository_name(text: str) -> str:
+    """`owner/name` in lower case from the usual forms: that, an address (also of a page in it), with `.git` or not."""
+    parts = [part for part in _HOST.sub("", text.strip().lower()).split("/") if part]
+    page = next((i for i, part in enumerate(parts) if i > 1 and part in _PAGES), len(parts))
+    return "/".join(parts[:page]).removesuffix(".git")
+
+
+def same_repository(one: str, other: str) -> bool:
+    """Whether two names may mean one repository; where one of them has no owner, the names alone decide."""
+    one, other = repository_name(one), repository_name(other)
+    alone = "/" not in one or "/" not in other
+    return one == other or (alone and one.rpartition("/")[2] == other.rpartition("/")[2])
+
+
 @lru_cache(maxsize=16)
-def load_weights(path: str = "") -> tuple[LexicalWeights, str]:
+def load_weights(path: str = "") -> tuple[StoredWeights, str]:
     """(weights, SHA-256 of the file) of the shipped file, or of `path`. Raises UserError or BadInput."""
     if path:
         try:
@@ -81,8 +120,8 @@ def load_weights(path: str = "") -> tuple[LexicalWeights, str]:
             raise UserError(f"cannot read the weights {path}: {error.strerror}") from None
     else:
         raw = resources.files("reviewbench.judges").joinpath("_lexical.json").read_bytes()
-    weights = parse_record(LexicalWeights, raw, path or "_lexical.json")
-    if tuple(sorted(weights.features)) != tuple(sorted(FEATURES)):
+    weights = parse_record(StoredWeights, raw, path or "_lexical.json")
+    if any(sorted(fit.features) != sorted(FEATURES) for fit in (weights, *weights.held_out.values())):
         raise UserError(
             f"the weights {path or '_lexical.json'} are for other features",
             remedy="refit: benchmarks/fit_lexical_judge.py",

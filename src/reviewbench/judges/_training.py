@@ -2,6 +2,7 @@
 
 Every number that a later step is fitted on (calibration, threshold, rival and second stage) comes from a model that
 has not seen the change: folds over changes inside the training data. So nothing is chosen on what it was fitted to.
+The same is done once more without each repository: those fits judge the repository that they have not seen.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ from reviewbench.judges._lexical_model import (
     DiceWeights,
     LexicalModel,
     LexicalWeights,
+    StoredWeights,
     Table,
     Weight,
     chain_and_support,
     logit_of,
     read_features,
+    repository_name,
     rivals,
+    same_repository,
 )
 from reviewbench.models.lexical import FEATURES, dice
 
 PENALTY = 0.15  # set by hand, not searched for
 FOLDS = 5
+DIGITS = 6  # significant ones of a stored number; probabilities are rounded to four places
 LINK_WEIGHT = 0.3  # of one claim-review link, beside one recorded verdict
 
 
@@ -246,6 +251,55 @@ def fit_lexical(items: Sequence[Judged], links: Sequence[Link] = (), folds: int 
         second_threshold=choose_threshold(items, refined),
         dice=fit_dice(items),
     )
+
+
+def seen_without(items: Sequence[Judged], repository: str) -> list[Judged]:
+    """The items of other repositories."""
+    return [item for item in items if not same_repository(item.repository, repository)]
+
+
+def can_be_fitted(items: Sequence[Judged]) -> bool:
+    """Whether there is anything to tell apart: two changes at least, references hit by a comment and references not."""
+    found = hits(items) if items else np.zeros(0, dtype=bool)
+    return len({item.change for item in items if item.comments}) > 1 and bool(0 < found.sum() < len(found))
+
+
+def fit_held_out(items: Sequence[Judged], links: Sequence[Link] = ()) -> tuple[dict[str, LexicalWeights], list[str]]:
+    """(by repository the whole judge fitted on the others, the repositories whose others do not suffice)."""
+    names = sorted({repository_name(item.repository) for item in items})
+    rest = {name: seen_without(items, name) for name in names}
+    able = [name for name in names if can_be_fitted(rest[name])]
+    fits = {name: fit_lexical(rest[name], links).model_copy(update={"fitted": counts(rest[name])}) for name in able}
+    return fits, [name for name in names if name not in able]
+
+
+def counts(items: Sequence[Judged]) -> dict[str, str | int | float]:
+    """What a fit has seen."""
+    return {
+        "repositories": ", ".join(sorted({item.repository for item in items})),
+        "changes": len({item.change for item in items}),
+        "reviews": len(items),
+        "references": len(hits(items)),
+        "hits": int(hits(items).sum()),
+    }
+
+
+def fit_stored(
+    items: Sequence[Judged], links: Sequence[Link] = (), fitted: Mapping[str, str | int | float] | None = None
+) -> tuple[StoredWeights, list[str]]:
+    """(the file of weights, the repositories that could not be held out). Numbers rounded to `DIGITS`."""
+    held_out, left = fit_held_out(items, links)
+    final = fit_lexical(items, links)
+    record = {**dict(final), "fitted": fitted or counts(items), "held_out": held_out}
+    return StoredWeights.model_validate(_rounded(StoredWeights.model_construct(**record).model_dump())), left
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    return tuple(_rounded(inner) for inner in value) if isinstance(value, tuple) else value
 
 
 Cells = dict[int, list[list[tuple[float, float, float, float]]]]

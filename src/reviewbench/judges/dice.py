@@ -1,7 +1,8 @@
 """Two comments raise the same thing when they share enough stemmed words: the simplest offline judge.
 
 Source: the coefficient of Dice (1945), on distinct stemmed words without stop words. Threshold and the sigmoid that
-turns the coefficient into a probability were fitted as for `lexical`; see docs/offline-judge.md.
+turns the coefficient into a probability were fitted as for `lexical`, and as there, a change of a repository that the
+fit has seen is judged by a fit on the others; see docs/offline-judge.md.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import ClassVar
 from reviewbench.core.protocols import Judge
 from reviewbench.core.records import Case, Comment, Review
 from reviewbench.core.results import Verdict
-from reviewbench.judges._lexical_model import load_weights, sigmoid
+from reviewbench.judges._lexical_model import DiceWeights, load_weights, sigmoid
 from reviewbench.models.lexical import dice
 
 
@@ -34,14 +35,13 @@ class Dice(Judge):
         if self.cut is not None and not 0 <= self.cut <= 1:
             raise ValueError(f"cut={self.cut} is no Dice coefficient")
 
-    def _probability(self, coefficient: float) -> float:
-        fitted = load_weights()[0].dice
-        return sigmoid(fitted.slope * coefficient + fitted.intercept)
+    def _threshold(self, fitted: DiceWeights) -> float:
+        return _probability(fitted.cut if self.cut is None else self.cut, fitted)
 
     @property
     def threshold(self) -> float:
-        """The probability that belongs to the cut."""
-        return self._probability(load_weights()[0].dice.cut if self.cut is None else self.cut)
+        """The probability that belongs to the cut, by the final fit. A verdict's `same` goes by the fit it is from."""
+        return self._threshold(load_weights()[0].dice)
 
     @property
     def sure(self) -> float:
@@ -49,18 +49,26 @@ class Dice(Judge):
         return self.high
 
     def pins(self) -> Mapping[str, str]:
-        """The hash of the weights."""
+        """The hash of the file of weights: the final fit and the held-out ones."""
         return {"lexical weights": load_weights()[1][:16]}
 
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
     ) -> Sequence[Sequence[Verdict | None]]:
-        """A Verdict for every pair."""
-        return [[self._verdict(comment.body, reference.body) for reference in references] for comment in comments]
+        """A Verdict for every pair, by a fit that has not seen the case's repository."""
+        fitted = load_weights()[0].without(case.change.repo).dice
+        return [[self._verdict(c.body, r.body, fitted) for r in references] for c in comments]
 
-    def _verdict(self, comment: str, reference: str) -> Verdict:
+    def _verdict(self, comment: str, reference: str, fitted: DiceWeights) -> Verdict:
         coefficient = 1.0 if comment.split() == reference.split() else dice(comment, reference)
-        p = self._probability(coefficient)
+        p = _probability(coefficient, fitted)
         return Verdict(
-            probability=p, same=p >= self.threshold, unsure=self.low < p < self.high, reason=f"Dice {coefficient:.2f}"
+            probability=p,
+            same=p >= self._threshold(fitted),
+            unsure=self.low < p < self.high,
+            reason=f"Dice {coefficient:.2f}",
         )
+
+
+def _probability(coefficient: float, fitted: DiceWeights) -> float:
+    return sigmoid(fitted.slope * coefficient + fitted.intercept)

@@ -2,7 +2,8 @@
 
 Source: own model over 24 lexical features, fitted on the recorded verdicts of three model judges (Martian,
 https://github.com/withmartian/code-review-benchmark, MIT) and on human claim-review links (CRScore, Naik et al. 2025,
-MIT). Probabilities by Platt scaling (Platt 1999). Card and figures: docs/offline-judge.md.
+MIT). Probabilities by Platt scaling (Platt 1999). A change of a repository that the fit has seen is judged by a fit on
+the others. Card and figures: docs/offline-judge.md.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Lexical(Judge):
     """The offline judge. Its figures are an estimate of what a model judge would say.
 
     A probability from `low` to `high` is *unsure*. `cut` replaces the fitted threshold. `weights` is the file of
-    one's own fit (benchmarks/fit_lexical_judge.py); empty means the one that is shipped.
+    one's own fit (benchmarks/fit_lexical_judge.py); empty means the one that is shipped. Changes of a repository in
+    the training data are judged, threshold included, by the fit in that file that has not seen the repository.
     """
 
     low: float = 0.1
@@ -48,7 +50,7 @@ class Lexical(Judge):
 
     @property
     def threshold(self) -> float:
-        """The fitted threshold, or `cut`."""
+        """The threshold of the final fit, or `cut`. A verdict's `same` goes by the fit that gave it."""
         return load_weights(self.weights)[0].threshold if self.cut is None else self.cut
 
     @property
@@ -67,17 +69,19 @@ class Lexical(Judge):
         return load_weights(self.weights)[0].base_rate
 
     def pins(self) -> Mapping[str, str]:
-        """The hash of the weights."""
+        """The hash of the file of weights: the final fit and the held-out ones."""
         return {"lexical weights": load_weights(self.weights)[1][:16]}
 
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
     ) -> VerdictTable:
-        """A Verdict for every pair."""
+        """A Verdict for every pair, by weights that have not seen the case's repository."""
+        model = self._model(case)
+        cut = model.weights.threshold if self.cut is None else self.cut
         bodies, known = [c.body for c in comments], [r.body for r in references]
-        table = _model(self.weights).first(bodies, known, finding_names(references))
+        table = model.first(bodies, known, finding_names(references))
         return [
-            [self._verdict(p, body, other, self.threshold) for p, other in zip(row, known, strict=True)]
+            [self._verdict(p, body, other, cut) for p, other in zip(row, known, strict=True)]
             for row, body in zip(table, bodies, strict=True)
         ]
 
@@ -96,8 +100,9 @@ class Lexical(Judge):
         columns = known[: max(widths)]
         before = {s: [[v.probability if v else 0.0 for v in row] for row in table] for s, table in said.items()}
         bodies = {system: [c.body for c in reviews[system].comments] for system in said}
-        after = _model(self.weights).second(before, bodies, finding_names(columns))
-        cut = load_weights(self.weights)[0].second_threshold if self.cut is None else self.cut
+        model = self._model(case)
+        after = model.second(before, bodies, finding_names(columns))
+        cut = model.weights.second_threshold if self.cut is None else self.cut
         refined: dict[str, VerdictTable] = dict(tables)
         for system, table in said.items():
             refined[system] = [
@@ -108,6 +113,9 @@ class Lexical(Judge):
                 for row, new, body in zip(table, after[system], bodies[system], strict=True)
             ]
         return refined
+
+    def _model(self, case: Case) -> LexicalModel:
+        return _ready(self.weights, load_weights(self.weights)[0].fold(case.change.repo))
 
     def _verdict(
         self, probability: float, comment: str, reference: str, cut: float, before: float | None = None
@@ -126,9 +134,10 @@ class Lexical(Judge):
         )
 
 
-@lru_cache(maxsize=4)
-def _model(path: str) -> LexicalModel:
-    return LexicalModel(load_weights(path)[0])
+@lru_cache(maxsize=64)
+def _ready(path: str, fold: str) -> LexicalModel:
+    stored = load_weights(path)[0]
+    return LexicalModel(stored.held_out[fold] if fold else stored)
 
 
 def finding_names(references: Sequence[Comment]) -> list[str]:
