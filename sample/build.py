@@ -1,6 +1,6 @@
-"""Builds the sample data set: a git repository out of base/ and changes/, its bundle, and the cases.
+"""Builds the sample data set: a git repository out of base/ and changes/, its bundle, the cases, and reviews of them.
 
-    python sample/build.py            # writes src/reviewbench/datasets/_sample/{sample.bundle,cases.jsonl}
+    python sample/build.py   # writes src/reviewbench/datasets/_sample/{sample.bundle,cases.jsonl,reviews.jsonl}
 
 base/ is the first commit. Every folder of changes/ is one commit on top of the one before: patch.diff, and
 change.toml with title, description, author, date, facts and the comments. A comment names the line that it is about
@@ -23,13 +23,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Needs, Severity, Side, Span
+from reviewbench.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Severity, Side, Span
+from reviewbench.formats.codex import Codex
+from reviewbench.repo.anchors import anchor_all, code_reader
 from reviewbench.repo.diffs import parse_patch
 from reviewbench.repo.git import Repository
 
 HERE = Path(__file__).resolve().parent
 PACKAGED = HERE.parent / "src" / "reviewbench" / "datasets" / "_sample"
 NAME = "example/wayside"
+READER = "blind-reader"  # a language model that saw title, description, diff and the code after the change
 FIRST = datetime(2024, 1, 15, 9, 0, tzinfo=UTC)
 CATEGORIES = (
     "boundary", "complexity", "concurrency", "logic", "missing test", "naming", "performance", "resource", "security",
@@ -57,11 +60,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Built:
-    """The repository (bare) and the cases made from it."""
+    """The repository (bare), the cases made from it, and the recorded reviews of them."""
 
     maker: Maker
     head: str
     cases: tuple[Case, ...]
+    reviews: tuple[Review, ...]
 
 
 def sources() -> list[Source]:
@@ -143,7 +147,18 @@ def build(folder: Path) -> Built:
         except (Mistake, KeyError) as error:
             raise Mistake(f"{source.slug}: {error}") from None
         parent = head
-    return Built(maker, parent, tuple(cases))
+    return Built(maker, parent, tuple(cases), tuple(recorded_reviews(cases, maker.git_dir)))
+
+
+def recorded_reviews(cases: list[Case], git_dir: Path) -> Iterator[Review]:
+    """What READER said of each case, from reviews/SLUG.json (Codex's review JSON), placed in the change."""
+    for case in cases:
+        file = HERE / "reviews" / f"{case.id}.json"
+        parsed = Codex().read(file.read_bytes(), file.name)
+        comments = [comment for entry in parsed for comment in entry.comments]
+        change = case.change.model_copy(update={"git": str(git_dir)})
+        placed = anchor_all(comments, change, "/repo", code_reader(change))
+        yield Review(case=case.id, system=READER, comments=placed)
 
 
 # --- the cases -----------------------------------------------------------------------------------------------------
@@ -268,6 +283,7 @@ def main() -> None:
         if bundle_head(bundle, built.maker.git_dir) != built.head:
             built.maker.git("bundle", "create", "--quiet", str(bundle), "HEAD", "refs/heads/main")
         (PACKAGED / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in built.cases))
+        (PACKAGED / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in built.reviews))
     print(f"{len(built.cases)} cases, head {built.head}, bundle {bundle.stat().st_size:,} bytes")
     print("\n".join(counts(built.cases)))
 

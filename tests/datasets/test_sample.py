@@ -14,6 +14,7 @@ from types import ModuleType
 
 import pytest
 
+from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Dataset
 from reviewbench.core.records import Case, Needs, Side
@@ -50,6 +51,7 @@ def test_a_build_gives_the_same_commits_and_the_same_cases(builder: ModuleType, 
     built = builder.build(tmp_path)
     assert built.head == builder.bundle_head(PACKAGED / "sample.bundle", built.maker.git_dir)
     assert b"".join(case.to_line() for case in built.cases) == (PACKAGED / "cases.jsonl").read_bytes()
+    assert b"".join(review.to_line() for review in built.reviews) == (PACKAGED / "reviews.jsonl").read_bytes()
 
 
 def test_git_settings_of_this_machine_do_not_reach_a_build(
@@ -214,3 +216,15 @@ def test_the_page_shows_the_counts_of_the_build(builder: ModuleType, cases: list
     for kind, count in (("references", 87), ("neutral", 23), ("rejected", 37)):
         assert f"| {kind} | {count} |" in page
         assert sum(len(getattr(case, kind)) for case in cases) == count
+
+
+def test_the_recorded_review_covers_every_change_and_stands_on_real_lines(cases: list[Case]) -> None:
+    reviews, labels = Sample().recorded()
+    assert [review.case for review in reviews] == [case.id for case in cases]
+    assert {review.system for review in reviews} == {"blind-reader"}
+    assert not labels
+    placed = [comment for review in reviews for comment in review.comments]
+    assert len(placed) == 52
+    assert all(comment.span is not None for comment in placed)
+    with pytest.raises(UserError, match="no parameter 'extractor'"):
+        Sample().recorded(extractor="x")

@@ -12,7 +12,7 @@ from reviewbench.cli.review import ReviewResult, review
 from reviewbench.cli.score import ScoreResult, score
 from reviewbench.core.base import Record
 
-REVIEWERS = ("analyser", "parrot", "silent")
+REVIEWERS = ("recorded", "analyser", "parrot", "silent")
 
 
 class DemoResult(Record):
@@ -25,7 +25,10 @@ class DemoResult(Record):
 
 
 def demo(run: str | Path = "runs/demo", progress: Progress | None = None) -> DemoResult:
-    """Review the sample with real static analysers, with noise and with silence; score and report. No network."""
+    """Review the sample with real static analysers, with noise and with silence, beside the review that came with it.
+
+    Then score and report. No network.
+    """
     reviewed = review("sample", *REVIEWERS, run=run, progress=progress)
     scored = score(run, "hits", slices=("language", "category"), progress=progress)
     written = report(run, out=Path(run) / "report.html", slices=("language", "category"))

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewbench.core.errors import UserError
+from reviewbench.core.labels import Label
 from reviewbench.core.parsing import records
 from reviewbench.core.protocols import Card, Dataset
-from reviewbench.core.records import Case
+from reviewbench.core.records import Case, Review
 from reviewbench.core.results import Drop
 from reviewbench.datasets._home import data_home, locate
+from reviewbench.datasets.jsonl import Jsonl
 from reviewbench.repo.git import Repository
 
 CASES, BUNDLE, BRANCH = "cases.jsonl", "sample.bundle", "refs/heads/main"
@@ -67,6 +69,10 @@ class Sample(Dataset):
         with file.open("rb") as stream:
             for case in records(Case, stream, file.name):
                 yield case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
+
+    def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
+        """What a language model said that reviewed every change blind (docs/sample.md), as system `blind-reader`."""
+        return Jsonl(path=str(self._folder())).recorded(**parameters)
 
     def check_out(self, folder: Path) -> int:
         """Clone the repository, with its history, into `folder`. Raises UserError where something is there already."""
