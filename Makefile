@@ -29,13 +29,13 @@ clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 .venv/demo: pyproject.toml constraints.txt
-	@$(SYSTEM) git
+	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots]'
 	@touch $@
 
 .venv/dev: pyproject.toml constraints.txt
-	@$(SYSTEM) git
+	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,dev]'
 	@touch $@ .venv/demo
