@@ -117,9 +117,6 @@ def match(case: Case, review: Review, table: Table, rules: Rules) -> Matching:
     evidence = Evidence(case, review, table, rules)
     references = len(case.references)
     groups = groups_of(case.references)
-    member = np.zeros((references, len(groups)), dtype=bool)
-    for g, indices in enumerate(groups):
-        member[indices, g] = True
     strength = _by_group(evidence.strength[:, :references], groups)
     contested = _closer_to_something_else(evidence, references)
     strength[contested, :] = 0.0
