@@ -226,3 +226,20 @@ def test_the_manifest_keeps_the_path_as_it_was_given(bench: Path, monkeypatch: p
     assert main(["review", "jsonl", "silent", "--from", "cases.jsonl", "-o", "two"]) == 0
     for folder in ("one", "two"):
         assert json.loads(Path(folder, "manifest.json").read_bytes())["dataset_path"] == "cases.jsonl"
+
+
+def test_the_demo_tells_a_strong_reviewer_from_noise_without_a_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "data"))
+    result = as_json(capsys, "demo", "-o", tmp_path / "run")
+    assert isinstance(result, dict)
+    board = result["score"]["leaderboards"][0]
+    assert [row["system"] for row in board["systems"]] == ["blind-reader", "analyser", "parrot", "silent"]
+    assert all(row["scored"] == row["cases"] == 24 for row in board["systems"])
+    duels = {c["second"]: c for c in result["score"]["comparisons"][0]["comparisons"]}
+    assert duels["parrot"]["p_holm"] < 0.05 < duels["parrot"]["low"]
+    assert Path(result["report"]["path"]).stat().st_size == result["report"]["bytes"]
+    again = as_json(capsys, "demo", "-o", tmp_path / "run")
+    assert isinstance(again, dict)
+    assert [totals["done"] for totals in again["review"]["totals"]] == [0, 0, 0, 0], "a second run finds all there"
