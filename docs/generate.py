@@ -20,7 +20,7 @@ from reviewbench.core.summaries import ComparisonTable, DoctorReport
 from reviewbench.datasets._schema import table, write_schema
 
 DOCS = Path(__file__).parent
-KINDS = ("datasets", "reviewers", "metrics", "formats", "judges")
+KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges")
 RESULTS: dict[str, tuple[str, type[Record]]] = {
     "demo": ("one", demo.DemoResult),
     "list": ("a list of", catalogue_verb.CatalogueLine),

@@ -9,11 +9,14 @@ import re
 import pytest
 
 from reviewbench.core.plugins import find_class, load, names, short_spec, signature
-from reviewbench.core.protocols import Dataset, Format, Judge, Metric, Plugin, Reviewer
+from reviewbench.core.protocols import Dataset, Format, Judge, Metric, Plugin, Reviewer, Stage
 
-KINDS: tuple[type[Plugin], ...] = (Dataset, Reviewer, Metric, Format, Judge)
+KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
-REQUIRED = {"replay": "replay(path='findings.sarif')"}
+REQUIRED = {
+    "replay": "replay(path='findings.sarif')",
+    "where": "where(fact='language', values=('python', 'go'))",
+}
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY, ids=lambda value: value if isinstance(value, str) else value.kind)

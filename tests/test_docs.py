@@ -39,7 +39,13 @@ def test_every_verb_has_a_page(verb: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "page"),
-    [("datasets", "datasets.md"), ("reviewers", "reviewers.md"), ("formats", "formats.md"), ("metrics", "hits.md")],
+    [
+        ("datasets", "datasets.md"),
+        ("stages", "stages.md"),
+        ("reviewers", "reviewers.md"),
+        ("formats", "formats.md"),
+        ("metrics", "hits.md"),
+    ],
 )
 def test_every_plugin_is_documented(kind: str, page: str) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")

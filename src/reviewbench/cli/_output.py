@@ -32,6 +32,13 @@ def seed_option(command: F) -> F:
     return click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))(command)
 
 
+def stage_option(command: F) -> F:
+    """The --stage option of verbs that read cases."""
+    return click.option(
+        "--stage", "stages", multiple=True, help="Narrow the cases by a stage, such as drop_large; may be given again."
+    )(command)
+
+
 def emit(
     result: BaseModel | Sequence[BaseModel], as_json: bool, show: Callable[[], object], *, whole_lines: bool = False
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reviewbench.core.plugins import load, names, plugin_name, short_spec
-from reviewbench.core.protocols import Dataset, Metric
+from reviewbench.core.protocols import Dataset, Metric, Stage
 
 
 def find_dataset(word: str | Dataset, path: str | Path | None = None) -> Dataset:
@@ -37,6 +37,16 @@ def dataset_label(dataset: Dataset) -> str:
     if plugin_name(dataset) == "jsonl" and dataset.path:
         return Path(dataset.path).name
     return short_spec(dataclasses.replace(dataset, path="")) if dataset.path else short_spec(dataset)  # type: ignore[type-var]
+
+
+def find_stages(specs: Sequence[str | Stage]) -> list[Stage]:
+    """Stages from their specs."""
+    return [spec if isinstance(spec, Stage) else load(Stage, spec) for spec in specs]
+
+
+def staged_label(dataset: Dataset, stages: Sequence[Stage]) -> str:
+    """The data set and what narrowed it, as a recipe reads: `aacr_bench | drop_large(lines=100)`."""
+    return " | ".join([dataset_label(dataset), *(short_spec(stage) for stage in stages)])
 
 
 def find_metrics(specs: Sequence[str]) -> list[Metric]:

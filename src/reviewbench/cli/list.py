@@ -10,7 +10,7 @@ from reviewbench.cli._output import emit, json_option
 from reviewbench.core.base import Record
 from reviewbench.core.plugins import Entry, catalogue
 
-KINDS = ("datasets", "reviewers", "metrics", "formats", "judges")
+KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges")
 
 
 class CatalogueLine(Record):

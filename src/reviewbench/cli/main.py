@@ -16,7 +16,7 @@ from reviewbench.core.errors import UserError, one_line
 
 VERBS = {
     "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
-    "list": "List the data sets, reviewers, metrics, formats and judges.",
+    "list": "List the data sets, stages, reviewers, metrics, formats and judges.",
     "info": "Show a data set's card and the counts of the files at hand.",
     "get": "Fetch a data set from its public origin, or take it from a folder.",
     "check": "Check a JSON lines file record by record.",

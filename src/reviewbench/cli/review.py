@@ -7,16 +7,26 @@ from pathlib import Path
 
 import click
 
-from reviewbench.cli._output import Progress, emit, from_option, json_option, note, progress_bar, seed_option
-from reviewbench.cli._words import dataset_label, find_dataset
+from reviewbench.cli._output import (
+    Progress,
+    emit,
+    from_option,
+    json_option,
+    note,
+    progress_bar,
+    seed_option,
+    stage_option,
+)
+from reviewbench.cli._words import dataset_label, find_dataset, find_stages, staged_label
 from reviewbench.core.base import Record
 from reviewbench.core.errors import NeedsCode, UserError
 from reviewbench.core.plugins import load, parse_spec
-from reviewbench.core.protocols import Dataset, Reviewer
+from reviewbench.core.protocols import Dataset, Reviewer, Stage
 from reviewbench.core.results import Drop
 from reviewbench.engine.executors import Serial, Threads
 from reviewbench.engine.review import ReviewTotals, import_reviews
 from reviewbench.engine.review import review as run_reviewer
+from reviewbench.engine.stages import apply_stages
 from reviewbench.engine.store import RunFolder
 
 RECORDED = "recorded"
@@ -34,6 +44,7 @@ class ReviewResult(Record):
     cases: int
     totals: tuple[ReviewTotals, ...]
     notes: tuple[Drop, ...] = ()
+    dropped: tuple[Drop, ...] = ()
 
 
 def review(
@@ -41,6 +52,7 @@ def review(
     *reviewers: str | Reviewer,
     run: str | Path,
     source: str | Path | None = None,
+    stages: Sequence[str | Stage] = (),
     attempts: int = 1,
     workers: int = 2,
     retry_failed: bool = False,
@@ -50,17 +62,20 @@ def review(
     """Let reviewers review every case of a data set, resuming what `run` holds already.
 
     The reviewer `recorded` stands for the reviews that came with the data set, all systems at once. `source` is the
-    folder that holds the data set's files.
+    folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted.
     """
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewbench list reviewers")
     found = find_dataset(dataset, source)
     plan = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
+    narrowing = find_stages(stages)
+    cases, drops = apply_stages(found.cases(), narrowing)
+    known = {case.id for case in cases}
     with RunFolder.create(
         run,
-        dataset=dataset_label(found),
+        dataset=staged_label(found, narrowing),
         dataset_path=_as_given(dataset, found, source),
-        cases=found.cases(),
+        cases=cases,
         seed=seed,
     ) as folder:
         totals = []
@@ -69,7 +84,8 @@ def review(
                 reviews, labels = found.recorded(**reviewer)
                 spec = RECORDED + (f"({', '.join(f'{k}={v!r}' for k, v in reviewer.items())})" if reviewer else "")
                 totals.append(import_reviews(folder, reviews, source=spec, pins=found.pins(), progress=progress))
-                folder.add_labels(labels)  # after the reviews: refused ones must not leave their verdicts behind
+                mine = [label for label in labels if label.subject.case in known]
+                folder.add_labels(mine)  # after the reviews: refused ones must not leave their verdicts behind
                 continue
             executor = Threads(workers) if workers > 1 else Serial()
             try:
@@ -92,6 +108,7 @@ def review(
         cases=manifest.cases,
         totals=tuple(totals),
         notes=tuple(found.notes()),
+        dropped=tuple(drops),
     )
 
 
@@ -113,6 +130,7 @@ def _parse(word: str) -> Reviewer | dict[str, object]:
 @click.argument("reviewers", nargs=-1, required=True)
 @click.option("-o", "--run", "run", required=True, type=click.Path(file_okay=False), help="The run folder.")
 @from_option
+@stage_option
 @click.option(
     "--attempts", default=1, show_default=True, type=click.IntRange(min=1), help="How often each case is reviewed."
 )
@@ -127,6 +145,7 @@ def command(
     reviewers: Sequence[str],
     run: str,
     source: str | None,
+    stages: Sequence[str],
     attempts: int,
     workers: int,
     retry_failed: bool,
@@ -145,6 +164,7 @@ def command(
             *reviewers,
             run=run,
             source=source,
+            stages=stages,
             attempts=attempts,
             workers=workers,
             retry_failed=retry_failed,
@@ -172,10 +192,11 @@ def _summary(result: ReviewResult) -> str:
             price = "price unknown" if totals.cost.dollars is None else f"${totals.cost.dollars:.2f}"
             parts.append(f"{totals.cost.calls} model calls, {price}")
         lines.append(f"{who}: {'; '.join(parts)}; {totals.seconds:.1f} s")
-    for line in _counted([d for totals in result.totals for d in totals.drops]):
+    for line in _counted([*result.dropped, *(d for totals in result.totals for d in totals.drops)]):
         note(line)
     if result.notes:
-        note(f"note: {_count(len(result.notes), 'remark')} on the data: reviewbench info {result.dataset} shows them")
+        word = result.dataset.partition(" | ")[0]
+        note(f"note: {_count(len(result.notes), 'remark')} on the data: reviewbench info {word} shows them")
     lines.append(f"{result.run}: {result.dataset}, {_count(result.cases, 'case')}, benchmark {result.benchmark[:12]}")
     lines.append(f"next: reviewbench score {result.run} hits")
     from rich.markup import escape

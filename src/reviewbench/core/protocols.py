@@ -109,6 +109,27 @@ class Dataset(Plugin):
         return ()
 
 
+# --- stages --------------------------------------------------------------------------------------------------------
+
+
+class Stage(Plugin):
+    """One step between a data set and a benchmark. Most stages only write `keep`."""
+
+    kind: ClassVar[str] = "stages"
+
+    def keep(self, case: Case) -> Case | str:
+        """The case, changed or not, or the reason why it is dropped."""
+        return case
+
+    def apply(self, cases: Iterable[Case]) -> Iterator[Case | Drop]:
+        """The whole stream, for stages that split, join or resample; by default `keep` on each case."""
+        from reviewbench.core.plugins import short_spec
+
+        for case in cases:
+            kept = self.keep(case)
+            yield kept if isinstance(kept, Case) else Drop(item=case.id, by=short_spec(self), reason=kept)
+
+
 # --- reviewers -----------------------------------------------------------------------------------------------------
 
 

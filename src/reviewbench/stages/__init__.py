@@ -1,0 +1,1 @@
+"""One step of building a benchmark per file: cases in, cases or counted drops out."""
