@@ -8,7 +8,7 @@ import click
 
 from reviewbench.cli._output import Progress, emit, json_option, note, progress_bar
 from reviewbench.cli.report import ReportResult, report
-from reviewbench.cli.review import ReviewResult, review
+from reviewbench.cli.review import ReviewResult, counted_notes, review
 from reviewbench.cli.score import ScoreResult, score
 from reviewbench.core.base import Record
 
@@ -45,6 +45,9 @@ def command(run: str, as_json: bool) -> None:
     with progress_bar("demo", quiet=as_json) as progress:
         result = demo(run, progress)
     board = result.score.leaderboards[0]
+    if not as_json:
+        for line in counted_notes(result.review):  # which analysers were missing changes the figures
+            note(line)
 
     def show() -> object:
         from rich.console import Group

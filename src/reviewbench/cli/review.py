@@ -30,7 +30,6 @@ from reviewbench.engine.stages import apply_stages
 from reviewbench.engine.store import RunFolder
 
 RECORDED = "recorded"
-AT_LEAST_ONE = click.IntRange(min=1)
 NAMED = 20  # more systems than this are counted, not named
 
 
@@ -70,7 +69,6 @@ def review(
     plan = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
-    known = {case.id for case in cases}
     with RunFolder.create(
         run,
         dataset=staged_label(found, narrowing),
@@ -81,18 +79,13 @@ def review(
         totals = []
         for reviewer in plan:
             if isinstance(reviewer, dict):
-                reviews, labels = found.recorded(**reviewer)
-                spec = RECORDED + (f"({', '.join(f'{k}={v!r}' for k, v in reviewer.items())})" if reviewer else "")
-                totals.append(import_reviews(folder, reviews, source=spec, pins=found.pins(), progress=progress))
-                mine = [label for label in labels if label.subject.case in known]
-                folder.add_labels(mine)  # after the reviews: refused ones must not leave their verdicts behind
+                totals.append(_import(folder, found, reviewer, progress))
                 continue
-            executor = Threads(workers) if workers > 1 else Serial()
             try:
                 done = run_reviewer(
                     folder,
                     reviewer,
-                    executor=executor,
+                    executor=Threads(workers) if workers > 1 else Serial(),
                     attempts=attempts,
                     retry_failed=retry_failed,
                     progress=progress,
@@ -110,6 +103,20 @@ def review(
         notes=tuple(found.notes()),
         dropped=tuple(drops),
     )
+
+
+def _import(
+    folder: RunFolder, dataset: Dataset, parameters: dict[str, object], progress: Progress | None
+) -> ReviewTotals:
+    """Take in the reviews that came with the data set, and their labels."""
+    reviews, labels = dataset.recorded(**parameters)
+    given = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+    spec = f"{RECORDED}({given})" if given else RECORDED
+    totals = import_reviews(folder, reviews, source=spec, pins=dataset.pins(), progress=progress)
+    known = {case.id for case in folder.cases()}
+    # After the reviews: refused ones must not leave their verdicts behind.
+    folder.add_labels(label for label in labels if label.subject.case in known)
+    return totals
 
 
 def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
@@ -192,7 +199,7 @@ def _summary(result: ReviewResult) -> str:
             price = "price unknown" if totals.cost.dollars is None else f"${totals.cost.dollars:.2f}"
             parts.append(f"{totals.cost.calls} model calls, {price}")
         lines.append(f"{who}: {'; '.join(parts)}; {totals.seconds:.1f} s")
-    for line in _counted([*result.dropped, *(d for totals in result.totals for d in totals.drops)]):
+    for line in counted_notes(result):
         note(line)
     if result.notes:
         word = result.dataset.partition(" | ")[0]
@@ -208,8 +215,9 @@ def _count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def _counted(drops: Sequence[Drop]) -> list[str]:
-    """The reasons, most frequent first, each with how often it occurred and one example."""
+def counted_notes(result: ReviewResult) -> list[str]:
+    """What was dropped or could not be used, most frequent reason first, with how often and one example."""
+    drops = [*result.dropped, *(drop for totals in result.totals for drop in totals.drops)]
     by_reason: dict[tuple[str, str], list[str]] = {}
     for drop in drops:
         by_reason.setdefault((drop.by, drop.reason), []).append(drop.item)

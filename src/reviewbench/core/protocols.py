@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -295,12 +296,17 @@ class Metric(Plugin):
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         """The batch door, in the order of `items`; a crash on one item is that item's Failure."""
         for case, review in items:
-            try:
-                yield self.parts(case, review)
-            except UserError:
-                raise
-            except Exception as error:  # the boundary where a plug-in's bug becomes a record, never a score
-                yield Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
+            yield self.guarded(partial(self.parts, case, review))
+
+    @staticmethod
+    def guarded(measure: Callable[[], Measured | str]) -> Measured | str | Failure:
+        """What `measure` returns, or the Failure that it ends in; what a user can put right is raised."""
+        try:
+            return measure()
+        except UserError:
+            raise
+        except Exception as error:  # the boundary where a plug-in's bug becomes a record, never a score
+            return Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
 
     def combine(self, bag: Bag) -> Mapping[str, Numbers]:
         """The readings of a bag; by default the mean of every part."""

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reviewbench.core.errors import UserError
 from reviewbench.core.findings import findings, groups_of
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Bag, Judge, Measured, Metric
 from reviewbench.core.records import Anchoring, Case, Comment, Review, Task
-from reviewbench.core.results import NOT_STATED, Bounds, CommentState, Failure, FailureKind, Matching, Verdict
+from reviewbench.core.results import NOT_STATED, Bounds, CommentState, Failure, Matching, Verdict
 from reviewbench.metrics import _matching
 from reviewbench.repo.diffs import hunk_count
 
@@ -108,12 +107,7 @@ class Hits(Metric):
         refined = self._refined_tables(items)
         for i, (case, review) in enumerate(items):
             reason = self._not_applicable(case)
-            try:
-                yield reason or self._measure(case, review, refined[i])
-            except UserError:
-                raise
-            except Exception as error:  # as in the base class: a bug becomes a record, never a score
-                yield Failure(kind=FailureKind.CRASH, message=f"{type(error).__name__}: {error}")
+            yield reason or self.guarded(partial(self._measure, case, review, refined[i]))
 
     def _refined_tables(self, items: Sequence[tuple[Case, Review]]) -> list[Table]:
         """Each review's table after a look at the others' on its case.
