@@ -33,3 +33,14 @@ def test_the_two_commands_are_the_makefile_s() -> None:
     for target in re.findall(r"^\$ make (\w+)$", README, re.MULTILINE):
         assert f"\n{target}:" in makefile
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
+    """The lines that do not hang on which analysers this machine has."""
+    shown = README.split("$ make demo\n")[1].split("```")[0].splitlines()
+    wanted = [line.split() for line in shown if line.startswith(("blind-reader .", "parrot", "silent", "hits on"))]
+    assert len(wanted) == 4
+    done = run("reviewbench demo", tmp_path)
+    assert done.returncode == 0, done.stderr
+    printed = [line.split() for line in done.stdout.splitlines()]
+    assert all(words in printed for words in wanted)
