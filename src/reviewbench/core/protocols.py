@@ -15,6 +15,7 @@ from reviewbench.core.errors import UserError, hide_secrets
 from reviewbench.core.labels import Label
 from reviewbench.core.records import Case, Change, Comment, Review
 from reviewbench.core.results import Bounds, Drop, Failure, FailureKind, Matching, Parts, Verdict
+from reviewbench.core.validity import Scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +82,15 @@ class Dataset(Plugin):
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
         """The reviews that came with the data, and the labels on them; `parameters` choose among several sets."""
         raise UserError(f"{type(self).__name__} came without recorded reviews", remedy="name a reviewer instead")
+
+    def scales(self) -> Mapping[str, Scale]:
+        """The scale of each dimension that people judged in, by its name; empty where the data does not say."""
+        return {}
+
+    @property
+    def human_systems(self) -> Sequence[str]:
+        """The systems of the recorded reviews that are people: left out of rankings and correlations."""
+        return ()
 
     def counts(self) -> Mapping[str, int]:
         """What the files at hand hold, under the names that the card expects them by; what is not there is left out."""
