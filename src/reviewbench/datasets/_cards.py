@@ -32,6 +32,9 @@ _AACR_FILES = (
     ("negative_samples.json", 496_162, "c0601008ec5f444317143b0ee59d7f99a0bc2b45735710d25c2f1a305ee519d0"),
 )
 
+_GRADED_COMMIT = "5767f094694c61df14d057d8b025aa7f147af6ea"
+_GRADED_FILES = (("dataset.xlsx", 633_739, "82c688a1276307cb6478f26a52c544acd941ab29881eb5e3c9ac0d419a68cb9e"),)
+
 
 def _origins(slug: str, commit: str, prefix: str, files: tuple[tuple[str, int, str], ...]) -> tuple[Origin, ...]:
     root = f"https://raw.githubusercontent.com/{slug}/{commit}"
@@ -88,6 +91,58 @@ AACR_BENCH = Card(
         "Comments have no id in the files: ids here are made from their content.",
         "One comment's range is reversed (1153 to 1144); it is put right, and noted.",
         "change_line_count is the project's own count and differs from what git counts between the commits.",
+    ),
+)
+
+GRADED_REVIEWS = Card(
+    title="GradedReviews",
+    summary="1,291 Java methods with a reviewer's comment each, what four tools wrote in its place, and a grade from 1 "
+    "to 5 for each of the 5,164 generated comments, agreed on by three people.",
+    origin="https://github.com/openPaperLink/Assessment-of-Code-Review-Generation",
+    version=f"commit {_GRADED_COMMIT[:12]} (5 December 2024)",
+    licence="none stated",
+    may="no licence is stated, so all rights are the authors': read it and publish figures about it, but do not pass "
+    "it on without asking them",
+    citation="Jiang et al., Deep Assessment of Code Review Generation Approaches: Beyond Lexical Similarity, "
+    "arXiv:2501.05176, 2025",
+    languages=("Java",),
+    files=_origins("openPaperLink/Assessment-of-Code-Review-Generation", _GRADED_COMMIT, "DataSet/", _GRADED_FILES),
+    expected={
+        "changes": 1291,
+        "references": 1291,
+        "tools": 4,
+        "reviews": 5164,
+        "grade 1": 4690,
+        "grade 2": 323,
+        "grade 3": 64,
+        "grade 4": 48,
+        "grade 5": 39,
+        "grade 1, Auger": 1246,
+        "grade 1, LLaMA-Reviewer": 1127,
+        "grade 1, Tufano's": 1095,
+        "grade 1, commentFinder": 1222,
+        "grade 5, LLaMA-Reviewer": 4,
+        "grade 5, Tufano's": 29,
+        "grade 5, commentFinder": 6,
+    },
+    traps=(
+        "90.8% of the grades are 1: always say what the majority class alone would score.",
+        "Grade 5 means identical. 35 of the 39 are equal to their reference to the character, the other four but for "
+        "a space or a full stop, and no other review is: lexical metrics are right about them by definition. Look at "
+        "grade < 5 too.",
+        "The paper counts 88 reviews of grade 4 or 5; the published file has 87.",
+        "The grades say how close a comment is to its reference. The code was not looked at, so a right comment about "
+        "something else has grade 1.",
+        "One consensus grade a review: the three votes, and the batches that they were given in, are not published, "
+        "so the paper's Fleiss' kappa cannot be recomputed.",
+        "One cell is the spreadsheet error #VALUE!, one is the number 7: both are graded rows and are kept as texts.",
+        "Four pairs of rows (312 and 1067, 452 and 919, 686 and 1172, 771 and 1000) have the same method and the same "
+        "reference: keep them in one fold.",
+        "The tools repeat themselves: LLaMA-Reviewer wrote 836 different comments for 1,291 methods, one of them 175 "
+        "times.",
+        "The IDs run from 1 to 1,291. The paper says that they are those of the test set of Tufano et al.; they are "
+        "not.",
+        "The code is one method on one line; neither its project, nor its file, nor what the change did is known.",
     ),
 )
 
