@@ -1,0 +1,122 @@
+"""How scores are distributed in each human grade, and how far apart the distributions of two grades are.
+
+Sources: Smirnov, Table for estimating the goodness of fit of empirical distributions, Annals of Mathematical
+Statistics 19 (1948) (the two-sample statistic); Scott, Multivariate Density Estimation (1992) (the bandwidth);
+Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50 (1996) (quartiles: type 7).
+"""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from reviewbench.analysis.bag import Numbers
+from reviewbench.analysis.bootstrap import Resampler
+from reviewbench.analysis.correlation import interval_figure
+from reviewbench.core.validity import GradeRow, KsCell
+
+DENSITY_POINTS = 64
+_NEARLY_EQUAL = 1e-9  # a spread this small beside the largest score has no density worth drawing
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def grade_rows(
+    score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler, *, level: float = 0.95
+) -> tuple[GradeRow, ...]:
+    """One row for each human value, lowest first. The arrays are those of `correlation.correlate`.
+
+    Quartiles interpolate linearly. The density is Gaussian with Scott's bandwidth, at up to 64 points between the
+    least and the greatest score.
+    """
+    found = []
+    for grade in np.unique(human):
+        here = human == grade
+        values, own = score[here], cluster[here]
+        order = np.argsort(values, kind="stable")
+        values, own = values[order], own[order]
+        minimum, q1, median, q3, maximum = (float(q) for q in np.quantile(values, (0, 0.25, 0.5, 0.75, 1)))
+        n = int(values.size)
+        row = GradeRow(
+            grade=float(grade),
+            n=n,
+            minimum=minimum,
+            q1=q1,
+            median=interval_figure(median, n, own, resampler, _Medians(values), level=level),
+            q3=q3,
+            maximum=maximum,
+            mean=interval_figure(float(values.mean()), n, own, resampler, _Means(values), level=level),
+            density=density(values),
+        )
+        found.append(row)
+    return tuple(found)
+
+
+def density(values: Numbers, points: int = DENSITY_POINTS) -> tuple[tuple[float, float], ...]:
+    """(score, density) points from the least to the greatest value; nothing where all are equal."""
+    if values.size < 2:
+        return ()
+    low, high = float(values.min()), float(values.max())
+    if high / 2 - low / 2 <= _NEARLY_EQUAL * max(abs(low), abs(high)) or not np.isfinite(high - low):
+        return ()
+    from scipy.stats import gaussian_kde
+
+    places = np.linspace(low, high, points)
+    heights = gaussian_kde((values - low) / (high - low))((places - low) / (high - low))
+    with np.errstate(over="ignore"):
+        heights = heights / (high - low)
+    return tuple((float(x), float(y)) for x, y in zip(places, heights, strict=True) if np.isfinite(y))
+
+
+def ks_table(score: Numbers, human: Numbers) -> tuple[KsCell, ...]:
+    """The two-sample Kolmogorov-Smirnov statistic of every pair of human values, with scipy's two-sided p-value.
+
+    p is exact up to 10,000 rows a grade and asymptotic beyond, and takes rows for independent.
+    """
+    grades = [float(grade) for grade in np.unique(human)]
+    return tuple(_cell(first, second, score, human) for first, second in combinations(grades, 2))
+
+
+def _cell(first: float, second: float, score: Numbers, human: Numbers) -> KsCell:
+    from scipy.stats import ks_2samp
+
+    one, two = score[human == first], score[human == second]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # "exact calculation unsuccessful": it is asymptotic then
+        result = ks_2samp(one, two)
+    return KsCell(
+        first=first,
+        second=second,
+        statistic=float(result.statistic),
+        p=float(result.pvalue),
+        n_first=int(one.size),
+        n_second=int(two.size),
+    )
+
+
+class _Means:
+    """The mean of `values` under row weights (resamples x rows), NaN where nothing was drawn."""
+
+    def __init__(self, values: Numbers) -> None:
+        self.values = values
+
+    def __call__(self, weights: Numbers) -> Numbers:
+        total = weights.sum(axis=1)
+        found: Numbers = np.divide(weights @ self.values, total, out=np.full(total.shape, np.nan), where=total > 0)
+        return found
+
+
+class _Medians:
+    """The median of sorted `values` under whole row weights: the mean of the two middle ones of an even number."""
+
+    def __init__(self, values: Numbers) -> None:
+        self.values = values
+
+    def __call__(self, weights: Numbers) -> Numbers:
+        passed = np.cumsum(weights, axis=1)
+        total = passed[:, -1]
+        middle = [(passed > np.floor((total - 1 + side) / 2)[:, None]).argmax(axis=1) for side in (0, 1)]
+        return np.where(total > 0, (self.values[middle[0]] + self.values[middle[1]]) / 2, np.nan)

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from reviewbench.analysis.bag import Numbers
+from reviewbench.analysis.bootstrap import Resampler
+from reviewbench.analysis.correlation import Rows, correlate, rank_auc, row_weights, spearman_only
+
+SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+small = st.lists(
+    st.tuples(st.integers(-3, 9), st.integers(1, 7), st.integers(0, 3)), min_size=3, max_size=40
+)  # score, grade, how often the row is drawn
+
+
+def _columns(rows: list[tuple[int, int, int]]) -> tuple[Numbers, Numbers, Numbers]:
+    score, human, weight = np.array(rows, dtype=np.float64).T
+    return score, human, weight
+
+
+def _constant(values: Numbers) -> bool:
+    return bool(values.size == 0 or (values == values[0]).all())
+
+
+@given(small)
+@settings(max_examples=150)
+def test_with_every_weight_one_a_draw_is_what_scipy_says(rows: list[tuple[int, int, int]]) -> None:
+    score, human, _ = _columns(rows)
+    found = Rows(score, human, np.arange(score.size)).drawn
+    for name, function in SCIPY.items():
+        drawn = found[name](np.ones((1, score.size)))[0]
+        if _constant(score) or _constant(human):
+            assert np.isnan(drawn)
+        else:
+            assert drawn == pytest.approx(function(score, human).statistic, abs=1e-9)
+
+
+@given(small)
+@settings(max_examples=150)
+def test_a_weight_is_the_same_as_repeating_the_row(rows: list[tuple[int, int, int]]) -> None:
+    score, human, weight = _columns(rows)
+    often = weight.astype(int)
+    repeated = np.repeat(score, often), np.repeat(human, often)
+    two = np.stack([weight, np.ones_like(weight)])  # a second resample beside it changes nothing
+    for name, drawn in Rows(score, human, np.arange(score.size)).drawn.items():
+        if _constant(repeated[0]) or _constant(repeated[1]):
+            assert np.isnan(drawn(two)[0])
+        else:
+            assert drawn(two)[0] == pytest.approx(SCIPY[name](*repeated).statistic, abs=1e-9)
+
+
+@pytest.mark.parametrize("grades", [2, 5, 400])
+def test_many_grades_and_many_scores_are_counted_as_exactly_as_few(grades: int) -> None:
+    rng = np.random.default_rng(grades)
+    score, human = rng.normal(size=400), rng.integers(0, grades, 400).astype(np.float64)
+    weight = rng.integers(0, 3, 400)
+    again = np.repeat(score, weight), np.repeat(human, weight)
+    for one, two in ((score, human), (human, score)):
+        drawn = Rows(one, two, np.arange(400)).kendall(weight[None].astype(np.float64))[0]
+        assert drawn == pytest.approx(stats.kendalltau(*again).statistic, abs=1e-12)
+
+
+@given(small)
+@settings(max_examples=100)
+def test_the_auc_is_the_share_of_pairs_in_the_right_order(rows: list[tuple[int, int, int]]) -> None:
+    score, human, weight = _columns(rows)
+    positive, often = human > 3, weight.astype(int)
+    drawn = Rows(score, positive.astype(float), np.arange(score.size)).auc(weight[None])[0]
+    high, low = np.repeat(score[positive], often[positive]), np.repeat(score[~positive], often[~positive])
+    pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a in high for b in low]
+    if pairs:
+        assert drawn == pytest.approx(np.mean(pairs))
+    else:
+        assert np.isnan(drawn)
+
+
+def test_value_p_and_interval_of_a_figure() -> None:
+    rng = np.random.default_rng(1)
+    human = rng.integers(1, 6, 200).astype(float)
+    score = human + rng.normal(0, 2, 200)
+    found = correlate(score, human, np.arange(200), Resampler(200, 2000, 0))
+    for name, function in SCIPY.items():
+        expected = function(score, human)
+        figure = found[name]
+        assert figure.value == pytest.approx(expected.statistic)
+        assert figure.p == pytest.approx(expected.pvalue)
+        assert (figure.n, figure.reason) == (200, "")
+        assert figure.low is not None and figure.high is not None and figure.low < expected.statistic < figure.high
+
+    def pearson(x: Numbers, y: Numbers) -> float:
+        return float(stats.pearsonr(x, y).statistic)
+
+    peer: Any = stats.bootstrap(
+        (score, human), pearson, paired=True, vectorized=False, n_resamples=2000, method="percentile", rng=0
+    )
+    assert found["pearson"].low == pytest.approx(peer.confidence_interval.low, abs=0.02)
+    assert found["pearson"].high == pytest.approx(peer.confidence_interval.high, abs=0.02)
+
+
+def test_rows_of_one_cluster_are_drawn_together() -> None:
+    cluster = np.array([0, 0, 1, 2, 2, 2])
+    weights = np.concatenate(list(row_weights(cluster, Resampler(3, 50, 0))))
+    assert weights.shape == (50, 6)
+    assert (weights[:, 0] == weights[:, 1]).all() and (weights[:, 3] == weights[:, 5]).all()
+    assert ((weights[:, 0] + weights[:, 2] + weights[:, 3]) == 3).all()
+    four = np.repeat(np.arange(50), 4)
+    rng = np.random.default_rng(2)
+    human = np.repeat(rng.normal(size=50), 4)
+    score = human + np.repeat(rng.normal(size=50), 4)  # four copies of each row carry no more than one
+    whole = correlate(score, human, four, Resampler(50, 1000, 0))["spearman"]
+    alone = correlate(score, human, np.arange(200), Resampler(200, 1000, 0))["spearman"]
+    assert whole.low is not None and whole.high is not None and alone.low is not None and alone.high is not None
+    assert whole.high - whole.low > 1.5 * (alone.high - alone.low)
+
+
+def test_the_slice_door_gives_the_same_figure() -> None:
+    rng = np.random.default_rng(3)
+    score, human, cluster = rng.normal(size=90), rng.integers(1, 5, 90).astype(float), np.arange(90) // 3
+    resampler = Resampler(30, 200, 5)
+    assert spearman_only(score, human, cluster, resampler) == correlate(score, human, cluster, resampler)["spearman"]
+
+
+def test_constant_input_has_a_reason_and_no_value() -> None:
+    human = np.arange(90.0)
+    for figure in correlate(np.full(90, 0.5), human, np.arange(90), Resampler(90, 50, 0)).values():
+        assert (figure.value, figure.low, figure.p, figure.n) == (None, None, None, 90)
+        assert figure.reason == "all 90 scores are equal: a correlation is undefined"
+    turned = spearman_only(human, np.full(90, 0.5), np.arange(90), Resampler(90, 50, 0))
+    assert turned.reason == "all 90 human values are equal: a correlation is undefined"
+    rounding = correlate(
+        1.0 + 1e-16 * np.arange(90) + np.tile([0, 3e-16], 45), human, np.arange(90), Resampler(90, 50, 0)
+    )
+    assert rounding["pearson"].value is None and "rounding" in rounding["pearson"].reason
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_fewer_than_three_rows_have_a_reason(n: int) -> None:
+    values = np.arange(n, dtype=np.float64)
+    found = correlate(values, values, np.arange(n), Resampler(n, 10, 0))["kendall"]
+    assert (found.value, found.n, found.reason) == (None, n, f"{n} rows: a correlation takes at least 3")
+
+
+def test_no_interval_from_one_cluster_and_none_where_resamples_are_undefined() -> None:
+    rising = np.arange(10.0)
+    one = correlate(rising, rising, np.zeros(10, dtype=np.int64), Resampler(1, 10, 0))["pearson"]
+    assert one.value == pytest.approx(1)
+    assert (one.low, one.reason) == (None, "all rows are one cluster: no interval")
+    rare = np.zeros(30)
+    rare[0] = 1.0  # a third of the resamples do not hold it
+    lone = correlate(rare, np.arange(30.0), np.arange(30), Resampler(30, 1000, 0))["spearman"]
+    assert lone.value is not None and lone.low is None
+    assert lone.reason.startswith("no interval: undefined in 3")
+
+
+def test_an_auc_without_both_classes_has_a_reason() -> None:
+    score = np.arange(4.0)
+    for flags, words in (([False] * 4, "no row is positive"), ([True] * 4, "every row is positive")):
+        found = rank_auc(score, np.array(flags), np.arange(4), Resampler(4, 10, 0))
+        assert found.value is None and words in found.reason
+    assert rank_auc(score, score > 1, np.arange(4), Resampler(4, 500, 0)).value == 1.0
+    nothing = rank_auc(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), Resampler(0, 10, 0))
+    assert (nothing.value, nothing.reason) == (None, "there are no rows")
+
+
+def test_rows_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match="not a finite number"):
+        correlate(np.array([1.0, np.nan, 2.0]), np.arange(3.0), np.arange(3), Resampler(3, 10, 0))
+    with pytest.raises(ValueError, match="3 scores, 2 human values"):
+        correlate(np.arange(3.0), np.arange(2.0), np.arange(3), Resampler(3, 10, 0))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_the_size_of_the_scores_does_not_matter(scale: float) -> None:
+    rng = np.random.default_rng(4)
+    score, human = rng.normal(size=50), rng.integers(1, 4, 50).astype(float)
+    weights = np.stack([np.ones(50), rng.integers(0, 3, 50).astype(float)])
+    one, two = (Rows(values, human, np.arange(50)).pearson(weights) for values in (score, score * scale))
+    assert two == pytest.approx(one)
