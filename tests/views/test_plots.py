@@ -13,7 +13,7 @@ def test_a_forest_names_every_system_and_value(big: ReportData) -> None:
     board = big.leaderboards[0]
     drawn = plots.forest(board, "f1", "p", 520)
     for system in board.systems:
-        assert plots._cut(system.system).replace("'", "&#x27;")[:8] in drawn or system.system[:8] in drawn
+        assert plots.cut(system.system).replace("'", "&#x27;")[:8] in drawn or system.system[:8] in drawn
     assert ".60 fake" in drawn or " fake<" in drawn
     assert not any(f'"{colour}"' in drawn for colour in svg.SENTINELS)
 

@@ -59,11 +59,11 @@ def signed(value: float | None, unit: str = "share") -> str:
     return text if text == UNDEFINED or text.startswith("-") else f"+{text}"
 
 
-def interval(low: float | None, high: float | None, unit: str = "share", gap: str = " ") -> str:
+def interval(low: float | None, high: float | None, unit: str = "share", gap: str = " ", digits: int = 2) -> str:
     """`[.55, .69]`, empty where the bounds are undefined."""
     if not (defined(low) and defined(high)):
         return ""
-    return f"[{number(low, unit)},{gap}{number(high, unit)}]"
+    return f"[{number(low, unit, digits)},{gap}{number(high, unit, digits)}]"
 
 
 def p_value(p: float | None) -> str:

@@ -57,9 +57,9 @@ def highest(systems: Sequence[SystemSummary], reading: str) -> float:
 def _forest(
     systems: Sequence[SystemSummary], reading: str, name: str, width: int, title: str, *, top: float = 0, row: int = ROW
 ) -> str:
-    alt = _altair()
+    alt = load_altair()
     top = top or highest(systems, reading)
-    names = [_cut(system.system, NAME_WIDTH if width > WIDE_ENOUGH else NAME_WIDTH * 0.7) for system in systems]
+    names = [cut(system.system, NAME_WIDTH if width > WIDE_ENOUGH else NAME_WIDTH * 0.7) for system in systems]
     rows = []
     for rank, system in enumerate(systems, 1):
         e = figures.estimate(system, reading)
@@ -70,7 +70,7 @@ def _forest(
     share = all(figures.estimate(s, reading).unit == "share" for s in systems)
     side = max((len(name) for name in names), default=1) * LETTER
     y = alt.Y("rank:O", sort=None, title=None, axis=None)
-    x_axis = _axis(alt, share, 3 if row < ROW else 5, grid=True)
+    x_axis = ticks_axis(alt, share, 3 if row < ROW else 5, grid=True)
     x = alt.X("v:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=x_axis)
     base = alt.Chart(alt.InlineData(values=rows))
     inner = max(80, int(width - side - 72))
@@ -87,7 +87,7 @@ def _forest(
     padding = {"left": int(side) + 12, "right": 58, "top": 4, "bottom": 24}
     chart = alt.layer(*layers).properties(width=inner, height=max(1, len(rows)) * row, padding=padding, autosize="none")
     said = "; ".join(f"{s.system} {_said(s, reading)}" for s in systems)
-    return _draw(chart, name, title, said)
+    return draw(chart, name, title, said)
 
 
 _SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^0\\./, '.')"
@@ -100,20 +100,20 @@ def _said(system: SystemSummary, reading: str) -> str:
 
 def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) -> str:
     """Precision against recall with lines of equal F1; points carry names, or ranks where `numbered`."""
-    alt = _altair()
+    alt = load_altair()
     points: list[dict[str, Any]] = []
     for rank, system in enumerate(board.systems, 1):
         p, r = figures.estimate(system, "precision"), figures.estimate(system, "recall")
         if p.value is None or r.value is None or not (figures.defined(p.value) and figures.defined(r.value)):
             continue
-        shown = str(rank) if numbered else _cut(system.system) + (" (fake)" if system.fake else "")
+        shown = str(rank) if numbered else cut(system.system) + (" (fake)" if system.fake else "")
         points.append({"r": r.value, "p": p.value, "shown": shown, "system": system.system} | _cross(p, r))
     size = width - 60
     height = min(size, 360)
     x_top, y_top = (_top(points, axis) for axis in ("r", "p"))
     _place(points, size, height, x_top, y_top)
-    x = alt.X("r:Q", title="recall", scale=alt.Scale(domain=[0, x_top], nice=False), axis=_axis(alt, True))
-    y = alt.Y("p:Q", title="precision", scale=alt.Scale(domain=[0, y_top], nice=False), axis=_axis(alt, True))
+    x = alt.X("r:Q", title="recall", scale=alt.Scale(domain=[0, x_top], nice=False), axis=ticks_axis(alt, True))
+    y = alt.Y("p:Q", title="precision", scale=alt.Scale(domain=[0, y_top], nice=False), axis=ticks_axis(alt, True))
     base = alt.Chart(alt.InlineData(values=points))
     cross = {"color": svg.ACCENT, "opacity": 0.3, "strokeWidth": 1.5}
     layers = [
@@ -134,7 +134,7 @@ def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) 
     )
     missing = len(board.systems) - len(points)
     said += f"; {missing} without a defined precision are not shown" if missing else ""
-    return _draw(chart, name, "Precision against recall, with lines of equal F1", said)
+    return draw(chart, name, "Precision against recall, with lines of equal F1", said)
 
 
 def _cross(p: Any, r: Any) -> dict[str, float | None]:
@@ -175,18 +175,21 @@ def _iso_lines(alt: Any, x_top: float, y_top: float) -> list[Any]:
     ]
 
 
-def _axis(alt: Any, share: bool, ticks: int = 5, grid: bool = False) -> Any:
+def ticks_axis(alt: Any, share: bool, ticks: int = 5, grid: bool = False) -> Any:
+    """An axis of shares (`.5`) or of other numbers."""
     words = {"format": ".1f", "labelExpr": _SHARE_LABEL} if share else {"format": "~g"}
     return alt.Axis(tickCount=ticks, grid=grid, titleFontWeight="normal", labelFlush=False, **words)
 
 
-def _cut(name: str, width: float = NAME_WIDTH) -> str:
+def cut(name: str, width: float = NAME_WIDTH) -> str:
+    """`name` on one line of at most `width` pixels."""
     name = " ".join(figures.visible(name).split())
     most = int(width / LETTER)
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _altair() -> Any:
+def load_altair() -> Any:
+    """The library. Raises MissingExtra."""
     if not available():
         raise MissingExtra("Altair, which draws the plots,", "plots")
     import altair
@@ -194,7 +197,8 @@ def _altair() -> Any:
     return altair
 
 
-def _draw(chart: Any, name: str, title: str, description: str) -> str:
+def draw(chart: Any, name: str, title: str, description: str) -> str:
+    """The chart as SVG in the page's colours; `title` and `description` are read aloud."""
     import vl_convert
 
     axis = {

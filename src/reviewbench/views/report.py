@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-import jinja2
 from markupsafe import Markup
 
 from reviewbench.core.records import Case
 from reviewbench.core.results import FailureKind, Outcome, Score
 from reviewbench.core.summaries import Comparison, ComparisonTable, Leaderboard, SliceSummary
-from reviewbench.views import figures, plots
+from reviewbench.views import figures, page, plots
 from reviewbench.views.answer import answer, found
 from reviewbench.views.change_views import ChangeView, anchoring_words, view_changes
 
@@ -88,10 +85,10 @@ def render(data: ReportData) -> str:
     metric = _matched_metric(data)
     systems = _systems(data)
     changes = list(view_changes(data.cases, data.outcomes, data.scores, systems, metric))
-    environment = _environment()
-    style = _asset(environment, "report.css")
-    script = _asset(environment, "report.js")
-    page = environment.get_template("report.html.j2").render(
+    return page.render(
+        "report.html.j2",
+        styles=("report.css",),
+        words=_words(),
         data=data,
         boards=boards,
         metric=metric,
@@ -100,35 +97,14 @@ def render(data: ReportData) -> str:
         repos=sorted({case.change.repo for case in data.cases}),
         troubles=list(_troubles(data, changes)),
         plots_missing=not plots.available(),
-        style=Markup(style),
-        script=Markup(script),
-        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'",
         states=figures.STATES,
     )
-    return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("reviewbench.views", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {
-        "number": figures.number,
-        "signed": _signed,
-        "interval": figures.interval,
-        "p_value": figures.p_value,
-        "percent": figures.percent,
-        "label": figures.label,
+def _words() -> dict[str, object]:
+    return {
         "estimate": figures.estimate,
-        "short_hash": figures.short_hash,
         "readings": figures.readings,
-        "defined": figures.defined,
         "glyph": lambda state: figures.STATES[state][0],
         "column_label": lambda reading: figures.label(reading).replace(" per ", " / "),
         "found": found,
@@ -136,31 +112,11 @@ def _environment() -> jinja2.Environment:
         "n_range": _n_range,
         "anchoring_words": anchoring_words,
     }
-    return environment
-
-
-def _finalize(value: object) -> object:
-    """Every text that a template prints passes here before it is escaped."""
-    return figures.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _signed(value: float | None, unit: str = "share") -> str:
-    return figures.signed(value, unit).replace("-", "−")
 
 
 def _n_range(table: ComparisonTable) -> str:
     counts = sorted({c.n for c in table.comparisons})
     return " to ".join(str(n) for n in dict.fromkeys([counts[0], counts[-1]])) if counts else "0"
-
-
-def _asset(environment: jinja2.Environment, name: str) -> str:
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0].strip()
-
-
-def _digest(text: str) -> str:
-    """The source expression that lets exactly this inline element through the content security policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 # --- leaderboards --------------------------------------------------------------------------------------------------

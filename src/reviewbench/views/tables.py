@@ -46,14 +46,16 @@ class Fitted:
         yield self.build(options.max_width)
 
 
-def _table(title: str = "") -> Table:
+def bare_table(title: str = "") -> Table:
+    """A table without lines."""
     table = Table(title=Text(title) if title else None, title_justify="left", title_style="bold", box=None)
     table.padding = (0, 1, 0, 0)
     table.pad_edge = False
     return table
 
 
-def _number_column(table: Table, name: str) -> None:
+def number_column(table: Table, name: str) -> None:
+    """A column that is never broken or cut."""
     table.add_column(Text(name), justify="right", no_wrap=True)
 
 
@@ -77,7 +79,8 @@ def _coverage(system: SystemSummary) -> Text:
     return text
 
 
-def _notes(*lines: str) -> RenderableType:
+def notes_below(*lines: str) -> RenderableType:
+    """Small print; a line that begins with `!` is a warning."""
     shown = [plain(line, 1000, style="dim" if not line.startswith("!") else "yellow") for line in lines if line]
     return Group(*shown)
 
@@ -91,7 +94,7 @@ def leaderboard(board: Leaderboard, comparisons: ComparisonTable | None = None) 
 
 
 def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width: int) -> RenderableType:
-    table = _table()
+    table = bare_table()
     known = figures.readings(board)
     main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
     extras = [r for r in known if r in EXTRAS] if len(main) > 1 else [r for r in known if r not in main][:4]
@@ -101,8 +104,8 @@ def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width:
         main = main[:1]
     table.add_column("system", overflow="fold", min_width=min(12, width // 3), max_width=max(16, width - 78))
     for reading in (*main, *extras):
-        _number_column(table, one_line(SHORT.get(reading, figures.label(reading)), 14))
-    _number_column(table, "scored")
+        number_column(table, one_line(SHORT.get(reading, figures.label(reading)), 14))
+    number_column(table, "scored")
     for system in board.systems:
         shown = [_figure(system, r, width >= (TINY if r == board.headline else WIDE)) for r in main]
         table.add_row(_name(system), *shown, *(_figure(system, r, False) for r in extras), _coverage(system))
@@ -131,7 +134,7 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
     lines += [f"! {board.estimate_note}" if board.estimate_note else ""]
     lines += [f"! {warning}" for warning in board.warnings]
     lines += [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
-    return [Text(""), _notes(*lines)]
+    return [Text(""), notes_below(*lines)]
 
 
 def _names(systems: Sequence[str]) -> str:
@@ -161,7 +164,7 @@ def slices(board: Leaderboard) -> RenderableType:
     for fact, values in groups:
         parts += [Fitted(_slice_builder(board, fact, values)), Text("")]
     note = f"{figures.percent(board.level)} intervals; n below each name; –: undefined"
-    return Group(*parts, _notes(note, f"! {board.estimate_note}" if board.estimate_note else ""))
+    return Group(*parts, notes_below(note, f"! {board.estimate_note}" if board.estimate_note else ""))
 
 
 def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]) -> Callable[[int], RenderableType]:
@@ -178,7 +181,7 @@ def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]
 def _slice_table(board: Leaderboard, fact: str, reading: str, values: Sequence[SliceSummary], first: bool) -> Table:
     kind = "changes that have any" if values[0].facet else "changes"
     title = f"{figures.label(reading)} by {figures.label(fact)} (n counts {kind})"
-    table = _table(one_line(title, 80) if first else "")
+    table = bare_table(one_line(title, 80) if first else "")
     table.add_column("system", overflow="fold", min_width=12, max_width=24)
     for value in values:
         header = plain(value.value, 12)
@@ -201,12 +204,12 @@ def comparison(table: ComparisonTable) -> RenderableType:
 
 
 def _comparison(table: ComparisonTable, width: int) -> RenderableType:
-    grid = _table()
+    grid = bare_table()
     grid.add_column("first - second", overflow="fold", min_width=min(14, width // 3), max_width=max(20, width - 66))
     names = ["reading", "diff", "interval", "p", "Holm p", "detectable", "n"]
     shown = names if width >= NARROW else ["diff", "interval", "Holm p"] if width >= TINY else ["diff"]
     for name in shown:
-        _number_column(grid, name)
+        number_column(grid, name)
     for c in table.comparisons:
         pair = plain(c.first, 500).append(" - ").append(plain(c.second, 500))
         sure = found(c)
@@ -234,7 +237,7 @@ def _comparison(table: ComparisonTable, width: int) -> RenderableType:
         *(f"! {warning}" for warning in table.warnings),
         *_bounded(table),
     ]
-    return Group(grid, Text(""), _notes(*lines))
+    return Group(grid, Text(""), notes_below(*lines))
 
 
 def _bounded(table: ComparisonTable) -> Iterable[str]:
@@ -254,7 +257,7 @@ def _bounded(table: ComparisonTable) -> Iterable[str]:
 
 def doctor(report: DoctorReport) -> RenderableType:
     """What held, what did not, with the smallest case that shows it, and what is odd in the data."""
-    table = _table()
+    table = bare_table()
     table.add_column("", no_wrap=True)
     table.add_column("check", overflow="fold", max_width=26)
     table.add_column("expected", overflow="fold")
@@ -288,7 +291,7 @@ def doctor(report: DoctorReport) -> RenderableType:
 def _lint(report: DoctorReport) -> RenderableType:
     if not report.lint:
         return Text("lint: nothing odd in the data")
-    table = _table("lint")
+    table = bare_table("lint")
     for name in ("level", "rule", "where", "what"):
         table.add_column(name, overflow="fold", max_width=34 if name == "where" else None)
     for finding in report.lint[:LINT_SHOWN]:
@@ -298,14 +301,14 @@ def _lint(report: DoctorReport) -> RenderableType:
     counts = ", ".join(f"{one_line(rule)} {count}" for rule, count in report.lint_counts.items())
     left = len(report.lint) - LINT_SHOWN
     more = f"{left} more not shown; --json has all" if left > 0 else ""
-    return Group(table, _notes(f"counts: {counts}" if counts else "", more), Text(""))
+    return Group(table, notes_below(f"counts: {counts}" if counts else "", more), Text(""))
 
 
 def catalogue(entries: Iterable[Entry]) -> RenderableType:
     """Names and first lines of plug-ins, grouped by kind."""
     parts: list[RenderableType] = []
     for kind, group in groupby(entries, key=lambda entry: entry.kind):
-        table = _table(one_line(kind))
+        table = bare_table(one_line(kind))
         table.show_header = False
         table.add_column("name", overflow="fold", min_width=14, max_width=28)
         table.add_column("summary", overflow="fold")
@@ -317,7 +320,7 @@ def catalogue(entries: Iterable[Entry]) -> RenderableType:
 
 def card(card: Card, counts: Mapping[str, int], notes: Sequence[str] = ()) -> RenderableType:
     """A data set's card, and what the files at hand hold beside what the official version holds."""
-    facts = _table()
+    facts = bare_table()
     facts.show_header = False
     facts.add_column("what", no_wrap=True)
     facts.add_column("value", overflow="fold")
@@ -339,15 +342,15 @@ def card(card: Card, counts: Mapping[str, int], notes: Sequence[str] = ()) -> Re
         parts += [Text(""), Text("traps", style="bold")]
         parts += [Padding(plain(f"- {trap}", 1000), (0, 0, 0, 1)) for trap in card.traps]
     if notes:
-        parts += [Text(""), _notes(*notes)]
+        parts += [Text(""), notes_below(*notes)]
     return Group(*parts)
 
 
 def _counts(card: Card, counts: Mapping[str, int]) -> Table:
-    table = _table()
+    table = bare_table()
     table.add_column("count", overflow="fold")
-    _number_column(table, "at hand")
-    _number_column(table, "official")
+    number_column(table, "at hand")
+    number_column(table, "official")
     table.add_column("")
     for name in dict.fromkeys([*counts, *card.expected]):
         here, official = counts.get(name), card.expected.get(name)
