@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+from reviewbench.analysis.decision_tree import MAJORITY, TREE, OneScoreTree, classifiers, smote
+
+scores = st.one_of(
+    st.integers(-3, 3).map(float),
+    st.floats(-100, 100, width=32),
+    st.integers(-9, 9).map(lambda i: i * 0.7e-7),  # closer than scikit-learn tells apart
+)
+rows = st.lists(st.tuples(scores, st.integers(0, 3)), min_size=1, max_size=40)
+
+
+@settings(deadline=None)
+@given(rows, st.lists(scores, min_size=1, max_size=30), st.integers(0, 3))
+def test_the_tree_is_the_one_of_scikit_learn(train: list[tuple[float, int]], asked: list[float], seed: int) -> None:
+    x, y = np.array([score for score, _ in train]), np.array([label for _, label in train])
+    questions = np.array(asked)
+    theirs = DecisionTreeClassifier(random_state=seed).fit(x[:, None], y).predict(questions[:, None])
+    assert OneScoreTree.grown(x, y).predict(questions).tolist() == theirs.tolist()
+
+
+@settings(deadline=None)
+@given(rows, st.integers(0, 5))
+def test_smote_makes_labels_equally_frequent_between_rows_of_one_label(
+    given_rows: list[tuple[float, int]], seed: int
+) -> None:
+    x, y = np.array([score for score, _ in given_rows]), np.array([label for _, label in given_rows])
+    made_x, made_y = smote(x, y, np.random.default_rng(seed))
+    assert (made_x[: x.size] == x).all() and (made_y[: y.size] == y).all(), "the rows themselves come first"
+    sizes = np.bincount(made_y)
+    assert set(sizes[sizes > 0]) == {np.bincount(y).max()}
+    for label in np.unique(y):
+        own = x[y == label]
+        new = made_x[made_y == label]
+        assert own.min() - 1e-9 <= new.min() and new.max() <= own.max() + 1e-9
+
+
+def test_smote_goes_to_one_of_the_nearest_five_only() -> None:
+    x = np.concatenate([np.zeros(50), [0.0, 1, 2, 3, 4, 5, 1000, 1001, 1002, 1003, 1004, 1005]])
+    y = np.array([0] * 50 + [1] * 12)
+    made, labels = smote(x, y, np.random.default_rng(0))
+    assert not ((made > 5) & (made < 1000) & (labels == 1)).any(), "the other bunch is never among the nearest"
+
+
+def test_a_single_row_of_a_label_is_repeated() -> None:
+    made, labels = smote(np.array([1.0, 2.0, 3.0, 9.0]), np.array([0, 0, 0, 1]), np.random.default_rng(0))
+    assert made[labels == 1].tolist() == [9.0, 9.0, 9.0]
+
+
+def test_perfect_scores_are_told_apart_and_the_majority_class_stands_beside() -> None:
+    grade = np.repeat([1.0, 2.0, 3.0], [80, 30, 10])
+    (tree, majority), reason = classifiers(grade * 10, grade, splits=5, seed=1)
+    assert reason == ""
+    assert (tree.name, majority.name) == (TREE, MAJORITY)
+    assert (tree.n_train, tree.n_test, tree.splits) == (60, 60, 5)
+    assert tree.accuracy.value == tree.kappa_quadratic.value == tree.macro.f1 == 1.0
+    assert majority.accuracy.value is not None
+    assert majority.accuracy.value == pytest.approx(2 / 3, abs=0.07)
+    assert majority.balanced_accuracy.value == pytest.approx(1 / 3)
+    assert majority.kappa_quadratic.value == 0.0
+    assert majority.rows[1].precision is None, "grade 2 was never predicted"
+    assert majority.rows[1].recall == 0.0
+    assert majority.macro.precision == pytest.approx(majority.accuracy.value / 3), "as 0, as is usual in macro averages"
+    assert tree.accuracy.low is not None and tree.accuracy.high is not None
+
+
+def test_a_score_without_information_does_no_better_than_chance() -> None:
+    generator = np.random.default_rng(0)
+    grade = np.repeat([1.0, 2.0], [900, 100])
+    (tree, majority), _ = classifiers(generator.random(1000), grade, seed=0)
+    assert tree.balanced_accuracy.value == pytest.approx(0.5, abs=0.05)
+    assert tree.kappa_quadratic.value == pytest.approx(0.0, abs=0.05)
+    assert tree.accuracy.value is not None and majority.accuracy.value is not None
+    assert tree.accuracy.value < majority.accuracy.value, "which is why the two stand beside each other"
+
+
+def test_the_same_seed_gives_the_same_splits() -> None:
+    generator = np.random.default_rng(0)
+    score, grade = generator.random(200), generator.integers(1, 4, 200).astype(np.float64)
+    assert classifiers(score, grade, seed=3) == classifiers(score, grade, seed=3)
+    assert classifiers(score, grade, seed=3) != classifiers(score, grade, seed=4)
+
+
+def test_what_cannot_be_classified_says_why() -> None:
+    assert classifiers(np.arange(4.0), np.ones(4))[1].startswith("all human values are equal")
+    assert "too few" in classifiers(np.arange(3.0), np.array([1.0, 2.0, 3.0]))[1]
