@@ -63,7 +63,9 @@ def figure(value: float | None, n: int, wide: float = 0.03, p: float | None = No
     """A figure with a symmetric interval; undefined where there is no value."""
     if value is None:
         return Figure(value=None, n=n, reason=reason)
-    return Figure(value=value, low=value - wide, high=value + wide, n=n, p=p)
+    return Figure(
+        value=value, low=max(-1.0, value - wide), high=value + wide if value > 1 else min(1.0, value + wide), n=n, p=p
+    )
 
 
 def row_set(name: str, n: int, left_out: int = 0) -> RowSet:
@@ -341,7 +343,6 @@ def hostile() -> ValidityReport:
     """A payload in every text, and a comment of 100 kB."""
     made = report(KINDS[:2], ("grade",), 300)
     state = {"at": 0}
-    kept = {"dataset", "method", "label"}
 
     def walk(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -349,7 +350,7 @@ def hostile() -> ValidityReport:
                     for k, v in value.items()}  # fmt: skip
         if isinstance(value, list):
             return [walk(v, key) for v in value]
-        if not isinstance(value, str) or (key in kept and state["at"] < 1):
+        if not isinstance(value, str) or key == "method":
             return value
         state["at"] += 1
         return value[:12] + " " + PAYLOADS[state["at"] % len(PAYLOADS)]
