@@ -12,10 +12,12 @@ import graded_pairs
 from reviewbench.metrics._treebank import treebank
 
 PIECES = (
-    list("abZs019.,:;'\"`()[]{}<>-–—?!*@#$%& \n\t«»“”‘’„_/\\é修👍")
-    + ["cannot", "'ll", "n't", "'RE", "gimme", "wanna ", "more'n", " 'tis", " 'Twas", "d'ye", "```", "''", "...", "--"]
-    + ["gotta", "lemme", "gonna", "'ve", ". ", ".)", ".\n"]
-)
+    *"abZs019.,:;'\"`()[]{}<>-–—?!*@#$%& 
+	«»“”‘’„_/\é修👍",
+    "cannot", "'ll", "n't", "'RE", "gimme", "wanna ", "more'n", " 'tis", " 'Twas", "d'ye", "```", "''", "...", "--",
+    "gotta", "lemme", "gonna", "'ve", ". ", ".)", ".
+",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

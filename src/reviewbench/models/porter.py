@@ -29,8 +29,7 @@ _STEP_2 = {
 }  # fmt: skip
 _STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
 _STEP_4 = dict.fromkeys(
-    ("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate")
-    + ("iti", "ous", "ive", "ize"),
+    "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(),  # noqa: SIM905
     "",
 )
 _ENDINGS = (tuple(_STEP_2 | _STEP_3), tuple(_STEP_4))  # by the measure that the step asks for: a quick look first
