@@ -12,11 +12,9 @@ import graded_pairs
 from reviewbench.metrics._treebank import treebank
 
 PIECES = (
-    *"abZs019.,:;'\"`()[]{}<>-–—?!*@#$%& 
-	«»“”‘’„_/\é修👍",
+    *"abZs019.,:;'\"`()[]{}<>-–—?!*@#$%& \n\t«»“”‘’„_/\\é修👍",
     "cannot", "'ll", "n't", "'RE", "gimme", "wanna ", "more'n", " 'tis", " 'Twas", "d'ye", "```", "''", "...", "--",
-    "gotta", "lemme", "gonna", "'ve", ". ", ".)", ".
-",
+    "gotta", "lemme", "gonna", "'ve", ". ", ".)", ".\n",
 )  # fmt: skip
 
 
