@@ -87,7 +87,7 @@ def _nearest(values: Numbers, k: int) -> Integers:
 
 
 def classifiers(
-    score: Numbers, grade: Numbers, *, splits: int = SPLITS, seed: int = 0
+    score: Numbers, grade: Numbers, seed: int = 0, splits: int = SPLITS
 ) -> tuple[tuple[Classifier, ...], str]:
     """The decision tree and the majority class on these rows, and, where there are none, why.
 

@@ -1,0 +1,307 @@
+"""Scores joined with human judgements: one row a review that has both, and a counted reason for every other one.
+
+The score of a row is the metric's headline reading of that review alone. The human value is the mean of the
+independent raters' labels, or the label that they agreed on where that is all there is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reviewbench.analysis.bag import MatrixBag, Numbers, readings_of
+from reviewbench.analysis.folds import duplicate_groups
+from reviewbench.core.base import Fact
+from reviewbench.core.errors import UserError
+from reviewbench.core.labels import Label, RaterKind, SubjectKind
+from reviewbench.core.protocols import Metric
+from reviewbench.core.records import Case
+from reviewbench.core.results import Outcome, Parts, Score
+from reviewbench.core.validity import LabelSummary, RowSet, Scale
+from reviewbench.engine.score import REVIEW_FAILED
+from reviewbench.metrics._texts import reference_texts
+
+CLUSTERED_BY = "case, those with the same or nearly the same reference together"
+ALL_ROWS = "all rows"
+MOST_GRADES = 12  # distinct human values up to which they are grades
+_MOST_REASONS = 6  # reasons why a metric does not apply that are told apart
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Key = tuple[str, str, int]
+"""(case, system, attempt)."""
+
+
+# --- human values --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HumanValues:
+    """What people said of each review in one dimension; `left_out` counts the labels that are no part of it."""
+
+    summary: LabelSummary
+    of: Mapping[Key, float]
+    left_out: Mapping[str, int]
+
+    @property
+    def dimension(self) -> str:
+        """What was judged."""
+        return self.summary.dimension
+
+    @property
+    def scale(self) -> Scale:
+        """The scale it was judged on."""
+        return self.summary.scale
+
+
+def human_values(labels: Iterable[Label], scales: Mapping[str, Scale]) -> tuple[list[HumanValues], list[str]]:
+    """One entry a dimension that people judged reviews in with numbers, and what must be said of the others.
+
+    A dimension that `scales` does not name has the range of its labels. Raises UserError for two different labels of
+    one rater on one review in one round, and for a label outside its scale.
+    """
+    by_dimension: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        if label.subject.kind is SubjectKind.REVIEW and label.subject.system is not None:
+            by_dimension[label.dimension].append(label)
+    found, notes = [], []
+    for dimension, all_of_it in by_dimension.items():
+        own = [label for label in all_of_it if label.rater_kind is RaterKind.HUMAN]
+        words = next((label.value for label in own if isinstance(label.value, str)), None)
+        if words is not None:
+            notes.append(f"{dimension} was judged in words such as {words!r:.40}, not in numbers: left out")
+        elif own:
+            found.append(_values(dimension, own, len(all_of_it) - len(own), scales.get(dimension)))
+    return found, notes
+
+
+def _values(dimension: str, labels: Sequence[Label], by_models: int, scale: Scale | None) -> HumanValues:
+    left_out: Counter[str] = Counter({"labels by models": by_models} if by_models else {})
+    independent: defaultdict[Key, dict[str, Label]] = defaultdict(dict)
+    agreed: dict[Key, Label] = {}
+    for label in labels:
+        assert label.subject.system is not None
+        key = (label.subject.case, label.subject.system, label.subject.attempt)
+        there = agreed.get(key) if label.consensus else independent[key].get(label.rater)
+        if there is None:
+            if label.consensus:
+                agreed[key] = label
+            else:
+                independent[key][label.rater] = label
+        elif (there.round, there.batch) != (label.round, label.batch):
+            left_out["later labels of the same rater"] += 1
+        elif there.value != label.value:
+            raise UserError(
+                f"{label.rater} judged the review of {key[0]} by {key[1]} twice in {dimension}: "
+                f"{there.value:g} and {label.value:g}",
+                remedy="keep one of the two, or tell them apart by their round",
+            )
+    values = {key: float(np.mean([float(one.value) for one in by.values()])) for key, by in independent.items() if by}
+    consensus = not values
+    for key, label in agreed.items():
+        if key in values:
+            left_out["agreed labels beside independent ones"] += 1
+        else:
+            values[key] = float(label.value)
+    scale = scale or _observed(labels)
+    _refuse_outside(dimension, labels, scale)
+    grades = on_steps(np.array(list(values.values())), scale)
+    shown = np.array(list(values.values())) if grades is None else grades
+    summary = LabelSummary(
+        dimension=dimension,
+        scale=scale,
+        raters=dict(sorted(Counter(label.rater for label in labels).items())),
+        rows=len(values),
+        distribution=_distribution(shown),
+        consensus=consensus,
+    )
+    return HumanValues(summary, values, dict(left_out))
+
+
+def _observed(labels: Sequence[Label]) -> Scale:
+    values = [float(label.value) for label in labels]
+    whole = all(value.is_integer() for value in values)
+    return Scale(
+        low=min(values), high=max(values), step=1.0 if whole else 0.0, meaning="the range that occurs in the labels"
+    )
+
+
+def _refuse_outside(dimension: str, labels: Sequence[Label], scale: Scale) -> None:
+    for label in labels:
+        if not scale.low <= float(label.value) <= scale.high:
+            raise UserError(
+                f"{label.rater} gave {label.subject.case} by {label.subject.system} {float(label.value):g} in "
+                f"{dimension}, which goes from {scale.low:g} to {scale.high:g}"
+            )
+
+
+def _distribution(values: Numbers) -> dict[str, int]:
+    """How often each value occurs, or of many how often each tenth of their range does."""
+    distinct, count = np.unique(values, return_counts=True)
+    if distinct.size <= MOST_GRADES:
+        return {f"{value:g}": int(n) for value, n in zip(distinct, count, strict=True)}
+    count, edges = np.histogram(values, bins=10)
+    return {f"{low:.3g} to {high:.3g}": int(n) for n, low, high in zip(count, edges[:-1], edges[1:], strict=True)}
+
+
+def on_steps(human: Numbers, scale: Scale) -> Numbers | None:
+    """The human values brought to the nearest step of their scale, halves up; None where there are too many steps.
+
+    On a scale without steps the values themselves are grades, if they are few.
+    """
+    grades = human
+    if scale.step > 0:
+        grades = scale.low + np.floor((human - scale.low) / scale.step + 0.5) * scale.step
+    return grades if np.unique(grades).size <= MOST_GRADES else None
+
+
+# --- rows ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The reviews of a run, in order, with what does not depend on the metric. `cluster` counts from 0."""
+
+    keys: tuple[Key, ...]
+    hypothesis: tuple[str, ...]
+    reference: tuple[str, ...]
+    facts: tuple[Mapping[str, Fact], ...]
+    claims: Integers
+    cluster: Integers
+    people: frozenset[str]
+
+    @classmethod
+    def of(cls, cases: Sequence[Case], outcomes: Sequence[Outcome], people: Iterable[str] = ()) -> Bench:
+        """The bench of a run; `people` are the systems that are no tools."""
+        references = [reference_texts(case) for case in cases]
+        texts = ["" if isinstance(found, str) else "\n".join(found) for found in references]
+        number = {case.id: at for at, case in enumerate(cases)}
+        of_case = duplicate_groups(texts)
+        at = [number[outcome.case] for outcome in outcomes]
+        said = ["\n".join(c.body for c in o.review.comments) if o.review else "" for o in outcomes]
+        return cls(
+            keys=tuple((outcome.case, outcome.system, outcome.attempt) for outcome in outcomes),
+            hypothesis=tuple(said),
+            reference=tuple(texts[i] for i in at),
+            facts=tuple(cases[i].facts for i in at),
+            claims=np.array([len(cases[i].claims) for i in at], dtype=np.int64),
+            cluster=of_case[at] if at else np.zeros(0, dtype=np.int64),
+            people=frozenset(people),
+        )
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.cluster.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Aligned rows of one metric and one dimension: places in the `bench`, `score` and `human` values (n each)."""
+
+    bench: Bench
+    place: Integers
+    score: Numbers
+    human: Numbers
+    left_out: Mapping[str, int]
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return int(self.place.size)
+
+    @property
+    def cluster(self) -> Integers:
+        """The cluster of each row."""
+        return self.bench.cluster[self.place]
+
+    @property
+    def system(self) -> list[str]:
+        """The system of each row."""
+        return [self.bench.keys[at][1] for at in self.place]
+
+    def fact(self, name: str) -> list[str | None]:
+        """A fact of each row's case as text (`system` names the system), None where it is not known."""
+        if name == "system":
+            return list(self.system)
+        found = [self.bench.facts[at].get(name) for at in self.place]
+        return [None if value is None else str(value) for value in found]
+
+    def row_set(self, name: str = ALL_ROWS, chosen: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> RowSet:
+        """What stands beside figures of these rows, or of the `chosen` ones."""
+        cluster = self.cluster if chosen is None else self.cluster[chosen]
+        left_out = dict(self.left_out)
+        if chosen is not None and (outside := int((~chosen).sum())):
+            left_out[f"not {name}"] = outside
+        return RowSet(
+            name=name,
+            rows=int(cluster.size),
+            clusters=int(np.unique(cluster).size),
+            clustered_by=CLUSTERED_BY,
+            left_out=left_out,
+        )
+
+
+def join(bench: Bench, human: HumanValues, values: Mapping[Key, float | str]) -> Judged:
+    """The rows that have both; `values` hold a review's score, or the reason why it has none."""
+    left_out: Counter[str] = Counter()
+    places, scores, judged = [], [], []
+    for place, key in enumerate(bench.keys):
+        value = values.get(key, "not scored")
+        if key[1] in bench.people:
+            left_out["written by people"] += 1
+        elif key not in human.of:
+            left_out["no human label"] += 1
+        elif isinstance(value, str):
+            left_out[value] += 1
+        else:
+            places.append(place)
+            scores.append(value)
+            judged.append(human.of[key])
+    if gone := len(human.of.keys() - set(bench.keys)):
+        left_out["labels on reviews that are not here"] = gone
+    return Judged(
+        bench,
+        np.array(places, dtype=np.int64),
+        np.array(scores, dtype=np.float64),
+        np.array(judged, dtype=np.float64),
+        _fewer(left_out),
+    )
+
+
+def row_scores(metric: Metric, scores: Iterable[Score]) -> dict[Key, float | str]:
+    """The headline reading of each review alone, or the reason why there is none."""
+    found: dict[Key, float | str] = {}
+    keys: list[Key] = []
+    parts: list[Parts] = []
+    for score in scores:
+        key = (score.case, score.system, score.attempt)
+        if score.parts is not None:
+            keys.append(key)
+            parts.append(score.parts)
+        elif score.failure is not None:
+            found[key] = REVIEW_FAILED if score.reason == REVIEW_FAILED else "the metric failed"
+        else:
+            found[key] = f"{_DOES_NOT_APPLY}: {score.reason}"
+    names = sorted({name for own in parts for name in own})
+    values = np.array([[own.get(name, 0.0) for name in names] for own in parts], dtype=np.float64)
+    bag = MatrixBag(names, np.ascontiguousarray(values.reshape(len(parts), len(names)).T), np.ones(len(parts)))
+    reading = readings_of(metric, bag).get(metric.headline, np.full(len(parts), np.nan)) if parts else np.zeros(0)
+    for key, value in zip(keys, reading.tolist(), strict=True):
+        found[key] = value if np.isfinite(value) else f"{metric.headline} is undefined on the review alone"
+    return found
+
+
+_DOES_NOT_APPLY = "the metric does not apply"
+
+
+def _fewer(left_out: Counter[str]) -> dict[str, int]:
+    """The counts, rare reasons why a metric does not apply taken together."""
+    told = [reason for reason, _ in left_out.most_common() if reason.startswith(_DOES_NOT_APPLY)][_MOST_REASONS:]
+    found = {reason: n for reason, n in left_out.items() if reason not in told}
+    if told:
+        found[f"{_DOES_NOT_APPLY}: other reasons"] = sum(left_out[reason] for reason in told)
+    return found

@@ -1,0 +1,124 @@
+"""The rows that a metric places furthest from where people do, and what they have in common.
+
+Source of the question: CRScore, arXiv:2409.19801, section 5.4 and appendix E.1, which finds more inline code among
+the overestimated reviews and fewer claims among the underestimated ones. Here rows are taken by the difference of
+their ranks, which needs no scale of the metric.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from reviewbench.analysis.bag import Numbers
+from reviewbench.analysis.judged import Judged
+from reviewbench.core.validity import Misjudged, SharedTrait
+
+SHOWN = 10  # rows a side
+SHARE = 0.02  # of the rows, a side, that the traits are taken over
+FEWEST = 20  # but at least so many
+_CUT = 1_000  # characters of a text that are shown
+
+_FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
+_INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
+
+
+class Found(NamedTuple):
+    """Overestimated rows, worst first, underestimated ones, and what each kind shares."""
+
+    over: tuple[Misjudged, ...] = ()
+    under: tuple[Misjudged, ...] = ()
+    traits: tuple[SharedTrait, ...] = ()
+
+
+def misjudged(judged: Judged, *, less_is_better: bool = False) -> Found:
+    """The rows with the largest difference of ranks. Nothing where all scores or all human values are equal."""
+    score, human = judged.score, judged.human
+    if judged.n < 2 or (score == score[0]).all() or (human == human[0]).all():
+        return Found()
+    score_rank, human_rank = _ranks(-score if less_is_better else score), _ranks(human)
+    gap = score_rank - human_rank
+    order = np.argsort(-gap, kind="stable")
+    many = min(max(FEWEST, round(SHARE * judged.n)), judged.n // 2)
+    over = [int(row) for row in order[:many] if gap[row] > 0]
+    under = [int(row) for row in order[::-1][:many] if gap[row] < 0]
+
+    def shown(row: int) -> Misjudged:
+        place = judged.place[row]
+        case, system, _ = judged.bench.keys[place]
+        return Misjudged(
+            case=case,
+            system=system,
+            score=float(score[row]),
+            human=float(human[row]),
+            score_rank=float(score_rank[row]),
+            human_rank=float(human_rank[row]),
+            hypothesis=_cut(judged.bench.hypothesis[place]),
+            reference=_cut(judged.bench.reference[place]),
+        )
+
+    return Found(
+        tuple(shown(row) for row in over[:SHOWN]),
+        tuple(shown(row) for row in under[:SHOWN]),
+        tuple(_traits(judged, over, under)),
+    )
+
+
+def _ranks(values: Numbers) -> Numbers:
+    """0 for the lowest, 1 for the highest, equal values at the middle of theirs."""
+    from scipy.stats import rankdata
+
+    found: Numbers = (rankdata(values) - 1) / (values.size - 1)
+    return found
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CUT else text[: _CUT - 1] + "…"
+
+
+def _shared(said: str, reference: str) -> float:
+    first, second = set(said.casefold().split()), set(reference.casefold().split())
+    return len(first & second) / len(first | second) if first | second else 0.0
+
+
+TRAITS: Mapping[str, tuple[str, Callable[[str, str], float]]] = {
+    "characters": ("characters", lambda said, _: len(said)),
+    "words": ("words", lambda said, _: len(said.split())),
+    "inline code": ("share", lambda said, _: bool(_INLINE.search(said))),
+    "code block": ("share", lambda said, _: bool(_FENCE.search(said))),
+    "question mark": ("share", lambda said, _: "?" in said),
+    "blank review": ("share", lambda said, _: not said.strip()),
+    "words in the reference": ("words", lambda _, reference: len(reference.split())),
+    "inline code in the reference": ("share", lambda _, reference: bool(_INLINE.search(reference))),
+    "same words as the reference": ("share", _shared),
+}
+"""Trait -> (unit, its value from the review's text and the reference's)."""
+
+
+def _traits(judged: Judged, over: list[int], under: list[int]) -> list[SharedTrait]:
+    bench = judged.bench
+    columns = {
+        name: (unit, np.array([value(bench.hypothesis[at], bench.reference[at]) for at in judged.place], dtype=float))
+        for name, (unit, value) in TRAITS.items()
+    }
+    columns["claims"] = ("claims", bench.claims[judged.place].astype(np.float64))
+    found = []
+    for name, (unit, values) in columns.items():
+        if not values.any():  # no row has it
+            continue
+        found.append(
+            SharedTrait(
+                trait=name,
+                unit=unit,
+                over=float(values[over].mean()) if over else 0.0,
+                under=float(values[under].mean()) if under else 0.0,
+                all=float(values.mean()),
+                n_over=len(over),
+                n_under=len(under),
+                n_all=judged.n,
+            )
+        )
+    return found

@@ -1,0 +1,80 @@
+"""Thresholds: telling the good rows from the rest by the score alone, at every cut of the human scale.
+
+Source of the sweep as a table: CRScore, arXiv:2409.19801, Table 4. The best F1 is the best on these very rows, so it
+is an upper bound for a threshold that is chosen beforehand.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from reviewbench.analysis.bag import Flags, Numbers
+from reviewbench.analysis.correlation import rank_auc
+from reviewbench.analysis.sample import Sample
+from reviewbench.core.validity import Sweep, SweepPoint
+
+STEPS = 24  # thresholds that a sweep shows at even steps of the score, and as many at even steps of the recall
+
+
+def sweeps(sample: Sample) -> tuple[Sweep, ...]:
+    """One sweep for each grade but the lowest: the rows from it on are the positive ones.
+
+    Where less is better, scores up to the threshold are taken as positive, and an AUC over .5 still means that the
+    metric agrees with people.
+    """
+    if sample.grade is None:
+        return ()
+    found = []
+    for cut in np.unique(sample.grade)[1:]:
+        positive = sample.grade >= cut
+        curve = _Curve.of(sample.oriented, positive, sample.sign)
+        sweep = Sweep(
+            cut=float(cut),
+            positives=int(positive.sum()),
+            n=sample.n,
+            auc=rank_auc(sample.oriented, positive, sample.cluster, sample.resampler, level=sample.level),
+            best=curve.point(int(curve.f1.argmax())),  # of equal ones the strictest
+            points=curve.points(),
+        )
+        found.append(sweep)
+    return tuple(found)
+
+
+class _Curve(NamedTuple):
+    """One entry for each distinct score, from the strictest threshold to the one that takes all rows."""
+
+    threshold: Numbers
+    precision: Numbers
+    recall: Numbers
+    f1: Numbers
+
+    @classmethod
+    def of(cls, score: Numbers, positive: Flags, sign: float) -> _Curve:
+        order = np.argsort(-score, kind="stable")
+        ordered = score[order]
+        last = np.flatnonzero(np.append(np.diff(ordered) != 0, True))  # the last row of each distinct score
+        hits = np.cumsum(positive[order])[last].astype(np.float64)
+        taken = (last + 1).astype(np.float64)
+        positives = float(positive.sum())
+        return cls(sign * ordered[last], hits / taken, hits / positives, 2 * hits / (taken + positives))
+
+    def point(self, at: int) -> SweepPoint:
+        return SweepPoint(
+            threshold=float(self.threshold[at]),
+            precision=float(self.precision[at]),
+            recall=float(self.recall[at]),
+            f1=float(self.f1[at]),
+        )
+
+    def points(self) -> tuple[SweepPoint, ...]:
+        """Those nearest to even steps of the threshold and of the recall, or all where they are few."""
+        count = self.threshold.size
+        if count <= 2 * STEPS:
+            return tuple(self.point(at) for at in range(count))
+        kept = {0, count - 1}
+        for values in (self.threshold, self.recall):
+            steps = np.linspace(values[0], values[-1], STEPS)
+            kept.update(int(np.abs(values - step).argmin()) for step in steps)
+        return tuple(self.point(at) for at in sorted(kept))

@@ -1,0 +1,178 @@
+"""The validity report of one data set: every metric against every dimension that people judged in.
+
+Sources of the tables: "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, sections 6.3 to 6.5
+(correlations on two row sets, medians and ranges by grade, the decision tree, heat maps, Kolmogorov-Smirnov
+distances); CRScore, arXiv:2409.19801, sections 4.2 to 5.4 (correlations by language, rankings of systems,
+sensitivity, over- and underestimated reviews).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reviewbench.analysis.bag import Numbers
+from reviewbench.analysis.bootstrap import FEW_CLUSTERS, Resampler
+from reviewbench.analysis.decision_tree import classifiers
+from reviewbench.analysis.distributions import grade_rows, ks_table
+from reviewbench.analysis.judged import MOST_GRADES, Bench, HumanValues, Judged, Key, join, on_steps, row_scores
+from reviewbench.analysis.misjudged import misjudged
+from reviewbench.analysis.out_of_fold import out_of_fold
+from reviewbench.analysis.ranking import ranking
+from reviewbench.analysis.sample import Sample
+from reviewbench.analysis.thresholds import sweeps
+from reviewbench.core.plugins import short_spec, signature
+from reviewbench.core.protocols import Metric
+from reviewbench.core.results import NOT_STATED, Score
+from reviewbench.core.validity import Correlations, GradeRow, MetricValidity, SliceRow
+
+LENGTH = "review length"
+FEWEST_IN_SLICE = 10  # rows; values of a fact with fewer are counted together, not shown
+MOST_SLICES = 40  # values of one fact
+LESS_IS_BETTER = (
+    "less is better: correlations, AUC and ranks are of the negated scores, so that above 0 means agreement with people"
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How figures are made. `slices` are facts of the cases, or `system`."""
+
+    resamples: int = 1_000
+    seed: int = 0
+    folds: int = 10
+    level: float = 0.95
+    slices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One metric's values by review (or why there is none), and what stands beside its figures."""
+
+    metric: str
+    label: str
+    reading: str
+    unit: str
+    values: Mapping[Key, float | str]
+    pins: Mapping[str, str]
+    estimate_note: str = ""
+    fake: bool = False
+    less_is_better: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, metric: Metric, scores: Sequence[Score]) -> Scored:
+        """The headline reading of a metric on each review alone."""
+        pins = dict.fromkeys(tuple(sorted(s.pins.items())) for s in scores)
+        warnings = ("its scores rest on different versions of what it needs",) if len(pins) > 1 else ()
+        return cls(
+            metric=signature(metric),
+            label=short_spec(metric),
+            reading=metric.headline,
+            unit=metric.units.get(metric.headline, "share"),
+            values=row_scores(metric, scores),
+            pins=dict(next(iter(pins), ())),
+            estimate_note=metric.estimate_note,
+            fake=any(score.fake for score in scores),
+            less_is_better=metric.headline in metric.lower_is_better,
+            warnings=warnings,
+        )
+
+
+def length_baseline(bench: Bench) -> Scored:
+    """The length of the review in characters: what a metric must beat to be worth computing."""
+    values = {key: float(len(text)) for key, text in zip(bench.keys, bench.hypothesis, strict=True)}
+    return Scored(LENGTH, f"{LENGTH} (baseline)", "characters", "characters", values, {})
+
+
+class Validator:
+    """Holds metrics against the labels of one bench; the same resamples serve all of them."""
+
+    def __init__(self, bench: Bench, settings: Settings) -> None:
+        self.bench, self.settings = bench, settings
+        self.resampler = Resampler(bench.clusters, settings.resamples, settings.seed)
+
+    def metric(self, scored: Scored, human: HumanValues) -> MetricValidity:
+        """Everything on one metric in one dimension."""
+        settings = self.settings
+        judged = join(self.bench, human, scored.values)
+        sample = self._sample(judged, human, scored.less_is_better)
+        trees, no_trees = ((), "") if sample.grade is None else classifiers(sample.score, sample.grade, settings.seed)
+        fitted = out_of_fold(sample, folds=settings.folds, seed=settings.seed)
+        found = misjudged(judged, less_is_better=scored.less_is_better)
+        return MetricValidity(
+            metric=scored.metric,
+            label=scored.label,
+            reading=scored.reading,
+            unit=scored.unit,
+            dimension=human.dimension,
+            pins=scored.pins,
+            estimate_note=scored.estimate_note,
+            fake=scored.fake,
+            correlations=tuple(_correlations(judged, sample, human)),
+            grades=() if sample.grade is None else _grades(sample, sample.grade),
+            ks=() if sample.grade is None else ks_table(sample.score, sample.grade),
+            classifiers=trees,
+            sweeps=sweeps(sample),
+            heat_map=fitted.heat_map,
+            calibrated=fitted.calibrated,
+            ranking=ranking(sample, judged.system, human.scale, left_out=sorted(self.bench.people)),
+            slices=tuple(row for fact in settings.slices for row in _slices(judged, sample, fact)),
+            over=found.over,
+            under=found.under,
+            traits=found.traits,
+            warnings=(*scored.warnings, *_warnings(sample, no_trees, fitted.reason)),
+        )
+
+    def _sample(self, judged: Judged, human: HumanValues, less_is_better: bool) -> Sample:
+        return Sample(
+            judged.score,
+            judged.human,
+            on_steps(judged.human, human.scale) if judged.n else None,
+            judged.cluster,
+            self.resampler,
+            self.settings.level,
+            less_is_better,
+        )
+
+
+def _grades(sample: Sample, grade: Numbers) -> tuple[GradeRow, ...]:
+    return grade_rows(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
+
+
+def _correlations(judged: Judged, sample: Sample, human: HumanValues) -> Iterator[Correlations]:
+    """On all rows, and on each part of the scale that is usually reported too."""
+    yield Correlations(rows=judged.row_set(), **sample.correlations())
+    for name, (low, high) in human.scale.row_sets.items():
+        chosen = np.asarray((judged.human >= low) & (judged.human <= high), dtype=np.bool_)
+        yield Correlations(rows=judged.row_set(name, chosen), **sample.rows(chosen).correlations())
+
+
+def _slices(judged: Judged, sample: Sample, fact: str) -> Iterator[SliceRow]:
+    """Spearman's rho for each value of a fact that has enough rows, the commonest values first where there are many."""
+    values = np.array([NOT_STATED if value is None else value for value in judged.fact(fact)], dtype=object)
+    counts = Counter(values.tolist())
+    common = [value for value, n in counts.most_common(MOST_SLICES) if n >= FEWEST_IN_SLICE]
+    for value in sorted(common):
+        yield SliceRow(fact=fact, value=value, spearman=sample.rows(np.asarray(values == value)).spearman())
+
+
+def _warnings(sample: Sample, no_trees: str, no_calibration: str) -> Iterator[str]:
+    if not sample.n:
+        yield "no review has both a score and a label: there is no figure to show"
+        return
+    if sample.less_is_better:
+        yield LESS_IS_BETTER
+    if sample.clusters < FEW_CLUSTERS:
+        yield f"only {sample.clusters} clusters of rows: intervals from fewer than {FEW_CLUSTERS} are too narrow"
+    if (sample.score == sample.score[0]).all():
+        yield f"all {sample.n:,} scores are {sample.score[0]:g}: the metric tells no review from another"
+    if sample.grade is None:
+        yield f"the human values take more than {MOST_GRADES} steps: nothing by grade, no trees, no thresholds"
+    if no_trees:
+        yield f"no decision tree: {no_trees}"
+    if no_calibration:
+        yield f"no calibration: {no_calibration}"
