@@ -1,4 +1,4 @@
-"""Text to tokens, for the text metrics: the tokenisers of the field, stop words, stems, and a bounded memory of them.
+"""Text to tokens, for the text metrics: the tokenisers of the field, stop words, and a bounded memory of both.
 
 Sources: mteval-v13a (NIST), as sacrebleu has it; the BLEU script of CodeXGLUE and CodeReviewer, which GradedReviews
 used. The other tokenisers and the stop words are ours.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Generic, TypeVar
 
 from reviewbench.models import words as review_words
@@ -17,7 +16,6 @@ T = TypeVar("T")
 Tokens = tuple[str, ...]
 
 REMEMBERED = 500_000  # characters of text whose tokens are kept; twice as many at most, which is some 50 MB of tokens
-LONGEST_WORD = 60  # characters; nothing longer is a word of a language, and a stemmer has no business with it
 
 # The words of English that say little about what a text is about; negations say much, and are kept.
 STOP_WORDS = review_words.STOP_WORDS | frozenset(
@@ -31,10 +29,15 @@ _EACH = "぀-ヿ㐀-鿿가-힯"  # kana, Han, Hangul: a character stands for its
 _WORD = re.compile(rf"[{_EACH}]|[^\W{_EACH}]+")
 _WORD_OR_MARK = re.compile(rf"[{_EACH}]|[^\W{_EACH}]+|[^\w\s]")
 _WORD_OR_SIGN = re.compile(r"[^\W_]+|\S")
-_13A_MARKS = re.compile(r"([{-~\[-` -&(-+:-@/])")
-_13A_POINT_AFTER = re.compile(r"([^0-9])([.,])")
-_13A_POINT_BEFORE = re.compile(r"([.,])([^0-9])")
-_13A_DASH = re.compile(r"([0-9])(-)")
+_MARK = r"!-&(-+/:-@\[-`{-~"  # ASCII punctuation but for ' , - . which depend on what they touch
+_13A = re.compile(rf"(?:[^\s{_MARK}.,-]+|(?<![0-9])-+|(?<=[0-9])[.,](?=[0-9]))+|[{_MARK}.,-]")
+_13A_ODD = re.compile(r"[.,][.,][0-9]")  # here mteval's rules depend on how many points come before
+_13A_RULES = (
+    (re.compile(rf"([{_MARK}])"), r" \1 "),
+    (re.compile(r"([^0-9])([.,])"), r"\1 \2 "),
+    (re.compile(r"([.,])([^0-9])"), r" \1 \2"),
+    (re.compile(r"([0-9])(-)"), r"\1 \2 "),
+)
 
 
 class Remembered(Generic[T]):
@@ -112,11 +115,11 @@ def mteval_13a(text: str) -> Tokens:
     if "&" in line:
         for entity, mark in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
             line = line.replace(entity, mark)
-    line = _13A_MARKS.sub(r" \1 ", f" {line} ")
-    if "." in line or "," in line:
-        line = _13A_POINT_BEFORE.sub(r" \1 \2", _13A_POINT_AFTER.sub(r"\1 \2 ", line))
-    if "-" in line:
-        line = _13A_DASH.sub(r"\1 \2 ", line)
+    if not _13A_ODD.search(line):
+        return tuple(_13A.findall(line))
+    line = f" {line} "
+    for rule, replacement in _13A_RULES:
+        line = rule.sub(replacement, line)
     return tuple(line.split())
 
 
@@ -124,17 +127,3 @@ def without_stop_words(tokens: Sequence[str]) -> Tokens:
     """The tokens but for the stop words; all of them where nothing else is left, so that a text stays a text."""
     kept = tuple(token for token in tokens if token.lower() not in STOP_WORDS)
     return kept or tuple(tokens)
-
-
-@lru_cache(maxsize=65_536)
-def porter_stem(word: str) -> str:
-    """The stem by Porter's algorithm with NLTK's extensions (nltk.stem.PorterStemmer), lower-cased."""
-    return _porter()(word) if len(word) <= LONGEST_WORD else word.lower()
-
-
-@lru_cache(maxsize=1)
-def _porter() -> Callable[[str], str]:
-    from nltk.stem.porter import PorterStemmer  # NLTK takes half a second to import
-
-    stem: Callable[[str], str] = PorterStemmer().stem
-    return stem
