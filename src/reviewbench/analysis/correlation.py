@@ -85,7 +85,7 @@ def figure_of(
 ) -> Figure:
     """The figure `value` with the percentile interval of its resampled `draws` (NaN where undefined)."""
     if not _spread(cluster):
-        return Figure(value=value, n=n, p=p, level=level, reason="all rows are one cluster: no interval")
+        return Figure(value=value, n=n, p=p, level=level, reason="only one cluster: no interval")
     if not draws.size:
         return Figure(value=value, n=n, p=p, level=level, reason="nothing was resampled: no interval")
     interval = percentile_interval(draws, level)
