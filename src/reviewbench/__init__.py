@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from reviewbench.cli.get import get
     from reviewbench.cli.info import info
     from reviewbench.cli.list import list_plugins as list
+    from reviewbench.cli.plan import plan
     from reviewbench.cli.report import report
     from reviewbench.cli.review import review
     from reviewbench.cli.score import score
 
-__all__ = ["check", "compare", "demo", "doctor", "get", "info", "list", "report", "review", "score"]
+__all__ = ["check", "compare", "demo", "doctor", "get", "info", "list", "plan", "report", "review", "score"]
 
 
 def __getattr__(name: str) -> object:

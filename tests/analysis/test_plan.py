@@ -278,6 +278,19 @@ def test_shares_and_names_are_checked() -> None:
         make_plan(Mean(), tables, Question(0.1), systems=("one", "three"))
 
 
+def test_a_pilot_that_saw_no_variance_between_changes_is_not_believed_too_far() -> None:
+    generator = np.random.default_rng(2)
+    one, two = (generator.normal(0, 0.3, (24, 3, 1)) for _ in range(2))
+    price = {"one": 0.1, "two": 0.1}
+    question = Question(0.05, dollars_per_attempt=price, dollars_per_change=50.0)
+    pair = make_plan(Mean(), (one, two), question, resamples=1_000).pairs[0]
+    assert pair.between == 0
+    assert any("look too good" in text for text in pair.warnings)
+    assert pair.cheapest is not None and pair.cheapest.attempts <= 10
+    ten = pair.rows[-1]
+    assert ten.changes is not None and ten.high is not None and ten.high > 2 * ten.changes
+
+
 def test_an_impossible_number_of_changes_is_no_number() -> None:
     pair = make_plan(Mean(), mean_tables(np.random.default_rng(20), 30, 1), Question(1e-7)).pairs[0]
     assert pair.rows[0].changes is None and pair.rows[0].judgements is None

@@ -16,16 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewbench.analysis.bootstrap import UNDEFINED_LIMIT, Clusters
+from reviewbench.analysis.bootstrap import FEW_CLUSTERS, UNDEFINED_LIMIT, Clusters
 from reviewbench.analysis.power import clusters_needed, detectable_difference
 from reviewbench.analysis.variance import Components, Spread
 from reviewbench.core.errors import UserError
 from reviewbench.core.plans import AttemptRow, PairPlan
 
 ATTEMPTS = (1, 2, 3, 5, 10)
-MOST_ATTEMPTS = 100  # tried when the cheapest number is looked for, and for the changes at hand
+MOST_ATTEMPTS = 30  # tried when the cheapest number is looked for, and for the changes at hand
 MOST_CHANGES = 10**9  # beyond, the answer is no number of changes that anybody could review
-FEW = 20  # clusters: below, variances are known so badly that the range is the message
 RANGE = 0.95
 LIKE_IT = "another like it"
 
@@ -156,10 +155,13 @@ def _remarks(
     if not unknown and not any(parts.within):
         said.append(f"{words.many} at one change never differ: one is enough")
     if any(parts.within) and parts.between <= tiny**2:
-        said.append(f"no variance between changes is left beside that between {words.many}: it is taken as 0")
+        said.append(
+            f"no variance between changes was seen beside that between {words.many}: it is taken as 0, which makes "
+            f"many {words.many} look too good; look at the upper end of the range"
+        )
     if any((spread.counts != spread.counts[0]).any() for spread in spreads):
         said.append(f"some changes have fewer {words.many} than others; each change counts once")
-    if parts.clusters < FEW:
+    if parts.clusters < FEW_CLUSTERS:
         said.append(f"a pilot of {parts.clusters} is small: look at the range and not at the number")
     return said
 
@@ -233,14 +235,20 @@ class _Study:
         )
 
     def _range(self, attempts: int) -> tuple[int | None, int | None]:
-        """The number of changes at both ends of what the variance may be, from the spread of its logarithm."""
+        """The number of changes at both ends of what the variance may be.
+
+        The ends come from the spread of its logarithm, or from the resamples themselves where those lie further out:
+        a part between changes that was found to be 0 may still be one.
+        """
         drawn = self.parts.drawn(attempts)
         drawn = drawn[drawn > 0]
         if self.parts.clusters < 3 or drawn.size < max(2, (1 - UNDEFINED_LIMIT) * self.parts.draws.shape[1]):
             return None, None
         factor = math.exp(_t(self.parts.clusters - 1) * float(np.std(np.log(drawn))))
         variance = self.parts.variance(attempts)
-        low, high = (self.changes_for(self.groups_for(end)) for end in (variance / factor, variance * factor))
+        least, most = (float(end) for end in np.quantile(drawn, [(1 - RANGE) / 2, (1 + RANGE) / 2]))
+        ends = (min(variance / factor, least), max(variance * factor, most))
+        low, high = (self.changes_for(self.groups_for(end)) for end in ends)
         return low, high
 
     def _attempts_of(self, attempts: int) -> tuple[int, int]:
@@ -258,21 +266,36 @@ class _Study:
         one, two = self._attempts_of(attempts)
         return changes * (q.dollars_per_change + one * prices[0] + two * prices[1])
 
+    @property
+    def tried(self) -> Sequence[int]:
+        """The numbers of attempts that are worth a thought.
+
+        Where no variance between changes was found, many attempts look as good as many changes. That is the pilot's
+        smallness speaking, so no more are tried than the table shows.
+        """
+        if not any(self.parts.within):
+            return [1]
+        return range(1, (MOST_ATTEMPTS if self.parts.between > 0 else max(self.question.attempts)) + 1)
+
     def cheapest(self) -> AttemptRow | None:
-        """The number of attempts that costs least in all, of those up to 100; None where prices are not known."""
-        tried = [1] if not any(self.parts.within) else range(1, MOST_ATTEMPTS + 1)
+        """The number of attempts that costs least in all; None where prices are not known.
+
+        Studies of fewer changes than an interval can be made of are not proposed, unless one attempt is enough there.
+        """
         best: tuple[float, int] | None = None
-        for attempts in tried:
-            changes = self.changes_for(self.groups_for(self.parts.variance(attempts)))
+        for attempts in self.tried:
+            groups = self.groups_for(self.parts.variance(attempts))
+            changes = self.changes_for(groups)
             price = None if changes is None else self._price(changes, attempts)
-            if price is not None and (best is None or price < best[0]):
+            if price is None or (attempts > 1 and groups < FEW_CLUSTERS):
+                continue
+            if best is None or price < best[0]:
                 best = (price, attempts)
         return None if best is None or best[0] == 0 else self.row(best[1])
 
     def attempts_at_hand(self) -> int | None:
-        """The fewest attempts with which the changes at hand would do, up to 100."""
-        tried = [1] if not any(self.parts.within) else range(1, MOST_ATTEMPTS + 1)
-        for attempts in tried:
+        """The fewest attempts with which the changes at hand would do."""
+        for attempts in self.tried:
             found = self.detectable(attempts)
             if found is not None and found <= self.question.detect:
                 return attempts
