@@ -35,6 +35,81 @@ _AACR_FILES = (
 _GRADED_COMMIT = "5767f094694c61df14d057d8b025aa7f147af6ea"
 _GRADED_FILES = (("dataset.xlsx", 633_739, "82c688a1276307cb6478f26a52c544acd941ab29881eb5e3c9ac0d419a68cb9e"),)
 
+_CRSCORE_COMMIT = "a5c843fafa79c1dd11cbcaf572c9ccc3bfce8ee8"
+_CRSCORE_FILES = (
+    ("LICENSE", 1_069, "04f4b15b04cacc530ae0caebfb8a2cc2cbd57650f569d902790df5a740a816b8"),
+    (
+        "phase1/py_claim_acc_annot_marcus.csv",
+        112_074,
+        "0cb985769e4f98cfadaef6e9fa3c9c23509815645d2f3153a9f1665d179ecc1d",
+    ),
+    (
+        "phase1/py_claim_acc_annot_atharva.csv",
+        112_524,
+        "9f59f334a4e411b421d2b1d8dbbc330dd7e3127f8cbcd3ffb0556ba8b4dfe22c",
+    ),
+    (
+        "phase1/java_claim_acc_annot_marcus.csv",
+        119_832,
+        "1400e27eca0541cb439e60fcb0fa1c313a77c613dcd7313692c59f32b15b3198",
+    ),
+    (
+        "phase1/java_claim_acc_annot_atharva.csv",
+        121_100,
+        "cd4bca9224900a5f107a17158382e2d68c14b538f07ab6a611c8e1a5642cd5dc",
+    ),
+    (
+        "phase1/js_claim_acc_annot_marcus.csv",
+        114_678,
+        "6ef09305dd157d83fef7c96ef92a5b7c18649edc0bc07f928968a668477190f5",
+    ),
+    (
+        "phase1/js_claim_acc_annot_atharva.csv",
+        112_686,
+        "e3734f836f12d9ebea189aa0e680c5358d26f3f0709f1eb7432a909da78760e1",
+    ),
+    (
+        "phase2/py_marcus_review_qual_final.csv",
+        280_868,
+        "4371ef19a6a41c942228db93566fea5c4cbfa1e5d210dd7f7a86cc9c1def0567",
+    ),
+    (
+        "phase2/py_atharva_review_qual_final.csv",
+        281_139,
+        "7671b24b0b4f944c47e9070bf5ccea44fcf747b715b3b82d203a7781696439bc",
+    ),
+    (
+        "phase2/java_marcus_review_qual_final.csv",
+        285_103,
+        "295ee958b0c4f7465ac8df15cd4d8ab7a3c11a62ff44dd12fbe83e16d6a3161c",
+    ),
+    (
+        "phase2/java_atharva_review_qual_final.csv",
+        285_436,
+        "e31df94579ba9ad38b676cd40ecf03effde267e8bef3aa2fcf47b15e72bffdfb",
+    ),
+    (
+        "phase2/js_marcus_review_qual_final.csv",
+        301_304,
+        "5ae86b03649624cd052113df8d89a7a868c2e8ce641cf4b5cee0cb77ac0f572b",
+    ),
+    (
+        "phase2/js_atharva_review_qual_final.csv",
+        301_393,
+        "c12c55e8d10fcdf5638daecb6be2cc77f8969dfb8507017a62e918203306edb4",
+    ),
+    (
+        "phase2/phase2_agreement_annot_last100_Marcus.csv",
+        266_776,
+        "dd51c1e01b71d755d609b949043b14f8baf57f2e7971b1af41f2c765f4d82ff3",
+    ),
+    (
+        "phase2/phase2_agreement_annot_last100_Atharva.csv",
+        266_821,
+        "a7fd8bb909489be822c8d8627d971be06cb432c980913fe00fbaeabca6d62131",
+    ),
+)
+
 
 def _origins(slug: str, commit: str, prefix: str, files: tuple[tuple[str, int, str], ...]) -> tuple[Origin, ...]:
     root = f"https://raw.githubusercontent.com/{slug}/{commit}"
@@ -143,6 +218,55 @@ GRADED_REVIEWS = Card(
         "The IDs run from 1 to 1,291. The paper says that they are those of the test set of Tufano et al.; they are "
         "not.",
         "The code is one method on one line; neither its project, nor its file, nor what the change did is known.",
+    ),
+)
+
+CRSCORE_STUDY = Card(
+    title="The human study of CRScore",
+    summary="300 diffs in three languages with ten reviews each, nine by systems and one by a person: two people rated "
+    "them for conciseness, comprehensiveness and relevance, said which claims and issues each review addresses, and "
+    "which of the generated claims are correct.",
+    origin="https://github.com/atharva-naik/CRScore",
+    version=f"commit {_CRSCORE_COMMIT[:12]} (26 February 2025), folder human_study",
+    licence="MIT",
+    may="use, change and pass on, also commercially, with the copyright notice; the diffs come from projects with "
+    "licences of their own",
+    citation="Naik et al., CRScore: Grounding Automated Evaluation of Code Review Comments in Code Claims and Smells, "
+    "arXiv:2409.19801, 2025",
+    languages=("Python", "Java", "JavaScript"),
+    files=_origins("atharva-naik/CRScore", _CRSCORE_COMMIT, "human_study/", _CRSCORE_FILES),
+    expected={
+        "changes": 300,
+        "languages": 3,
+        "references": 300,
+        "claims": 1228,
+        "systems": 10,
+        "reviews": 3000,
+        "rated reviews": 2909,
+        "rated reviews without msg": 2619,
+        "coded claims": 1466,
+        "links": 2169,
+        "reviews rated twice": 190,
+    },
+    traps=(
+        "One rater a review: rows up to 499 (JavaScript 503) of phase 2 are Marcus's, later ones Atharva's. Only the "
+        "190 reviews of the reliability test were rated twice, all of them Python and Atharva's in the study.",
+        "The published alphas are those of rows 800 to 899 of the reliability test, one of its two batches; on all 190 "
+        "reviews they are .06 to .07 lower.",
+        "msg is the person's comment and the reference: leave it out of correlations and rankings.",
+        "A claim has nothing to do with the review in its row, and links count places in the list of claims, from 1.",
+        "The raters saw the correct claims, those that they had added and the analysers' issues. What CRScore uses is "
+        'what the model wrote, right or wrong: claims="generated".',
+        "Claims coded -2 (incomplete), 226 in all, are neither in Table 1 nor in the raters' list. The paper's "
+        "codebook has a code 2 (ambiguous) in its place.",
+        "31 claims and 38 issues were marked as unnecessary and still stand in the list; four links go to them.",
+        "Nine changes were not rated at all: 98 / 98 / 95 were. The paper speaks of mislabelled languages and of "
+        "99 / 98 / 96.",
+        "All 139 blank reviews are CodeLLaMA's; where they are rated, they are rated 1, 1, 1.",
+        "java-5289: the rater took three claims out of the list, and the issues moved up into rows typed as claims.",
+        "The reliability test shows older lists of claims in 7 of its 20 changes, and the reviews in another order.",
+        "Both raters' files hold codes for 115 Python and 16 Java claims of phase 1: an independent second label, not "
+        "a second claim.",
     ),
 )
 
