@@ -177,7 +177,7 @@ def _iso_lines(alt: Any, x_top: float, y_top: float) -> list[Any]:
 
 def ticks_axis(alt: Any, share: bool, ticks: int = 5, grid: bool = False) -> Any:
     """An axis of shares (`.5`) or of other numbers."""
-    words = {"format": ".1f", "labelExpr": _SHARE_LABEL} if share else {"format": "~g"}
+    words = {"format": ".1f", "labelExpr": _SHARE_LABEL} if share else {}  # the default format has no exponents
     return alt.Axis(tickCount=ticks, grid=grid, titleFontWeight="normal", labelFlush=False, **words)
 
 
@@ -206,6 +206,6 @@ def draw(chart: Any, name: str, title: str, description: str) -> str:
         "titleColor": svg.MUTED, "labelFontSize": 11, "titleFontSize": 11, "gridOpacity": 0.5,
     }  # fmt: skip
     config = {"background": "#00000000", "view": {"stroke": None}, "axis": axis}
-    spec = chart.to_dict() | {"config": config}
+    spec = chart.to_dict(validate=False) | {"config": config}  # checking the spec takes longer than drawing it
     drawn = vl_convert.vegalite_to_svg(spec)
     return svg.adapt(drawn, name, figures.visible(title), figures.visible(description))

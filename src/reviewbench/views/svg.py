@@ -14,8 +14,13 @@ SENTINELS = {
     "#010204": "var(--accent)",
     "#010205": "var(--paper)",
     "#010206": "var(--soft)",
+    "#010207": "var(--matched)",
+    "#010208": "var(--false)",
+    "#010209": "var(--duplicate)",
+    "#01020a": "var(--missed)",
+    "#01020b": "var(--rejected)",
 }
-INK, MUTED, GRID, ACCENT, PAPER, SOFT = SENTINELS
+INK, MUTED, GRID, ACCENT, PAPER, SOFT, *SERIES = SENTINELS
 ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "tspan", "circle", "defs", "clipPath", "title", "desc"}
 ATTRIBUTES = {
     "width", "height", "viewBox", "transform", "d", "x", "y", "x1", "x2", "y1", "y2", "dx", "dy", "r", "cx", "cy",

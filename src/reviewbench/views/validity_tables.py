@@ -220,7 +220,7 @@ def _trees(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Renderab
         lines.append((plain(baseline.name, 60, "bold"), baseline))
     yield Text("grades told from the scores: decision tree beside the majority class", style="bold")
     yield Fitted(lambda width: _tree_table(lines, width))
-    notes = ["F1 by grade, macro means, share of right grades with its range over splits; –: never predicted"]
+    notes = ["F1 by grade, macro means, share of right grades with its range over splits"]
     notes += [
         f"{c.splits} splits, n = {words.count(c.n_train)} to learn, {words.count(c.n_test)} to test" for c in first
     ]

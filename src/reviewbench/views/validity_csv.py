@@ -1,0 +1,192 @@
+"""The tables of a validity report as CSV, for spreadsheets and papers: one row a figure, nothing rounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from reviewbench.core.validity import Classifier, ClassRow, Correlations, Figure, MetricValidity, ValidityReport
+
+Row = Sequence[str | float | int | None]
+FIGURE = ("value", "low", "high", "level", "n", "p", "reason")
+METRIC = ("metric", "reading", "dimension")
+
+
+def csv_tables(report: ValidityReport) -> dict[str, str]:
+    """File name -> its text, one file a table; tables without rows are left out."""
+    found = {}
+    for name, (columns, rows) in TABLES.items():
+        made = [[*_who(metric), *row] for metric in report.metrics for row in rows(metric)]
+        if made:
+            found[f"{name}.csv"] = _text([*METRIC, *columns], made)
+    return found
+
+
+def _who(metric: MetricValidity) -> Row:
+    return metric.metric, metric.reading, metric.dimension
+
+
+def _text(head: Sequence[str], rows: Sequence[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: str | float | None) -> str | float:
+    """The value; text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    if value is None:
+        return ""
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return "'" + value
+    return value
+
+
+def _figure(figure: Figure) -> Row:
+    return figure.value, figure.low, figure.high, figure.level, figure.n, figure.p, figure.reason
+
+
+def _correlations(metric: MetricValidity) -> Iterator[Row]:
+    def row(part: Correlations, name: str, figure: Figure) -> Row:
+        left_out = "; ".join(f"{n} {why}" for why, n in part.rows.left_out.items())
+        return (part.rows.name, name, *_figure(figure), part.rows.clusters, left_out)
+
+    for part in metric.correlations:
+        yield row(part, "pearson", part.pearson)
+        yield row(part, "spearman", part.spearman)
+        yield row(part, "kendall", part.kendall)
+
+
+def _grades(metric: MetricValidity) -> Iterator[Row]:
+    for row in metric.grades:
+        median, mean = row.median, row.mean
+        yield (
+            *(row.grade, row.n, row.minimum, row.q1, median.value, median.low, median.high, row.q3, row.maximum),
+            *(mean.value, mean.low, mean.high),
+        )
+
+
+def _ks(metric: MetricValidity) -> Iterator[Row]:
+    for cell in metric.ks:
+        yield cell.first, cell.second, cell.statistic, cell.p, cell.n_first, cell.n_second
+
+
+def _classifiers(metric: MetricValidity) -> Iterator[Row]:
+    def row(found: Classifier, name: str | float, rates: ClassRow) -> Row:
+        return found.name, found.splits, found.n_train, name, rates.precision, rates.recall, rates.f1, rates.support
+
+    for found in metric.classifiers:
+        for rates in found.rows:
+            yield row(found, rates.grade, rates)
+        yield row(found, "macro", found.macro)
+
+
+def _accuracies(metric: MetricValidity) -> Iterator[Row]:
+    for found in metric.classifiers:
+        yield found.name, "accuracy", *_figure(found.accuracy)
+        yield found.name, "balanced accuracy", *_figure(found.balanced_accuracy)
+        yield found.name, "quadratic weighted kappa", *_figure(found.kappa_quadratic)
+
+
+def _sweeps(metric: MetricValidity) -> Iterator[Row]:
+    for sweep in metric.sweeps:
+        auc = (sweep.cut, sweep.positives, sweep.n, sweep.auc.value, sweep.auc.low, sweep.auc.high)
+        for point in sweep.points:
+            yield *auc, point.threshold, point.precision, point.recall, point.f1, int(point == sweep.best)
+
+
+def _calibrated(metric: MetricValidity) -> Iterator[Row]:
+    for found in metric.calibrated:
+        yield found.method, found.folds, found.grouped_by, *_figure(found.spearman), found.learned, found.warning
+
+
+def _reliability(metric: MetricValidity) -> Iterator[Row]:
+    for found in metric.calibrated:
+        for point in found.reliability:
+            yield found.method, point.predicted, *_figure(point.observed)
+
+
+def _heat_map(metric: MetricValidity) -> Iterator[Row]:
+    heat = metric.heat_map
+    for grade, counts in zip(heat.grades, heat.counts, strict=True) if heat else ():
+        for human, count in zip(heat.grades if heat else (), counts, strict=True):
+            yield grade, human, count, heat.predicted_by if heat else ""
+
+
+def _ranking(metric: MetricValidity) -> Iterator[Row]:
+    for point in metric.ranking.systems if metric.ranking else ():
+        yield (
+            *(point.system, point.human.value, point.human.low, point.human.high, point.human_rank),
+            *(point.metric.value, point.metric.low, point.metric.high, point.metric_rank, point.human.n),
+        )
+
+
+def _rank_agreement(metric: MetricValidity) -> Iterator[Row]:
+    if metric.ranking:
+        left_out = "; ".join(metric.ranking.left_out)
+        yield "spearman", *_figure(metric.ranking.spearman), left_out
+        yield "kendall", *_figure(metric.ranking.kendall), left_out
+
+
+def _slices(metric: MetricValidity) -> Iterator[Row]:
+    for row in metric.slices:
+        yield row.fact, row.value, *_figure(row.spearman)
+
+
+def _misjudged(metric: MetricValidity) -> Iterator[Row]:
+    for side, rows in (("over", metric.over), ("under", metric.under)):
+        for row in rows:
+            yield (
+                *(side, row.case, row.system, row.score, row.human, row.score_rank, row.human_rank),
+                *(row.hypothesis, row.reference),
+            )
+
+
+def _traits(metric: MetricValidity) -> Iterator[Row]:
+    for row in metric.traits:
+        yield row.trait, row.unit, row.over, row.under, row.all, row.n_over, row.n_under, row.n_all
+
+
+TABLES: Mapping[str, tuple[Sequence[str], Callable[[MetricValidity], Iterator[Row]]]] = {
+    "correlations": (("rows", "coefficient", *FIGURE, "clusters", "left out"), _correlations),
+    "grades": (
+        (
+            *("grade", "n", "minimum", "q1", "median", "median low", "median high", "q3", "maximum"),
+            *("mean", "mean low", "mean high"),
+        ),
+        _grades,
+    ),
+    "ks": (("first", "second", "statistic", "p", "n first", "n second"), _ks),
+    "classifiers": (
+        ("classifier", "splits", "n train", "grade", "precision", "recall", "f1", "support"),
+        _classifiers,
+    ),
+    "accuracies": (("classifier", "figure", *FIGURE), _accuracies),
+    "sweeps": (
+        (
+            *("cut", "positives", "n", "auc", "auc low", "auc high"),
+            *("threshold", "precision", "recall", "f1", "best"),
+        ),
+        _sweeps,
+    ),
+    "calibrated": (("method", "folds", "grouped by", *FIGURE, "learned", "warning"), _calibrated),
+    "reliability": (("method", "predicted", *FIGURE), _reliability),
+    "heat_map": (("predicted", "human", "count", "predicted by"), _heat_map),
+    "ranking": (
+        (
+            *("system", "human", "human low", "human high", "human rank"),
+            *("mean", "mean low", "mean high", "rank", "n"),
+        ),
+        _ranking,
+    ),
+    "rank_agreement": (("coefficient", *FIGURE, "left out"), _rank_agreement),
+    "slices": (("fact", "fact value", *FIGURE), _slices),
+    "misjudged": (
+        ("side", "case", "system", "score", "human", "score rank", "human rank", "review", "reference"),
+        _misjudged,
+    ),
+    "traits": (("trait", "unit", "over", "under", "all", "n over", "n under", "n all"), _traits),
+}
+"""Table -> (its columns after those of the metric, its rows)."""
