@@ -62,11 +62,10 @@ def _packed(symbols: Counts, lengths: Counts, orders: int, width: int) -> Counts
     """The matches by runs of equal n-grams. Even sequences are what was said, odd ones what was wanted."""
     owner = np.repeat(np.arange(len(lengths)), lengths)
     left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(symbols))  # symbols to the end, this one included
+    padded = np.concatenate([symbols, np.zeros(orders, dtype=np.int64)])
     keys = owner >> 1
     for n in range(orders):
-        following = np.zeros_like(symbols)
-        following[: len(symbols) - n] = symbols[n:]
-        keys = (keys << width) | np.where(left > n, following, 0)
+        keys = (keys << width) | np.where(left > n, padded[n : n + len(symbols)], 0)
     keys = np.sort((keys << 1) | (owner & 1))
     wanted = np.concatenate([[0], np.cumsum(keys & 1)])
     keys >>= 1

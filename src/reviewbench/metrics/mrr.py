@@ -49,7 +49,8 @@ class Mrr(Metric):
         """Refuse parameters that mean nothing, or that nothing would read."""
         if self.k < 0:
             raise ValueError("k counts comments and cannot be negative; 0 reads them all")
-        if self.judge and self._rule != _same.Rule():
+        rule = self._rule  # refuses what contradicts itself
+        if self.judge and rule != _same.Rule():
             raise ValueError("a judge decides by itself: leave variant, ignore_case and ignore_punctuation out")
 
     @property

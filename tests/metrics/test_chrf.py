@@ -1,0 +1,99 @@
+"""chrF and chrF++ equal sacrebleu, on real and on random texts, whatever their alphabet and length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics.chrf import CHRF
+from scipy.stats import spearmanr
+
+from graded_pairs import grades, pairs
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import load
+from reviewbench.core.protocols import Metric
+from reviewbench.metrics._texts import TextPair
+from reviewbench.metrics.chrf import Chrf
+from text_metrics import check_rules, parts_of, read, references, texts, value
+
+ORDERS = [(6, 0), (6, 2), (1, 0), (3, 1), (9, 3)]
+
+
+@pytest.mark.parametrize(("char_order", "word_order"), ORDERS[:2])
+def test_rules(char_order: int, word_order: int) -> None:
+    check_rules(Chrf(char_order=char_order, word_order=word_order), most=100)
+
+
+@pytest.mark.parametrize(("char_order", "word_order"), ORDERS)
+@given(said=texts, wanted=references, beta=st.sampled_from((1, 2, 3)))
+def test_a_text_equals_sacrebleus_own_object(
+    char_order: int, word_order: int, said: str, wanted: tuple[str, ...], beta: int
+) -> None:
+    ours = value(Chrf(char_order=char_order, word_order=word_order, beta=float(beta)), said, *wanted)
+    theirs = CHRF(char_order=char_order, word_order=word_order, beta=beta).sentence_score(said, list(wanted)).score
+    assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize(("char_order", "word_order"), ORDERS[:2])
+@given(rows=st.lists(st.tuples(texts, texts.filter(str.strip), texts.filter(str.strip)), min_size=1, max_size=6))
+def test_a_corpus_equals_sacrebleus_own_object(
+    char_order: int, word_order: int, rows: list[tuple[str, str, str]]
+) -> None:
+    metric = Chrf(char_order=char_order, word_order=word_order)
+    theirs = CHRF(char_order=char_order, word_order=word_order).corpus_score(
+        [row[0] for row in rows], [[row[1] for row in rows], [row[2] for row in rows]]
+    )
+    ours = read(metric, metric.segments([TextPair(row[0], row[1:]) for row in rows]))
+    assert ours["corpus"] == pytest.approx(theirs.score, abs=1e-9)
+
+
+@given(texts.filter(str.strip))
+def test_saying_the_reference_is_worth_100(text: str) -> None:
+    assert value(Chrf(), text, text) == pytest.approx(100)
+    assert value(Chrf(word_order=2), text, text) == pytest.approx(100)
+
+
+def test_by_hand() -> None:
+    """`abc` for `abd`: 2 of 3 characters, 1 of 2 pairs, 0 of 1 threes: precision and recall are 7/18."""
+    assert value(Chrf(), "a b c", "abd") == pytest.approx(100 * 7 / 18)
+    assert value(Chrf(char_order=1, beta=1.0), "ab", "abcd") == pytest.approx(100 * 2 / 3)
+
+
+@pytest.mark.parametrize(("char_order", "word_order"), ORDERS[:2])
+def test_many_alphabets_in_one_batch(char_order: int, word_order: int) -> None:
+    """Thousands of distinct characters do not fit into packed n-grams: the batch is halved, down to a count of one."""
+    han = "".join(chr(0x4E00 + i) for i in range(3000))
+    rows = [("fix the lock", "lock the fix")] * 3 + [(han, han[::-1] + han[:500]), (han[:900], han[300:]), ("ab", "a")]
+    metric = Chrf(char_order=char_order, word_order=word_order)
+    theirs = CHRF(char_order=char_order, word_order=word_order)
+    for parts, (said, wanted) in zip(metric.segments([TextPair(a, (b,)) for a, b in rows]), rows, strict=True):
+        assert parts["value"] == pytest.approx(theirs.sentence_score(said, [wanted]).score, abs=1e-9)
+
+
+def test_a_comment_of_1_mb() -> None:
+    huge = "please look at this again " * 40_000
+    parts = parts_of(Chrf(word_order=2), huge, "please!")
+    assert (parts["said_char_1"], parts["matched_char_1"], parts["matched_char_6"]) == (840_000, 6, 1)
+    assert (parts["said_word_1"], parts["matched_word_1"], parts["matched_word_2"]) == (200_000, 1, 0)
+    assert value(Chrf(word_order=2), huge, huge) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("spec", ["chrf(char_order=0)", "chrf(word_order=-1)", "chrf(beta=0)", "chrf(beta=-2.0)"])
+def test_parameters_that_mean_nothing_are_refused(spec: str) -> None:
+    with pytest.raises(UserError, match=r"at least|above 0"):
+        load(Metric, spec)
+
+
+@pytest.mark.parametrize(("word_order", "spearman"), [(0, 0.2294), (2, 0.2385)])
+def test_graded_reviews_figures(shared_data: Path, word_order: int, spearman: float) -> None:
+    """Spearman with the grade on all 5,164 rows of GradedReviews, recomputed with sacrebleu; the paper has none."""
+    metric = Chrf(word_order=word_order)
+    rows = pairs(shared_data)
+    scores = [p["value"] for p in metric.segments([TextPair(row.hypothesis, (row.reference,)) for row in rows])]
+    assert spearmanr(scores, np.array(grades(shared_data))).statistic == pytest.approx(spearman, abs=0.0005)
+    theirs = CHRF(word_order=word_order)
+    for row, score in list(zip(rows, scores, strict=True))[::10]:
+        assert score == pytest.approx(theirs.sentence_score(row.hypothesis, [row.reference]).score, abs=1e-9)

@@ -1,0 +1,121 @@
+"""The rank of the first right comment."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.labels import Label, Subject, SubjectKind
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Measured, Metric
+from reviewbench.core.records import Case, Change, Comment, Review
+from reviewbench.metrics.mrr import Mrr
+from text_metrics import read
+
+RIGHT, WRONG = "Release the lock here.", "Rename this."
+
+
+def case_of(*bodies: str, labels: tuple[Label, ...] = ()) -> Case:
+    comments = tuple(Comment(id=f"r{i}", body=body) for i, body in enumerate(bodies))
+    return Case(id="case", change=Change(repo="shop"), references=comments, labels=labels)
+
+
+def review_of(*bodies: str) -> Review:
+    comments = tuple(Comment(id=f"c{i}", body=body) for i, body in enumerate(bodies))
+    return Review(case="case", system="s", comments=comments)
+
+
+def ranked(metric: Mrr, said: tuple[str, ...], *wanted: str) -> tuple[float, float]:
+    found = metric.parts(case_of(*(wanted or (RIGHT,))), review_of(*said))
+    assert isinstance(found, Measured), found
+    return found.parts["mrr"], found.parts["found"]
+
+
+@pytest.mark.parametrize(
+    ("said", "k", "rank"),
+    [
+        ((RIGHT,), 0, 1),
+        ((WRONG, RIGHT), 0, 2),
+        ((WRONG, " ", RIGHT, RIGHT), 0, 3),  # a blank comment holds its rank, and the first right one counts
+        ((WRONG, WRONG, f"  {RIGHT}\n"), 3, 3),
+        ((WRONG, WRONG, RIGHT), 2, None),
+        ((WRONG,), 0, None),
+        (("", " "), 0, None),
+        ((), 0, None),
+        ((RIGHT.upper(),), 0, None),
+    ],
+)
+def test_ranks(said: tuple[str, ...], k: int, rank: int | None) -> None:
+    assert ranked(Mrr(k=k), said) == ((1 / rank, 1) if rank else (0, 0))
+
+
+def test_any_finding_in_any_phrasing_is_right() -> None:
+    assert ranked(Mrr(), (WRONG, "Use a set"), RIGHT, "Use a set", " ") == (0.5, 1)
+
+
+def test_what_counts_as_correct() -> None:
+    shouted = (WRONG, "RELEASE THE LOCK HERE!")
+    assert ranked(Mrr(), shouted) == (0, 0)
+    assert ranked(Mrr(ignore_case=True), shouted) == (0, 0)
+    assert ranked(Mrr(ignore_case=True, ignore_punctuation=True), shouted) == (0.5, 1)
+    assert ranked(Mrr(variant="raw"), (f"{RIGHT} ", RIGHT)) == (0.5, 1)
+    assert ranked(Mrr(judge="exact"), (WRONG, f" {RIGHT}", RIGHT)) == (0.5, 1)
+    lexical = Mrr(judge="lexical")
+    assert ranked(lexical, (WRONG, "The lock is not released here: release it.")) == (0.5, 1)
+    assert lexical.estimate_note and lexical.pins() and not Mrr().estimate_note and not Mrr().pins()
+
+
+def test_recorded_verdicts_can_say_what_is_correct() -> None:
+    metric = Mrr(judge="recorded")
+    assert metric.reads_labels and not Mrr().reads_labels
+    review = review_of(WRONG, RIGHT)
+    assert metric.parts(case_of(RIGHT), review) == "the judge has no verdict on this review"
+    for same, expected in ((True, 0.5), (False, 0.0)):
+        subject = Subject(kind=SubjectKind.PAIR, case="case", system="s", comment="c1", reference="r0")
+        label = Label(subject=subject, rater="ann", dimension="same_issue", value=same)
+        found = metric.parts(case_of(RIGHT, labels=(label,)), review)
+        assert isinstance(found, Measured)
+        assert found.parts["mrr"] == expected
+
+
+def test_without_references_it_does_not_apply() -> None:
+    assert Mrr().parts(case_of(), review_of(RIGHT)) == "the case has no reference comment"
+    assert Mrr().parts(case_of(" ", "\n"), review_of(RIGHT)) == "the reference is empty"
+    assert Mrr().bounds(case_of(" ")) is None
+
+
+@given(st.lists(st.lists(st.sampled_from((RIGHT, WRONG, "", "Use a set")), max_size=5), min_size=1), st.integers(0, 4))
+def test_the_mean_and_its_bounds(reviews: list[list[str]], k: int) -> None:
+    metric = Mrr(k=k)
+    case = case_of(RIGHT)
+    items = [(case, review_of(*said)) for said in reviews]
+    parts = [found.parts for found in metric.parts_many(items) if isinstance(found, Measured)]
+    cut = [said[: k or None] for said in reviews]
+    expected = [1 / (said.index(RIGHT) + 1) if RIGHT in said else 0 for said in cut]
+    readings = read(metric, parts)
+    assert readings["mrr"] == pytest.approx(sum(expected) / len(expected))
+    assert readings["found"] == pytest.approx(sum(RIGHT in said for said in cut) / len(cut))
+    bounds = metric.bounds(case)
+    assert bounds is not None
+    assert (read(metric, [bounds.worst])["mrr"], read(metric, [bounds.best])["mrr"]) == (0, 1)
+    assert load(Metric, signature(metric)) == metric
+
+
+@pytest.mark.parametrize(
+    "spec", ["mrr(k=-1)", "mrr(judge='exact', ignore_case=True)", "mrr(variant='raw', ignore_case=True)"]
+)
+def test_parameters_that_mean_nothing_are_refused(spec: str) -> None:
+    with pytest.raises(UserError, match=r"leave|negative"):
+        load(Metric, spec)
+
+
+def test_an_unknown_judge_is_named() -> None:
+    with pytest.raises(UserError, match="no judge is called"):
+        Mrr(judge="nobody").parts(case_of(RIGHT), review_of(RIGHT))
+
+
+def test_a_comment_of_1_mb() -> None:
+    huge = "please look at this again " * 40_000
+    assert ranked(Mrr(), (huge, RIGHT)) == (0.5, 1)

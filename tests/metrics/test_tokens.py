@@ -1,0 +1,89 @@
+"""Tokenisers equal the originals; what is remembered is bounded."""
+
+from __future__ import annotations
+
+import re
+from xml.sax.saxutils import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from reviewbench.metrics import _tokens
+from text_metrics import texts
+
+SACREBLEU = Tokenizer13a()  # type: ignore[no-untyped-call]
+
+
+@given(st.one_of(texts, st.text(alphabet="aB01.,-' \n\t&;<>_é中\xa0\x1c/[`²٣", max_size=12)))
+def test_13a_is_sacrebleus(text: str) -> None:
+    assert _tokens.mteval_13a(text) == tuple(SACREBLEU(text.rstrip()).split())
+
+
+@pytest.mark.parametrize(
+    "text", ["a..5", "a.,.5", "5..a", "5..6", "5...6", "1--2", "x-\ny", "x-\n", "&amp;lt;", "1.5.", "1,5-3"]
+)
+def test_13a_where_points_and_dashes_meet_digits(text: str) -> None:
+    assert _tokens.mteval_13a(text) == tuple(SACREBLEU(text.rstrip()).split())
+
+
+@given(texts)
+def test_graded_reviews_is_two_published_steps(text: str) -> None:
+    """Punctuation off and lower case, then mteval's rules with lower case, as the CodeXGLUE script has them."""
+    line = " ".join(re.findall(r"\w+|[^\s\w]", text.strip().lower()))
+    line = unescape(line, {"&quot;": '"'}).lower()
+    for pattern, replacement in (
+        (r"([\{-\~\[-\` -\&\(-\+\:-\@\/])", r" \1 "),
+        (r"([^0-9])([\.,])", r"\1 \2 "),
+        (r"([\.,])([^0-9])", r" \1 \2"),
+        (r"([0-9])(-)", r"\1 \2 "),
+    ):
+        line = re.sub(pattern, replacement, f" {line} ")
+    assert _tokens.graded_reviews(text) == tuple(line.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "marks"),
+    [
+        ("Don't use user_id!", ["don", "t", "use", "user_id"], ["don", "'", "t", "use", "user_id", "!"]),
+        ("変数x1を", ["変", "数", "x1", "を"], ["変", "数", "x1", "を"]),
+        ("👩‍💻 ok", ["ok"], ["👩", "\u200d", "💻", "ok"]),
+        ("Это ну́жно", ["это", "ну", "жно"], ["это", "ну", "\u0301", "жно"]),
+        ("한국어", ["한", "국", "어"], ["한", "국", "어"]),
+        ("ตัว", ["ต", "ว"], ["ต", "ั", "ว"]),
+        ("  ", [], []),
+    ],
+)
+def test_what_words_and_marks_are(text: str, words: list[str], marks: list[str]) -> None:
+    assert (list(_tokens.words(text)), list(_tokens.words_and_marks(text))) == (words, marks)
+
+
+def test_stop_words_go_unless_nothing_else_is_left() -> None:
+    assert _tokens.without_stop_words(("The", "lock", "is", "not", "it")) == ("lock", "not")
+    assert _tokens.without_stop_words(("Is", "it")) == ("Is", "it")
+    assert _tokens.without_stop_words(()) == ()
+    assert not _tokens.STOP_WORDS & {"not", "no", "never", "don"}  # a negation turns a comment around
+    assert all(word == word.lower() for word in _tokens.STOP_WORDS)
+
+
+def test_what_is_remembered_is_bounded_by_its_characters() -> None:
+    calls: list[str] = []
+
+    def length(text: str) -> int:
+        calls.append(text)
+        return len(text)
+
+    remembered = _tokens.Remembered(length, characters=100)
+    assert [remembered("abc"), remembered("abc")] == [3, 3]
+    assert calls == ["abc"]
+    assert [remembered("x" * 11), remembered("x" * 11)] == [11, 11]
+    assert calls == ["abc", "x" * 11, "x" * 11]  # a large text is worked out again, and pushes nothing out
+    for i in range(1000):
+        assert remembered(f"text {i}") == len(f"text {i}")
+        kept = [*remembered._young, *remembered._old]
+        assert sum(map(len, kept)) <= 2 * 110
+    assert remembered("text 999") == 8
+    assert calls[-1] == "text 999" and calls.count("text 999") == 1
+    assert remembered("abc") == 3
+    assert calls[-1] == "abc"  # forgotten long ago
