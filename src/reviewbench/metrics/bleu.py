@@ -47,7 +47,8 @@ class Bleu(TextMetric):
     Variants: "sacrebleu" (13a tokens with their case, exponential smoothing; sentences stop at the longest n-gram
     that they have room for); "graded_reviews" (the paper's script: lower case, punctuation off, one added to matches
     and totals from two words on, the shortest reference); "nltk1" and "nltk4" (NLTK's smoothing methods 1 and 4 on
-    `_tokens.words_and_marks`). `stop_words` takes stop words out of both texts first.
+    `_tokens.words_and_marks`). `stop_words` takes stop words out of both texts first. The tokens of "sacrebleu" and
+    "graded_reviews" leave Chinese and Japanese runs whole, so that one other character makes a whole run differ.
     A blank review gets 0. The published script gives it 100 exp(-words of the reference), 37 for a reference of one
     word. NLTK gives texts under four words less than 100 for saying the reference itself.
     """

@@ -26,6 +26,8 @@ class Edit(TextMetric):
 
     `unit="chars"` counts code points, blanks and case included; `unit="words"` counts what stands between blanks, so
     a Chinese or Japanese run is one word. Of several references the closest counts. A blank review has distance 1.
+    Time grows with the product of the lengths: 1 MB against a usual comment takes milliseconds, two unrelated texts of
+    1 MB each take about half a minute.
     """
 
     unit: Literal["chars", "words"] = "chars"
