@@ -270,6 +270,30 @@ CRSCORE_STUDY = Card(
     ),
 )
 
+CODE_REVIEWER = Card(
+    title="CodeReviewer",
+    summary="Hunks of pull requests in nine languages: whether each drew a comment, the comment, and the code that "
+    "answered it, split into training, validation and test sets.",
+    origin="https://zenodo.org/record/6900648",
+    version="Zenodo record 6900648",
+    licence="see the Zenodo record; the code comes from projects with licences of their own",
+    may="what the Zenodo record and those licences say",
+    citation="Li et al., Automating Code Review Activities by Large-Scale Pre-training, arXiv:2203.09095, 2022",
+    languages=("C", "C#", "C++", "Go", "Java", "JavaScript", "PHP", "Python", "Ruby"),
+    expected={"changes": 10_169, "references": 10_169},
+    traps=(
+        "y = 1 says that somebody commented on the hunk, so the verdict (it can stay as it is) is y = 0. What nobody "
+        "commented on is not known to be right.",
+        "The official code takes a missing y as 0 and passes over lines that are no JSON; here both are errors.",
+        "The official code leaves out hunks whose header has no line counts (@@ -1 +1 @@) from the assess task; here "
+        "they stay.",
+        "Each comment is the one that somebody made: other comments may be as right, and many need the discussion "
+        "around them to be understood.",
+        "old and new of the refine task begin each line with a diff's marker; it is taken off here.",
+        "The old file (oldf) is not carried over: a change holds its hunk.",
+    ),
+)
+
 JSONL = Card(
     title="Cases of your own",
     summary="A benchmark in ReviewBench's own format: one case a line.",

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Dataset
+from reviewbench.core.records import Side, Span, Task
+from reviewbench.datasets._get import fetch_files
+from reviewbench.datasets.code_reviewer import CodeReviewer
+
+PATCH = "@@ -3,2 +3,3 @@ def f():\n a = 1\n-b = 2\n+b = 3\n+c = 4"
+MSG = {"oldf": "import os\n", "patch": PATCH, "msg": "Why 3?", "id": 17, "y": 1, "lang": "py", "proj": "me-shop"}
+CLS = {"oldf": "", "patch": PATCH, "id": 17, "y": 0}
+REF = {"old": " a = 1\n-b = 2", "new": " a = 1\n+b = 5", "comment": "Use 5.", "old_hunk": PATCH, "lang": ".cs"}
+
+
+def write(file: Path, *rows: object) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
+    return file
+
+
+def test_comment_generation(tmp_path: Path) -> None:
+    write(tmp_path / "Comment_Generation" / "msg-test.jsonl", MSG, {**MSG, "lang": "go"})
+    write(tmp_path / "Comment_Generation" / "msg-train.jsonl", MSG)
+    data = CodeReviewer(path=str(tmp_path))
+    first, second = data.cases()
+    assert (first.id, second.id) == ("msg-test-0", "msg-test-1")
+    assert first.change.task is Task.COMMENT and first.change.repo == "me-shop"
+    assert first.change.files[0].patch == PATCH and first.change.focus == Span(path="file.py", start=3, end=5)
+    assert [reference.body for reference in first.references] == ["Why 3?"] and first.verdict is None
+    assert (first.facts, second.facts) == ({"language": "python"}, {"language": "go"})
+    assert data.counts() == {"changes": 2, "references": 2, "languages": 2}
+    every = CodeReviewer(path=str(tmp_path), split="all")
+    assert [case.id for case in every.cases()] == ["msg-test-0", "msg-test-1", "msg-train-0"]
+
+
+def test_quality_estimation(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "cls-test.jsonl", CLS, {**CLS, "y": 1, "msg": "No."}, {**CLS, "msg": "No."}, {**CLS, "y": 1}
+    )
+    data = CodeReviewer(path=str(file), task="assess")
+    cases = list(data.cases())
+    assert [case.verdict for case in cases] == [True, False, False, False]
+    assert [case.clean for case in cases] == [True, False, False, False]
+    assert [len(case.references) for case in cases] == [0, 1, 1, 0]
+    assert all(case.change.task is Task.ASSESS and case.change.repo == "code_reviewer" for case in cases)
+    (note,) = data.notes()
+    assert note.item == "cls-test.jsonl, line 3" and "although y is 0" in note.reason
+
+
+def test_refinement(tmp_path: Path) -> None:
+    write(tmp_path / "ref-valid.jsonl", REF, {key: REF[key] for key in ("old", "new", "comment")})
+    with_hunk, without = CodeReviewer(path=str(tmp_path), task="refine", split="valid").cases()
+    (comment,) = with_hunk.references
+    assert (comment.body, comment.quote) == ("Use 5.", "a = 1\nb = 2")
+    assert comment.resolution is not None and comment.resolution.snippet == "a = 1\nb = 5"
+    assert with_hunk.facts == {"language": "c#"} and with_hunk.change.files[0].path == "file.cs"
+    assert with_hunk.change.has_diff and not without.change.has_diff
+
+
+def test_a_hunk_that_only_deletes_is_on_the_old_side(tmp_path: Path) -> None:
+    file = write(tmp_path / "msg-test.jsonl", {**MSG, "patch": "@@ -7,2 +6,0 @@\n-a\n-b"})
+    (case,) = CodeReviewer(path=str(file)).cases()
+    assert case.change.focus == Span(path="file.py", start=7, end=8, side=Side.OLD)
+
+
+@pytest.mark.parametrize(
+    ("task", "row", "message"),
+    [
+        ("comment", {"msg": "x"}, "line 2: the field 'patch' is missing"),
+        ("comment", {"patch": PATCH}, "line 2: the field 'msg' is missing"),
+        ("comment", {"patch": PATCH, "msg": 3}, "line 2.msg: is not a text"),
+        ("assess", {"patch": PATCH}, "line 2: the field 'y' is missing"),
+        ("assess", {"patch": PATCH, "y": 2}, "line 2.y: is neither 0 nor 1"),
+        ("assess", {"patch": PATCH, "y": 0.5}, "line 2.y: is not a whole number"),
+        ("refine", {"old": "", "new": ""}, "line 2: the field 'comment' is missing"),
+        ("refine", {"comment": "", "new": ""}, "line 2: the field 'old' is missing"),
+        ("comment", [1], "line 2: is not a JSON object"),
+        ("comment", "{oops", "line 2: is not valid JSON"),
+        ("comment", {**MSG, "proj": "../up"}, "line 2, field repo: climbs out"),
+        ("comment", {**MSG, "msg": "half \ud800"}, "lone surrogate"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, task: str, row: object, message: str) -> None:
+    good = {"comment": MSG, "assess": CLS, "refine": REF}[task]
+    file = write(tmp_path / "data.jsonl", good, row)
+    cases = load(Dataset, f"code_reviewer(path={str(file)!r}, task={task!r})").cases()
+    with pytest.raises(BadInput) as caught:
+        list(cases)
+    assert str(caught.value).startswith("data.jsonl, ") and message in str(caught.value)
+
+
+def test_what_cannot_be_a_case_is_counted(tmp_path: Path) -> None:
+    rows = [{**MSG, "msg": " "}, MSG, {**MSG, "patch": "no hunk"}, {**MSG, "patch": "no hunk either"}]
+    data = CodeReviewer(path=str(write(tmp_path / "msg-test.jsonl", *rows)))
+    assert [case.id for case in data.cases()] == ["msg-test-1"]
+    assert [(note.item, note.reason.rpartition(": ")[2]) for note in data.notes()] == [
+        ("msg-test.jsonl, line 1", "left out"),
+        ("2 lines, first msg-test.jsonl, line 3", "left out"),
+    ]
+    assert len(data.notes()) == 2 and list(data.cases()) and len(data.notes()) == 2  # a second reading does not add up
+
+
+def test_lines_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
+    file = write(tmp_path / "msg-test.jsonl", MSG, MSG, "{broken")
+    assert len(list(islice(CodeReviewer(path=str(file)).cases(), 2))) == 2
+
+
+def test_which_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match=r"holds no msg-test\*\.jsonl"):
+        list(CodeReviewer(path=str(tmp_path)).cases())
+    write(tmp_path / "cls-test.jsonl", CLS)
+    with pytest.raises(UserError, match=r"of another task than 'comment' .*task=\"assess\""):
+        list(CodeReviewer(path=str(tmp_path / "cls-test.jsonl")).cases())
+    write(tmp_path / "a" / "msg-test.jsonl", MSG)
+    write(tmp_path / "b" / "msg-test.jsonl", MSG)
+    with pytest.raises(UserError, match=r"holds msg-test\.jsonl twice"):
+        list(CodeReviewer(path=str(tmp_path)).cases())
+    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "empty"))
+    with pytest.raises(UserError, match=r"zenodo\.org/record/6900648"):
+        list(CodeReviewer().cases())
+
+
+def test_get_says_where_it_is(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no checksum .*zenodo\.org/record/6900648"):
+        fetch_files(CodeReviewer(), out=tmp_path)
+
+
+def test_the_card_counts_the_test_comments_only() -> None:
+    assert CodeReviewer().card.expected["changes"] == 10_169
+    assert not CodeReviewer(task="assess").card.expected
+    data = CodeReviewer(task="refine", split="all")
+    assert load(Dataset, signature(data)) == data
+
+
+TEXT = st.text(max_size=30)
+ROW = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("patch", "msg", "old", "new", "comment", "old_hunk"), TEXT | st.just(PATCH) | st.none()),
+        **dict.fromkeys(("y", "lang", "proj", "repo"), TEXT | st.integers(-1, 2) | st.none()),
+    },
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(ROW, max_size=4), task=st.sampled_from(["comment", "assess", "refine"]))
+def test_no_row_is_a_crash(tmp_path: Path, rows: list[object], task: str) -> None:
+    file = write(tmp_path / "data.jsonl", *rows)
+    data = load(Dataset, f"code_reviewer(path={str(file)!r}, task={task!r})")
+    try:
+        cases = list(data.cases())
+    except UserError as error:
+        assert "data.jsonl" in str(error)
+    else:
+        assert all(case.change.task in (Task.COMMENT, Task.ASSESS) for case in cases)
