@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from reviewbench.cli.agree import agree
     from reviewbench.cli.check import check
     from reviewbench.cli.compare import compare
     from reviewbench.cli.demo import demo
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from reviewbench.cli.review import review
     from reviewbench.cli.score import score
 
-__all__ = ["check", "compare", "demo", "doctor", "get", "info", "list", "plan", "report", "review", "score"]
+__all__ = ["agree", "check", "compare", "demo", "doctor", "get", "info", "list", "plan", "report", "review", "score"]
 
 
 def __getattr__(name: str) -> object:

@@ -24,6 +24,7 @@ VERBS = {
     "score": "Measure the reviews of a run and print the leaderboard.",
     "compare": "Compare systems pairwise on the cases they share.",
     "report": "Write one self-contained HTML report of one or more runs.",
+    "agree": "Measure how far raters agree, humans and models in one table.",
     "plan": "Say how many changes, attempts and raters a study takes.",
     "doctor": "Probe whether a benchmark and a metric can be trusted.",
 }

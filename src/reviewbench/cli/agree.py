@@ -1,0 +1,161 @@
+"""`reviewbench agree`: how far raters agree, humans and models in one table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from reviewbench.analysis.agreement_report import Chosen, Settings, agreement_report
+from reviewbench.cli._output import emit, from_option, json_option, seed_option
+from reviewbench.cli._words import dataset_label, find_dataset
+from reviewbench.core.errors import UserError
+from reviewbench.core.labels import Label, RaterKind
+from reviewbench.core.plugins import names
+from reviewbench.core.protocols import Dataset
+from reviewbench.core.validity import AgreementReport, Scale
+from reviewbench.datasets._labels import find_labels, read_label_file
+from reviewbench.engine.store import MANIFEST, RunFolder
+
+
+class _Found(NamedTuple):
+    """Labels, what to call them, the scales that are known, and what reading them left out."""
+
+    labels: Sequence[Label]
+    source: str
+    scales: Mapping[str, Scale]
+    notes: tuple[str, ...] = ()
+
+
+def agree(
+    labels: str | Path | Dataset | Sequence[Label],
+    *,
+    source: str | Path | None = None,
+    dimensions: Sequence[str] = (),
+    batches: Sequence[str] = (),
+    rounds: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    nominal: Sequence[str] = (),
+    tolerance: float = 1.0,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> AgreementReport:
+    """Every agreement coefficient of independent labels, by dimension.
+
+    `labels` are labels, a file of them (CSV or JSON lines), a run folder, or a data set with recorded labels, whose
+    files are in `source`. `kinds` keeps humans or models. `nominal` names dimensions whose numbers are codes without
+    an order. `tolerance` is how far apart numbers still agree.
+    """
+    found = _find(labels, source)
+    report = agreement_report(
+        found.labels,
+        source=found.source,
+        scales=found.scales,
+        chosen=Chosen(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds)),
+        settings=Settings(tolerance, tuple(nominal), resamples, seed),
+    )
+    return report.model_copy(update={"warnings": (*found.notes, *report.warnings)})
+
+
+def _find(labels: str | Path | Dataset | Sequence[Label], source: str | Path | None) -> _Found:
+    if isinstance(labels, Sequence) and not isinstance(labels, str):
+        return _Found(labels, "labels", {})
+    if isinstance(labels, Dataset):
+        return _of_dataset(labels, source)
+    path, known = Path(labels), str(labels) in names(Dataset.kind)
+    if source is None and not known and (path / MANIFEST).is_file():
+        return _of_run(path)
+    file = find_labels(path) if path.is_dir() else path
+    if source is None and not known and file is not None and file.is_file() and not _holds_cases(file):
+        read = read_label_file(file)
+        return _Found(read.labels, file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes))
+    if file is not None and file.suffix == ".csv":
+        raise UserError(f"there is nothing at {file}" if not file.exists() else "--from goes with a data set")
+    return _of_dataset(find_dataset(str(labels)), source)
+
+
+def _holds_cases(file: Path) -> bool:
+    """Whether a JSON lines file holds cases, which may carry labels; anything else is for the reader of labels."""
+    if file.suffix not in (".jsonl", ".ndjson"):
+        return False
+    with file.open("rb") as stream:
+        try:
+            first = json.loads(stream.readline(1_000_000))
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(first, dict) and "change" in first
+
+
+def _of_run(folder: Path) -> _Found:
+    run = RunFolder.open(folder)
+    try:
+        scales = find_dataset(run.manifest.dataset.partition(" | ")[0]).scales()
+    except UserError:  # a data set of one's own that is not here any more
+        scales = {}
+    labels = [label for case in run.cases() for label in case.labels]
+    return _Found(labels, folder.resolve().name, scales)
+
+
+def _of_dataset(dataset: Dataset, source: str | Path | None) -> _Found:
+    found = find_dataset(dataset, source)
+    labels = [label for case in found.cases() for label in case.labels]
+    try:
+        _, recorded = found.recorded()
+    except UserError:
+        if not labels:
+            raise
+        recorded = ()
+    unique = {label.to_line(): label for label in (*labels, *recorded)}
+    return _Found(list(unique.values()), dataset_label(found), found.scales())
+
+
+@click.command("agree")
+@click.argument("labels")
+@from_option
+@click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
+@click.option("--batch", "batches", multiple=True, help="Only labels of this batch; may be given again.")
+@click.option("--round", "rounds", multiple=True, help="Only labels of this round; may be given again.")
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice([kind.value for kind in RaterKind]), help="Only these raters."
+)
+@click.option("--nominal", multiple=True, help="A dimension whose numbers are codes without an order.")
+@click.option("--tolerance", default=1.0, show_default=True, help="How far apart numbers still agree; 0 for none.")
+@click.option("--resamples", default=1_000, show_default=True, help="Draws behind an interval; 0 for none.")
+@seed_option
+@json_option
+def command(
+    labels: str,
+    source: str | None,
+    dimensions: Sequence[str],
+    batches: Sequence[str],
+    rounds: Sequence[str],
+    kinds: Sequence[str],
+    nominal: Sequence[str],
+    tolerance: float,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Measure how far raters agree in LABELS: a file of labels, a run folder or a data set."""
+    result = agree(
+        labels,
+        source=source,
+        dimensions=dimensions,
+        batches=batches,
+        rounds=rounds,
+        kinds=kinds,
+        nominal=nominal,
+        tolerance=tolerance,
+        resamples=resamples,
+        seed=seed,
+    )
+
+    def show() -> object:
+        from reviewbench.views.agreement_tables import agreement
+
+        return agreement(result)
+
+    emit(result, as_json, show)
