@@ -1,1 +1,1 @@
-"""Whatever generates, embeds or retrieves: today, lexical similarity between two texts."""
+"""Whatever generates, embeds or retrieves: lexical similarity between two texts, and embedding models."""

@@ -1,0 +1,101 @@
+"""How close is the review's meaning to the reference's? Cosine of sentence vectors, by one model or several.
+
+Source: "embeddingSim" of GradedReviews (cosine of a deep model's vectors; the paper also combines models by mean,
+median, maximum and minimum), and Reimers and Gurevych 2019, https://arxiv.org/abs/1908.10084.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from reviewbench.core.results import Parts
+from reviewbench.metrics._texts import VALUE, TextMetric, TextPair
+from reviewbench.models.embeddings import DEFAULT, Embedder, check_fitted_for, embedder, pins
+
+CUT = "cut"
+_COMBINE: Mapping[str, Callable[..., npt.NDArray[np.float64]]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "max": np.max,
+    "min": np.min,
+}
+
+
+@dataclass(frozen=True)
+class Embedding(TextMetric):
+    """Cosine of two sentence vectors, from -1 to 1; of several references the closest counts.
+
+    `model` is an embedding model's word, or a tuple of them whose cosines are combined by `combine`. A blank review
+    has 0 by definition. With `floor` every value below it is 0: a floor was fitted on one model's vectors, so
+    `floor_of` must name that model (its word, or the first 8 or more digits of its fingerprint), and any other is
+    refused. The reading `cut` is the share of pairs with a text longer than the model reads.
+    """
+
+    model: str | tuple[str, ...] = DEFAULT
+    combine_by: Literal["mean", "median", "max", "min"] = "mean"
+    floor: float | None = None
+    floor_of: str = ""
+
+    batch: ClassVar[int] = 8192
+    lower_is_better: ClassVar[frozenset[str]] = frozenset({CUT})
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        if not self.model or not all(self._words):
+            raise ValueError("model names no model")
+        if self.floor_of and self.floor is None:
+            raise ValueError("floor_of says whose floor it is, and there is no floor")
+        if self.floor is not None and not self.floor_of:
+            raise ValueError("a floor belongs to the model that it was fitted for: write floor_of='MODEL' with it")
+        if self.floor is not None and len(self._words) > 1:
+            raise ValueError("a floor belongs to one model, and several are combined here")
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        return (self.model,) if isinstance(self.model, str) else self.model
+
+    def _models(self) -> list[Embedder]:
+        """The models. Raises UserError where the floor belongs to another one."""
+        models = [embedder(word) for word in self._words]
+        if self.floor is not None:
+            check_fitted_for(models[0], self.floor_of, f"floor={self.floor}")
+        return models
+
+    def pins(self) -> Mapping[str, str]:
+        """The fingerprint of each model's weights."""
+        return pins(self._models())
+
+    def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
+        """`value` of each pair, and `cut`: 1 where a text is longer than a model reads (left out where none says)."""
+        models = self._models()
+        asked = [(row, text) for row, pair in enumerate(pairs) if pair.hypothesis.strip() for text in pair.references]
+        rows = np.array([row for row, _ in asked], dtype=np.intp)
+        hypotheses, references = [pairs[row].hypothesis for row in rows], [reference for _, reference in asked]
+        values = np.zeros(len(pairs))
+        if asked:
+            by_model = [_cosines(model, hypotheses, references) for model in models]
+            values[rows] = -np.inf
+            np.maximum.at(values, rows, _COMBINE[self.combine_by](by_model, axis=0))
+        if self.floor is not None:
+            values[values < self.floor] = 0.0
+        cut = np.zeros(len(pairs))
+        for model in models:
+            if asked and (ends := model.cut([*hypotheses, *references])) is not None:
+                np.maximum.at(cut, rows, ends.reshape(2, -1).any(axis=0))
+        if all(model.longest is None for model in models):
+            return [{VALUE: value} for value in values.tolist()]
+        return [{VALUE: value, CUT: share} for value, share in zip(values.tolist(), cut.tolist(), strict=True)]
+
+
+def _cosines(model: Embedder, some: Sequence[str], others: Sequence[str]) -> npt.NDArray[np.float64]:
+    """The cosine of each pair of texts, at most 1 to the last bit."""
+    both = model.vectors([*some, *others]).astype(np.float64).reshape(2, len(some), -1)
+    lengths = np.sqrt((both * both).sum(axis=2))
+    product = lengths[0] * lengths[1]
+    cosines: npt.NDArray[np.float64] = (both[0] * both[1]).sum(axis=1) / np.where(product > 0, product, 1)
+    return np.minimum(1.0, cosines)

