@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from git_project import make_change
 from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.labels import SubjectKind
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Dataset
 from reviewbench.core.records import Case, Change, Comment, Review, Span
@@ -56,6 +57,49 @@ def test_a_folder_gives_its_cases_file_or_all_of_its_files(tmp_path: Path) -> No
     assert check(tmp_path).records == {"case": 2, "review": 1}
     write(tmp_path, line(id="c"))
     assert [case.id for case in read(tmp_path)] == ["c"]
+
+
+LABELS = b"id,rater,dimension,value\na,Ann,clear,4\na,Bob,clear,2\nb,Ann,clear,\n"
+
+
+def test_labels_beside_the_cases_are_on_the_reviews(tmp_path: Path) -> None:
+    write(tmp_path, line(id="a"), line(id="b"))
+    write(tmp_path, *(Review(case=case, system="s").to_line() for case in "ab"), name="reviews.jsonl")
+    data = Jsonl(path=str(tmp_path))
+    assert data.recorded()[1] == () and data.scales() == {}
+    write(tmp_path, LABELS, name="labels.csv")
+    _, labels = data.recorded()
+    assert [(label.subject.kind, label.subject.system, label.value) for label in labels] == [
+        (SubjectKind.REVIEW, "s", 4),
+        (SubjectKind.REVIEW, "s", 2),
+    ]
+    scale = data.scales()["clear"]
+    assert (scale.low, scale.high, scale.step) == (2, 4, 1)
+    assert [note.item for note in data.notes()] == ["1 row of Ann in clear"]
+    assert check(tmp_path).records == {"case": 2, "review": 2, "label": 2}
+    assert [case.id for case in read(tmp_path)] == ["a", "b"]
+
+
+def test_labels_in_json_lines_are_no_cases(tmp_path: Path) -> None:
+    write(tmp_path, line(id="a"), name="mine.jsonl")
+    write(tmp_path, Review(case="a", system="s").to_line(), name="reviews.jsonl")
+    write(tmp_path, b'{"id": "a", "rater": "Ann", "dimension": "d", "value": 1}\n', name="labels.jsonl")
+    assert [case.id for case in read(tmp_path)] == ["a"]
+    assert len(Jsonl(path=str(tmp_path)).recorded()[1]) == 1
+
+
+def test_one_review_judged_under_two_names_is_two_labels_for_one_item(tmp_path: Path) -> None:
+    write(tmp_path, line(id="a"))
+    write(tmp_path, Review(case="a", system="s").to_line(), name="reviews.jsonl")
+    write(tmp_path, b"id,system,rater,dimension,value\na,,Ann,d,4\na,s,Ann,d,5\n", name="labels.csv")
+    with pytest.raises(BadInput, match=r"labels\.csv, line 3: 'Ann' judged 'a' in 'd' twice: line 2 too"):
+        Jsonl(path=str(tmp_path)).recorded()
+
+
+def test_check_names_a_bad_label(tmp_path: Path) -> None:
+    file = write(tmp_path, LABELS, b"c,Ann,clear,nan\n", name="mine.csv")
+    found = check(file)
+    assert not found.ok and str(found.problems[0]).startswith("mine.csv, line 5, field value")
 
 
 def test_a_relative_git_directory_is_read_from_the_files_folder(tmp_path: Path) -> None:

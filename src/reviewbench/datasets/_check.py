@@ -19,6 +19,8 @@ from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.parsing import LONGEST_LINE, parse_record, refuse_bytes
 from reviewbench.core.records import Case, Review
 from reviewbench.core.results import Outcome, Score
+from reviewbench.datasets._labels import FILES as LABEL_FILES
+from reviewbench.datasets._labels import find_labels, read_label_file
 from reviewbench.datasets.jsonl import REVIEWS, case_files
 
 _PIECE = 1024 * 1024
@@ -41,7 +43,7 @@ class Checked:
 
 
 def check(path: Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> Checked:
-    """Every line of a file, or of a folder's `*.jsonl`. At most `keep` problems are kept, all are counted.
+    """Every line of a file, or of a folder's `*.jsonl` and labels. At most `keep` problems are kept, all are counted.
 
     Raises UserError only where the file cannot be opened.
     """
@@ -50,7 +52,8 @@ def check(path: Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> Check
     seen: dict[bytes, tuple[str, int]] = {}
     for file in files:
         checked.files.append(file.name)
-        for problem in _check_file(file, checked, seen, longest):
+        found = _check_labels(file, checked) if _holds_labels(file) else _check_file(file, checked, seen, longest)
+        for problem in found:
             checked.bad += 1
             if len(checked.problems) < keep:
                 checked.problems.append(problem)
@@ -66,7 +69,21 @@ def _files(path: Path) -> list[Path]:
     files = case_files(path)
     if path.is_dir() and (path / REVIEWS).is_file():
         files.append(path / REVIEWS)
+    if path.is_dir() and (labels := find_labels(path)):
+        files.append(labels)
     return files
+
+
+def _holds_labels(file: Path) -> bool:
+    return file.name in LABEL_FILES or file.suffix == ".csv"
+
+
+def _check_labels(file: Path, checked: Checked) -> Iterator[BadInput]:
+    """The first problem of a file of labels: what is wrong in one row may make others wrong."""
+    try:
+        checked.records["label"] += len(read_label_file(file).labels)
+    except BadInput as problem:
+        yield problem
 
 
 def _check_file(file: Path, checked: Checked, seen: dict[bytes, tuple[str, int]], longest: int) -> Iterator[BadInput]:

@@ -65,6 +65,7 @@ def read_label_file(path: Path) -> LabelFile:
             missing[label] += 1
     if not labels:
         raise BadInput(file.name, "holds no label", remedy="one judgement a row: docs/labels.md")
+    _refuse_twice(labels, numbers, file.name)
     _refuse_doubt(labels, numbers, file.name)
     notes.extend(
         Drop(
@@ -93,7 +94,7 @@ def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[
     of_case: dict[str, list[tuple[str, int]]] = {}
     for review in reviews:
         of_case.setdefault(review.case, []).append((review.system, review.attempt))
-    found = []
+    found: list[Label] = []
     for label, number in zip(read.labels, read.lines, strict=True):
         subject = label.subject
         there = of_case.get(subject.case, [])
@@ -118,6 +119,7 @@ def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[
                 field="system",
             )
         found.append(label)
+    _refuse_twice(found, read.lines, source)  # one row may name the review's system, and another leave it out
     return found
 
 
@@ -138,12 +140,9 @@ def observed_scales(labels: Sequence[Label]) -> dict[str, Scale]:
     }
 
 
-def _refuse_doubt(labels: Sequence[Label], numbers: Sequence[int], source: str) -> None:
-    """Raise BadInput for two judgements of one thing by one rater, and for words that may mean the same."""
+def _refuse_twice(labels: Sequence[Label], numbers: Sequence[int], source: str) -> None:
+    """Raise BadInput for two judgements of one thing by one rater in one round."""
     seen: dict[tuple[object, ...], int] = {}
-    names = {"rater": _Alike("rater"), "dimension": _Alike("dimension")}
-    values: dict[str, _Alike] = {}
-    numeric: dict[str, tuple[bool, int]] = {}
     for label, number in zip(labels, numbers, strict=True):
         key = (label.rater, label.subject, label.dimension, label.round)
         if key in seen:
@@ -154,6 +153,14 @@ def _refuse_doubt(labels: Sequence[Label], numbers: Sequence[int], source: str) 
                 remedy="keep one of the two, or tell them apart in a column round",
             )
         seen[key] = number
+
+
+def _refuse_doubt(labels: Sequence[Label], numbers: Sequence[int], source: str) -> None:
+    """Raise BadInput for names and words that may mean the same, and for numbers and words in one dimension."""
+    names = {"rater": _Alike("rater"), "dimension": _Alike("dimension")}
+    values: dict[str, _Alike] = {}
+    numeric: dict[str, tuple[bool, int]] = {}
+    for label, number in zip(labels, numbers, strict=True):
         names["rater"].add(label.rater, source, number)
         names["dimension"].add(label.dimension, source, number)
         is_number = not isinstance(label.value, str)

@@ -179,7 +179,7 @@ def _comment(shape: Shape, body: str) -> Comment:
 
 
 def _build(shape: Shape, name: str, task: Task, patch: str | None, comments: Sequence[Comment]) -> Case:
-    """A case of one hunk of one file, which the data does not name: `file`, with the language's suffix if it is given."""
+    """A case of one hunk of one file. The data does not name it: `file`, with the language's suffix if it is given."""
     given = shape.get("lang")
     suffix = given.text().strip().lower().lstrip(".") if given else ""
     path = f"file.{suffix}" if suffix.isalnum() else "file"

@@ -5,7 +5,7 @@ Source: this project; every field is described in docs/jsonl.md and docs/schema/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -17,12 +17,14 @@ from reviewbench.core.parsing import lines, parse_record
 from reviewbench.core.protocols import Card, Dataset
 from reviewbench.core.records import Case, Review
 from reviewbench.core.results import Drop
+from reviewbench.core.validity import Scale
 from reviewbench.datasets._cards import JSONL
 from reviewbench.datasets._home import locate
+from reviewbench.datasets._labels import find_labels, observed_scales, on_reviews, read_label_file, read_labels
 from reviewbench.repo.git import Repository
 
 R = TypeVar("R", bound=Record)
-CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
+CASES, REVIEWS, LABELS = "cases.jsonl", "reviews.jsonl", "labels.jsonl"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Jsonl(Dataset):
 
     path: str = ""
     _gaps: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
+    _unlabelled: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def card(self) -> Card:
@@ -57,30 +60,39 @@ class Jsonl(Dataset):
             raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/jsonl.md")
 
     def notes(self) -> Sequence[Drop]:
-        """Changes whose commits are named but could not be read."""
-        return tuple(self._gaps)
+        """Changes whose commits are named but could not be read, and what `recorded` left out of the labels."""
+        return (*self._gaps, *self._unlabelled)
 
     def code_remedy(self) -> str:
         """Where the code of one's own cases comes from."""
         return "give each change its files with patches, or git, base and head: docs/jsonl.md"
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
-        """The reviews in the folder's `reviews.jsonl`, one a line; labels stand on the cases."""
+        """The reviews in the folder's `reviews.jsonl`, and the labels on them in its `labels.csv` or `labels.jsonl`.
+
+        A label that names no system is on the only review of its case. Labels may stand on the cases too.
+        """
         if parameters:
             raise UserError(f"jsonl's recorded reviews have no parameter {next(iter(parameters))!r}")
-        given = self._given()
-        file = (given if given.is_dir() else given.parent) / REVIEWS
+        file = self._folder() / REVIEWS
         if not file.is_file():
             raise UserError(f"there is no {REVIEWS} beside the cases", remedy="name a reviewer instead")
-        reviews: list[Review] = []
-        seen: set[tuple[str, str, int]] = set()
-        for number, review in _records(Review, file):
-            key = (review.case, review.system, review.attempt)
-            if key in seen:
-                raise BadInput(file.name, "the same case, system and attempt occur twice", record=number)
-            seen.add(key)
-            reviews.append(review)
-        return reviews, ()
+        reviews = _reviews(file)
+        labels = find_labels(self._folder())
+        if labels is None:
+            return reviews, ()
+        read = read_label_file(labels)
+        self._unlabelled[:] = read.notes
+        return reviews, on_reviews(read, reviews, labels.name)
+
+    def scales(self) -> Mapping[str, Scale]:
+        """The range that the labels beside the cases take, by dimension."""
+        labels = find_labels(self._folder())
+        return observed_scales(read_labels(labels)) if labels else {}
+
+    def _folder(self) -> Path:
+        given = self._given()
+        return given if given.is_dir() else given.parent
 
     def _given(self) -> Path:
         if not self.path:
@@ -94,7 +106,7 @@ def case_files(given: Path) -> list[Path]:
         return [given]
     if (given / CASES).is_file():
         return [given / CASES]
-    found = sorted(file for file in given.glob("*.jsonl") if file.name != REVIEWS)
+    found = sorted(file for file in given.glob("*.jsonl") if file.name not in (REVIEWS, LABELS))
     if not found:
         raise UserError(f"{given} holds no *.jsonl", remedy=f"put the cases into {CASES}")
     return found
@@ -107,6 +119,18 @@ def _records(model: type[R], file: Path) -> Iterator[tuple[int, R]]:
                 yield number, parse_record(model, line, file.name, number)
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _reviews(file: Path) -> list[Review]:
+    reviews: list[Review] = []
+    seen: set[tuple[str, str, int]] = set()
+    for number, review in _records(Review, file):
+        key = (review.case, review.system, review.attempt)
+        if key in seen:
+            raise BadInput(file.name, "the same case, system and attempt occur twice", record=number)
+        seen.add(key)
+        reviews.append(review)
+    return reviews
 
 
 def _with_git(case: Case, file: Path) -> Case:
