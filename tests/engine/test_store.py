@@ -383,3 +383,31 @@ def test_a_full_disk_loses_nothing_recorded(tiny_disk: Path) -> None:
             assert len(run.outcomes()) == recorded
     finally:
         subprocess.run(["umount", str(tiny_disk)], check=True)
+
+
+# --- reading once --------------------------------------------------------------------------------------------------
+
+
+def test_what_was_added_by_anybody_is_seen_at_once(tmp_path: Path) -> None:
+    with create(tmp_path / "run") as run:
+        reader = RunFolder.open(tmp_path / "run")
+        assert reader.outcomes() == []
+        run.append_outcome(said(0))
+        assert run.outcomes() == reader.outcomes() == [said(0)]
+        reader.outcomes().clear()
+        assert reader.outcomes() == [said(0)], "a caller's list is its own"
+        with (tmp_path / "run" / "reviews.jsonl").open("ab") as stream:
+            stream.write(said(1).to_line())
+        assert run.outcomes() == reader.outcomes() == [said(0), said(1)]
+
+
+@pytest.mark.parametrize("metric", ["m", "bleu(variant='sacrebleu')", 'a "quoted" name', "größe", "back\\slash"])
+def test_scores_of_one_metric_are_found_however_their_lines_are_written(tmp_path: Path, metric: str) -> None:
+    with create(tmp_path / "run") as run:
+        for case, name in enumerate((metric, "mm", f"{metric}2")):
+            run.append_score(scored(case, name))
+        assert run.scores(metric) == [scored(0, metric)]
+        assert len(run.scores()) == 3
+    path = tmp_path / "run" / "scores.jsonl"
+    path.write_text("".join(json.dumps(json.loads(line)) + "\n" for line in path.read_text("utf-8").splitlines()))
+    assert RunFolder.open(tmp_path / "run").scores(metric) == [scored(0, metric)]

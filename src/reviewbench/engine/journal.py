@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -77,10 +77,20 @@ class Journal(Generic[R]):
         self.path, self.model = path, model
         self._descriptor: int | None = None
 
-    def read(self) -> Iterator[tuple[int, R]]:
+    @property
+    def stamp(self) -> tuple[int, int, int] | None:
+        """What changes when the file does; None while there is none."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def read(self, wanted: Callable[[bytes], bool] | None = None) -> Iterator[tuple[int, R]]:
         """(line number, record). A last line without its newline is still being written, or was torn: left out.
 
-        Raises BadInput that names file, line and field for any other line that is no record.
+        Lines that are not `wanted` are passed over unread. Raises BadInput that names file, line and field for any
+        other line that is no record.
         """
         try:
             stream: io.BufferedReader = self.path.open("rb")
@@ -88,7 +98,7 @@ class Journal(Generic[R]):
             return
         with stream:
             for number, line in lines(stream, str(self.path)):
-                if line.endswith(b"\n"):
+                if line.endswith(b"\n") and (wanted is None or wanted(line)):
                     yield number, parse_record(self.model, line, str(self.path), number)
 
     def open_for_writing(self) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from pydantic import Field
 
@@ -30,6 +30,7 @@ REVIEWS, SCORES = "reviews.jsonl", "scores.jsonl"
 _BEFORE_MANIFEST = {LOCK, CASES, CASES + ".tmp", MANIFEST + ".tmp"}  # what a creation that was killed leaves
 
 OutcomeKey = tuple[str, str, int]
+T = TypeVar("T")
 
 
 class SystemEntry(Record):
@@ -69,6 +70,7 @@ class RunFolder:
         self._scores = Journal(path / SCORES, Score)
         self._labels = Journal(path / LABELS, Label)
         self._cases: list[Case] | None = None
+        self._kept: dict[str, tuple[object, object]] = {}
         self.manifest: Manifest
 
     # --- opening -----------------------------------------------------------------------------------------------
@@ -201,17 +203,28 @@ class RunFolder:
                     str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
                 )
             self._cases = found
+        return list(self._once(CASES, self._labels, self._labelled))
+
+    def _labelled(self) -> list[Case]:
         on: dict[str, list[Label]] = {}
         for label in self.labels():
             on.setdefault(label.subject.case, []).append(label)
         return [
             case.model_copy(update={"labels": (*case.labels, *on[case.id])}) if case.id in on else case
-            for case in self._cases
+            for case in self._cases or ()
         ]
 
     def labels(self) -> list[Label]:
         """The labels that were added to the run, in their order."""
-        return [label for _, label in self._labels.read()]
+        return list(self._once(LABELS, self._labels, lambda: [label for _, label in self._labels.read()]))
+
+    def _once(self, name: str, journal: Journal[Any], read: Callable[[], T]) -> T:
+        """What `read` makes of a journal's file, read again only when the file has changed."""
+        stamp = journal.stamp  # before reading: what is written meanwhile is read the next time
+        known = self._kept.get(name)
+        if known is None or known[0] != stamp:
+            known = self._kept[name] = (stamp, read())
+        return known[1]  # type: ignore[return-value]  # what `read` of this name returned
 
     def add_labels(self, labels: Iterable[Label]) -> int:
         """Record judgements on reviews of this run, such as stored verdicts; those it holds already are left out.
@@ -237,6 +250,9 @@ class RunFolder:
 
         A failure gives way to whatever was recorded after it. Two reviews under one key are an error.
         """
+        return list(self._once(REVIEWS, self._reviews, self._outcomes))
+
+    def _outcomes(self) -> list[Outcome]:
         known = {case.id for case in self.cases()}
         path = str(self._reviews.path)
         found: dict[OutcomeKey, Outcome] = {}
@@ -262,7 +278,7 @@ class RunFolder:
         """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
         known = {case.id for case in self.cases()}
         found: dict[tuple[str, str, int, str], Score] = {}
-        for number, score in self._scores.read():
+        for number, score in self._scores.read(None if metric is None else _may_be_of(metric)):
             if score.case not in known:
                 raise BadInput(
                     str(self._scores.path), f"case {score.case!r} is not in {CASES}", record=number, field="case"
@@ -289,6 +305,20 @@ def _check_cases(cases: list[Case], dataset: str) -> None:
         if case.id in seen:
             raise UserError(f"{dataset}: case id {case.id!r} occurs twice", remedy="ids tell cases apart")
         seen.add(case.id)
+
+
+def _may_be_of(metric: str) -> Callable[[bytes], bool]:
+    """Tells lines that can hold a score of the metric from those that surely do not, without reading them.
+
+    Lines that were written here say `"metric":` and then its name; any other writing of it is left to the reader.
+    """
+    key = b'"metric":"'
+    name = key + json.dumps(metric, ensure_ascii=False).encode()[1:]
+
+    def wanted(line: bytes) -> bool:
+        return name in line or key not in line or b"\\u" in line
+
+    return wanted
 
 
 def _check_outcome(outcome: Outcome, known: set[str], path: str, number: int) -> None:
