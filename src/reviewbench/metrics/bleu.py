@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice
 from operator import or_
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -26,8 +25,11 @@ if TYPE_CHECKING:
     from reviewbench.core.protocols import Numbers
 
 ORDERS = 4
-MATCHED = tuple(f"matched_{n}" for n in range(1, ORDERS + 1))
-SAID = tuple(f"said_{n}" for n in range(1, ORDERS + 1))
+COUNTS = (
+    *(f"matched_{n}" for n in range(1, ORDERS + 1)),
+    *(f"said_{n}" for n in range(1, ORDERS + 1)),
+    *("length", "reference_length"),
+)
 TINY = sys.float_info.min  # what the script behind GradedReviews adds before every logarithm
 POINTS = "points of 100"
 
@@ -50,7 +52,7 @@ class Bleu(TextMetric):
     `_tokens.words_and_marks`). `stop_words` takes stop words out of both texts first. The tokens of "sacrebleu" and
     "graded_reviews" leave Chinese and Japanese runs whole, so that one other character makes a whole run differ.
     A blank review gets 0. The published script gives it 100 exp(-words of the reference), 37 for a reference of one
-    word. NLTK gives texts under four words less than 100 for saying the reference itself.
+    word. With NLTK, texts under four words can get less than 100 for saying the reference itself.
     """
 
     variant: Variant = "sacrebleu"
@@ -60,29 +62,30 @@ class Bleu(TextMetric):
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """Matched and said n-grams by length, the two lengths in tokens, and the sentence's own BLEU."""
-        counts = np.array([self._counts(pair) for pair in pairs], dtype=np.float64).reshape(len(pairs), 2 * ORDERS + 2)
-        values = self._bleu(counts.T, sentence=True)
-        names = (*MATCHED, *SAID, "length", "reference_length", VALUE)
-        rows = np.column_stack([counts, values]).tolist()
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        counted = [self._counts(pair) for pair in pairs]
+        matched = np.array([row[0] for row in counted], dtype=np.float64).reshape(-1, ORDERS)
+        lengths = np.array([row[1:] for row in counted], dtype=np.float64).reshape(-1, 2)
+        least = 1 if self.variant.startswith("nltk") else 0
+        said = np.maximum(lengths[:, :1] - np.arange(ORDERS), least)
+        sums = np.concatenate([matched, said, lengths], axis=1)
+        rows = np.column_stack([sums, self._bleu(sums.T, sentence=True)]).tolist()
+        return [dict(zip((*COUNTS, VALUE), row, strict=True)) for row in rows]
 
     def combine(self, bag: Bag) -> Mapping[str, Numbers]:
         """`mean` of the sentences, and `corpus`: BLEU of the summed counts."""
-        sums = np.array([bag.total(name) for name in (*MATCHED, *SAID, "length", "reference_length")])
+        sums = np.array([bag.total(name) for name in COUNTS])
         corpus = np.where(bag.count > 0, self._bleu(sums, sentence=False), np.nan)
         return {"mean": bag.ratio(bag.total(VALUE), bag.count), "corpus": corpus}
 
-    def _counts(self, pair: TextPair) -> list[int]:
-        said, *references = (self._tokens(text) for text in (pair.hypothesis, *pair.references))
-        totals = [max(0, len(said) - n) for n in range(ORDERS)]
-        if self.variant.startswith("nltk"):
-            totals = [max(1, total) for total in totals]
-        lengths = [len(reference) for reference in references]
+    def _counts(self, pair: TextPair) -> tuple[list[int], int, int]:
+        """The matched n-grams, and the tokens of the review and of the reference whose length counts."""
+        said = self._tokens(pair.hypothesis)
+        references = [self._tokens(text) for text in pair.references]
         if self.variant == "graded_reviews":
-            length = min(lengths)
+            length = min(map(len, references))
         else:
-            length = min(lengths, key=lambda words: (abs(words - len(said)), words))
-        return [*matches(said, references), *totals, len(said), length]
+            length = min((abs(len(tokens) - len(said)), len(tokens)) for tokens in references)[1]
+        return matches(said, references), len(said), length
 
     def _tokens(self, text: str) -> _tokens.Tokens:
         tokens = TOKENISERS[self.variant](text)
@@ -105,26 +108,34 @@ class Bleu(TextMetric):
 def matches(said: _tokens.Tokens, references: Sequence[_tokens.Tokens]) -> list[int]:
     """How many n-grams of `said` are matched, for n of 1 to 4; each counts as often as in the best reference.
 
-    A longer n-gram can only match where its words do, so counting ends at the first length without a match.
+    A matched n-gram has two matched ones of n - 1 in it, so counting ends at the first length with fewer.
     """
     found = [0] * ORDERS
     for n in range(1, ORDERS + 1):
         mine = set(_ngrams(said, n))
-        shared = set().union(*(mine.intersection(_ngrams(reference, n)) for reference in references))
-        if not shared:
+        shared = mine.intersection(_ngrams(references[0], n))
+        for reference in references[1:]:
+            shared |= mine.intersection(_ngrams(reference, n))
+        found[n - 1] = _clipped(shared, said, references, n) if shared else 0
+        if found[n - 1] < 2:
             break
-        if len(mine) == len(said) - n + 1:  # nothing is said twice, so each counts once
-            found[n - 1] = len(shared)
-            continue
-        wanted = [Counter(filter(shared.__contains__, _ngrams(reference, n))) for reference in references]
-        most = wanted[0] if len(wanted) == 1 else reduce(or_, wanted)
-        often = Counter(filter(shared.__contains__, _ngrams(said, n)))
-        found[n - 1] = sum(map(min, often.values(), map(most.__getitem__, often)))
     return found
 
 
+def _clipped(shared: set[object], said: _tokens.Tokens, references: Sequence[_tokens.Tokens], n: int) -> int:
+    """How often the `shared` n-grams are said, each no more often than in the reference that has it most."""
+    often = list(filter(shared.__contains__, _ngrams(said, n)))
+    if len(often) == len(shared):  # nothing is said twice, which saves counting
+        return len(shared)
+    wanted = [list(filter(shared.__contains__, _ngrams(reference, n))) for reference in references]
+    if len(wanted) == 1 and len(wanted[0]) == len(shared):
+        return len(shared)
+    most = reduce(or_, map(Counter, wanted))
+    return sum(min(count, most[gram]) for gram, count in Counter(often).items())
+
+
 def _ngrams(tokens: _tokens.Tokens, n: int) -> Iterable[object]:
-    return tokens if n == 1 else zip(*(islice(tokens, i, None) for i in range(n)), strict=False)
+    return tokens if n == 1 else zip(*[tokens[i:] for i in range(n)], strict=False)
 
 
 def _sacrebleu(matched: Numbers, said: Numbers, *, sentence: bool) -> Numbers:
