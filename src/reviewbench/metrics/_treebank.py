@@ -15,6 +15,10 @@ import re
 
 from reviewbench.metrics._tokens import Tokens, remembered
 
+EACH = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # kana, Han, Hangul: a character stands for itself
+_EACH_ALONE = re.compile(
+    f"[{EACH}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
+)  # and their marks
 _OPENING = re.compile("[«“‘„]|`+")
 _BACKTICKS = re.compile("``")
 _QUOTE_AFTER_BRACKET = re.compile(r"(?<=[ (\[{<])(?:\"|'')")
@@ -59,6 +63,12 @@ def treebank(text: str) -> Tokens:
         for contraction in _CONTRACTIONS:
             text = contraction.sub(r" \1 \2 ", text)
     return tuple(text.split())
+
+
+@remembered()
+def treebank_unicode(text: str) -> Tokens:
+    """The same, but each kana, Han and Hangul character, and each mark of theirs, is a word of its own."""
+    return treebank(text if text.isascii() else _EACH_ALONE.sub(r" \g<0> ", text))
 
 
 def _open_quotes(text: str) -> str:
