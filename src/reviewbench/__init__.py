@@ -22,8 +22,23 @@ if TYPE_CHECKING:
     from reviewbench.cli.report import report
     from reviewbench.cli.review import review
     from reviewbench.cli.score import score
+    from reviewbench.cli.validate import validate
 
-__all__ = ["agree", "check", "compare", "demo", "doctor", "get", "info", "list", "plan", "report", "review", "score"]
+__all__ = [
+    "agree",
+    "check",
+    "compare",
+    "demo",
+    "doctor",
+    "get",
+    "info",
+    "list",
+    "plan",
+    "report",
+    "review",
+    "score",
+    "validate",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -172,6 +172,7 @@ class Bench:
     claims: Integers
     cluster: Integers
     people: frozenset[str]
+    cases: int
 
     @classmethod
     def of(cls, cases: Sequence[Case], outcomes: Sequence[Outcome], people: Iterable[str] = ()) -> Bench:
@@ -190,12 +191,18 @@ class Bench:
             claims=np.array([len(cases[i].claims) for i in at], dtype=np.int64),
             cluster=of_case[at] if at else np.zeros(0, dtype=np.int64),
             people=frozenset(people),
+            cases=len(cases),
         )
 
     @property
     def clusters(self) -> int:
         """How many clusters there are."""
         return int(self.cluster.max(initial=-1)) + 1
+
+    @property
+    def known_facts(self) -> list[str]:
+        """The facts that any case has, and `system`."""
+        return list(dict.fromkeys(["system", *(name for facts in self.facts for name in facts)]))
 
 
 @dataclass(frozen=True)

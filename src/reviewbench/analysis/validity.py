@@ -8,8 +8,10 @@ sensitivity, over- and underestimated reviews).
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +29,7 @@ from reviewbench.analysis.thresholds import sweeps
 from reviewbench.core.plugins import short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.results import NOT_STATED, Score
-from reviewbench.core.validity import Correlations, GradeRow, MetricValidity, SliceRow
+from reviewbench.core.validity import Correlations, GradeRow, MetricValidity, SliceRow, ValidityReport
 
 LENGTH = "review length"
 FEWEST_IN_SLICE = 10  # rows; values of a fact with fewer are counted together, not shown
@@ -86,6 +88,40 @@ def length_baseline(bench: Bench) -> Scored:
     """The length of the review in characters: what a metric must beat to be worth computing."""
     values = {key: float(len(text)) for key, text in zip(bench.keys, bench.hypothesis, strict=True)}
     return Scored(LENGTH, f"{LENGTH} (baseline)", "characters", "characters", values, {})
+
+
+def validity_report(
+    bench: Bench,
+    humans: Sequence[HumanValues],
+    scored: Sequence[Scored],
+    settings: Settings,
+    *,
+    dataset: str,
+    benchmark: str,
+    warnings: Sequence[str] = (),
+    progress: Callable[[int, int, str], None] | None = None,
+) -> ValidityReport:
+    """Every metric in every dimension, a few at a time: the arrays are handled without the interpreter's lock."""
+    validator = Validator(bench, settings)
+    jobs = [(one, human) for human in humans for one in scored]
+    found: list[MetricValidity] = []
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        for (one, human), made in zip(jobs, pool.map(lambda job: validator.metric(*job), jobs), strict=True):
+            found.append(made)
+            if progress is not None:
+                progress(len(found), len(jobs), f"{one.label} {human.dimension}")
+    return ValidityReport(
+        dataset=dataset,
+        benchmark=benchmark,
+        cases=bench.cases,
+        reviews=len(bench.keys),
+        labels=tuple(human.summary for human in humans),
+        metrics=tuple(found),
+        resamples=settings.resamples,
+        seed=settings.seed,
+        level=settings.level,
+        warnings=tuple(warnings),
+    )
 
 
 class Validator:

@@ -26,6 +26,7 @@ VERBS = {
     "report": "Write one self-contained HTML report of one or more runs.",
     "agree": "Measure how far raters agree, humans and models in one table.",
     "plan": "Say how many changes, attempts and raters a study takes.",
+    "validate": "Hold metrics against what people said of recorded reviews.",
     "doctor": "Probe whether a benchmark and a metric can be trusted.",
 }
 

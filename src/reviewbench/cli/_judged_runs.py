@@ -1,0 +1,153 @@
+"""Runs that people judged: recorded reviews of a data set with their labels, or a run folder with one's own labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewbench.cli._output import Progress
+from reviewbench.cli._words import dataset_label, find_dataset, find_stages, staged_label
+from reviewbench.core.errors import UserError
+from reviewbench.core.labels import Label, RaterKind, SubjectKind
+from reviewbench.core.plugins import load, names
+from reviewbench.core.protocols import Dataset, Stage
+from reviewbench.core.validity import Scale
+from reviewbench.datasets._labels import on_reviews, read_label_file
+from reviewbench.engine.review import import_reviews
+from reviewbench.engine.stages import apply_stages
+from reviewbench.engine.store import MANIFEST, RunFolder
+
+NO_LABELS = "--labels FILE.csv with judgements of your own (docs/labels.md), or graded_reviews or crscore_study"
+
+
+@dataclass(frozen=True)
+class JudgedRun:
+    """A run, open for writing, the labels that count, and what is known of them. `name` is fit for a folder."""
+
+    run: RunFolder
+    name: str
+    labels: Sequence[Label]
+    scales: Mapping[str, Scale]
+    people: frozenset[str]
+    notes: tuple[str, ...] = ()
+
+
+def is_run(word: str | Path | Dataset) -> bool:
+    """Whether a word names a run folder; a folder that is called like a data set needs a `./`."""
+    if isinstance(word, Dataset):
+        return False
+    return str(word) not in names(Dataset.kind) and (Path(word) / MANIFEST).is_file()
+
+
+def folder_name(word: str | Path | Dataset, stages: Sequence[str | Stage] = ()) -> str:
+    """A name for what is validated that any file system takes."""
+    if is_run(word):
+        label = Path(word).resolve().name  # type: ignore[arg-type]
+    else:
+        found = find_dataset(word if isinstance(word, Dataset) else str(word))
+        label = staged_label(found, find_stages(stages)).removesuffix(".jsonl")
+    return re.sub(r"[^\w.=-]+", "-", label).strip("-.") or "data"
+
+
+def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
+    """A run as it is, judged by the labels in a file, or by those that it holds."""
+    run = RunFolder.open(path, write=True)
+    try:
+        outcomes = run.outcomes()
+        reviews = [outcome.review for outcome in outcomes if outcome.review is not None]
+        if labels is None:
+            found = [label for case in run.cases() for label in case.labels]
+            _require_human(found, str(path))
+        else:
+            found = on_reviews(read_label_file(Path(labels)), reviews, Path(labels).name)
+        scales, people = _known_of(run.manifest.dataset)
+        return JudgedRun(run, folder_name(path), found, scales if labels is None else {}, people)
+    except BaseException:
+        run.close()
+        raise
+
+
+def make_run(
+    word: str | Dataset,
+    folder: str | Path,
+    *,
+    source: str | Path | None = None,
+    labels: str | Path | None = None,
+    stages: Sequence[str | Stage] = (),
+    progress: Progress | None = None,
+) -> JudgedRun:
+    """The recorded reviews of a data set in a run folder, which is made or gone on with.
+
+    Raises UserError for a data set that came without recorded reviews or without judgements of people on them.
+    """
+    dataset = find_dataset(word, source)
+    narrowing = find_stages(stages)
+    reviews, recorded = dataset.recorded()
+    cases, drops = apply_stages(dataset.cases(), narrowing)
+    known = {case.id for case in cases}
+    if labels is None:
+        found = [label for case in cases for label in case.labels]
+        there = {label.to_line() for label in found}
+        found += [one for one in recorded if one.subject.case in known and one.to_line() not in there]
+        _require_human(found, dataset_label(dataset))
+    else:
+        found = on_reviews(read_label_file(Path(labels)), reviews, Path(labels).name)
+    run = RunFolder.create(
+        folder,
+        dataset=staged_label(dataset, narrowing),
+        dataset_path=_as_given(word, dataset, source),
+        cases=cases,
+    )
+    try:
+        kept = [review for review in reviews if review.case in known]
+        import_reviews(run, kept, source="recorded", pins=dataset.pins(), progress=progress)
+        notes = _keep_labels(run, found) if labels is None else ()
+    except BaseException:
+        run.close()
+        raise
+    if drops:
+        notes = (*notes, f"{len(drops)} cases were dropped by the stages: reviewbench review names them")
+    name = folder_name(dataset, narrowing)
+    scales = dataset.scales() if labels is None else {}
+    return JudgedRun(run, name, found, scales, frozenset(dataset.human_systems), notes)
+
+
+def _keep_labels(run: RunFolder, labels: Iterable[Label]) -> tuple[str, ...]:
+    """Add the labels that the run does not hold. One that was changed since stays as it was there, and is counted."""
+    there = {_judgement(label): label.value for label in run.labels()}
+    changed = sum(there.get(_judgement(label), label.value) != label.value for label in labels)
+    run.add_labels(label for label in labels if _judgement(label) not in there)
+    if not changed:
+        return ()
+    return (
+        f"{changed} labels were changed since the run was made: figures are of the new ones, the run keeps the old",
+    )
+
+
+def _judgement(label: Label) -> tuple[object, ...]:
+    return label.subject, label.rater, label.dimension, label.round, label.batch
+
+
+def _require_human(labels: Iterable[Label], what: str) -> None:
+    if not any(one.rater_kind is RaterKind.HUMAN and one.subject.kind is SubjectKind.REVIEW for one in labels):
+        raise UserError(f"{what} holds no judgements of people on reviews to hold a metric against", remedy=NO_LABELS)
+
+
+def _known_of(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
+    """The scales and the human systems of the data set that a run was made on, where it is one of ours."""
+    word = label.partition(" | ")[0]
+    try:
+        dataset = load(Dataset, word)
+    except UserError:
+        return {}, frozenset()
+    return dataset.scales(), frozenset(dataset.human_systems)
+
+
+def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
+    """Where the data was said to be, in the user's own words: an absolute path would tell of this machine."""
+    if source:
+        return str(source)
+    named = isinstance(word, str) and found.path == str(Path(word).resolve())
+    return str(word) if named else found.path

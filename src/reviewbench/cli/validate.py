@@ -1,0 +1,246 @@
+"""`reviewbench validate`: metrics held against human labels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+from pydantic import Field
+
+from reviewbench.analysis.judged import Bench, HumanValues, human_values
+from reviewbench.analysis.leaderboard import check_settings
+from reviewbench.analysis.validity import Scored, Settings, length_baseline, validity_report
+from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, is_run, make_run, open_run
+from reviewbench.cli._output import (
+    Progress,
+    emit,
+    from_option,
+    json_option,
+    note,
+    progress_bar,
+    seed_option,
+    stage_option,
+)
+from reviewbench.cli._words import find_metrics
+from reviewbench.core.base import Record
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import signature
+from reviewbench.core.protocols import Dataset, Metric, Stage
+from reviewbench.core.validity import ValidityReport
+from reviewbench.engine.journal import write_error, write_whole
+from reviewbench.engine.score import ScoreTotals
+from reviewbench.engine.score import score as score_run
+
+REPORT, RESULT = "report.html", "validity.json"
+
+
+class ValidateResult(Record):
+    """The report, what was measured for it, and the files that were written into `folder`."""
+
+    schema_version: int = 1
+    run: str
+    folder: str
+    files: tuple[str, ...]
+    totals: tuple[ScoreTotals, ...]
+    report: ValidityReport
+    notes: tuple[str, ...] = ()
+    seconds: float = Field(ge=0)
+
+
+def validate(
+    dataset: str | Dataset,
+    *metrics: str | Metric,
+    out: str | Path | None = None,
+    source: str | Path | None = None,
+    labels: str | Path | None = None,
+    dimensions: Sequence[str] = (),
+    slices: Sequence[str] = (),
+    stages: Sequence[str | Stage] = (),
+    resamples: int = 1_000,
+    seed: int = 0,
+    folds: int = 10,
+    progress: Progress | None = None,
+) -> ValidateResult:
+    """Hold metrics against what people said of recorded reviews, and write the report and its tables.
+
+    `dataset` is a data set with recorded reviews and labels, which are put into the run folder `out`
+    (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
+    table of judgements that counts instead of those of the data. `slices` are facts to break correlations down by,
+    beside the system and the language.
+    """
+    began = time.monotonic()
+    check_settings(resamples, 0.95)
+    if folds < 2:
+        raise UserError(f"{folds} folds are too few", remedy="2 or more; 10 is the default")
+    if not metrics:
+        raise UserError("no metric given", remedy="reviewbench list metrics")
+    specs = [m if isinstance(m, str) else signature(m) for m in metrics]
+    wanted = list({signature(metric): metric for metric in find_metrics(specs)}.values())
+    folder = Path(out or f"validity-{folder_name(dataset, stages)}")
+    if is_run(dataset):
+        if source or stages:
+            raise UserError("--from and --stage narrow a data set, not a run", remedy="name the data set instead")
+        judged = open_run(str(dataset), labels)
+    else:
+        judged = make_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
+    with judged.run:
+        totals = tuple(score_run(judged.run, metric, progress=progress) for metric in wanted)
+        asked = _Wanted(dimensions, slices)
+        report = _report(judged, wanted, asked, Settings(resamples, seed, folds), progress)
+    files = _write(folder, report)
+    return ValidateResult(
+        run=str(judged.run.path),
+        folder=str(folder),
+        files=files,
+        totals=totals,
+        report=report,
+        notes=judged.notes,
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _report(
+    judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: Settings, progress: Progress | None
+) -> ValidityReport:
+    run = judged.run
+    humans, notes = human_values(judged.labels, judged.scales)
+    bench = Bench.of(run.cases(), run.outcomes(), judged.people)
+    scored = [Scored.of(metric, run.scores(signature(metric))) for metric in metrics]
+    return validity_report(
+        bench,
+        wanted.of(humans, notes),
+        [*scored, length_baseline(bench)],
+        replace(settings, slices=wanted.facts(bench)),
+        dataset=run.manifest.dataset,
+        benchmark=run.manifest.benchmark,
+        warnings=notes,
+        progress=progress,
+    )
+
+
+class _Wanted(NamedTuple):
+    """What the user asked to see."""
+
+    dimensions: Sequence[str]
+    slices: Sequence[str]
+
+    def of(self, humans: Sequence[HumanValues], notes: Sequence[str]) -> list[HumanValues]:
+        """The dimensions that were named, or all. Raises UserError where there is none."""
+        known = [human.dimension for human in humans]
+        if not known:
+            raise UserError(notes[0] if notes else "there are no human labels on reviews", remedy=NO_LABELS)
+        for name in self.dimensions:
+            if name not in known:
+                raise UserError(f"nobody judged {name!r}", remedy=f"there are: {', '.join(known)}")
+        return [human for human in humans if not self.dimensions or human.dimension in self.dimensions]
+
+    def facts(self, bench: Bench) -> tuple[str, ...]:
+        """The facts to slice by: system and language, and those that were named."""
+        known = bench.known_facts
+        for name in self.slices:
+            if name not in known:
+                raise UserError(f"no case has the fact {name!r}", remedy=f"there are: {', '.join(known)}")
+        usual = [name for name in ("system", "language") if name in known]
+        return tuple(dict.fromkeys([*usual, *self.slices]))
+
+
+def _write(folder: Path, report: ValidityReport) -> tuple[str, ...]:
+    """The page, its tables and the whole report as JSON, each file whole or not at all."""
+    from reviewbench.views.validity_csv import csv_tables
+    from reviewbench.views.validity_report import render
+
+    texts = {REPORT: render(report), RESULT: report.model_dump_json(indent=1), **csv_tables(report)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(folder, error) from None
+    for name, text in texts.items():
+        write_whole(folder / name, text.encode("utf-8", "replace"))
+    return tuple(texts)
+
+
+@click.command("validate")
+@click.argument("dataset")
+@click.argument("metrics", nargs=-1, required=True)
+@from_option
+@click.option(
+    "-o", "--out", type=click.Path(file_okay=False), help="The folder for run and report.  [validity-DATASET]"
+)
+@click.option(
+    "--labels", type=click.Path(exists=True), help="Judgements of your own that count instead: docs/labels.md."
+)
+@click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
+@click.option("--slice", "slices", multiple=True, help="Also break down by this fact; may be given again.")
+@stage_option
+@click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")
+@click.option("--folds", default=10, show_default=True, help="Folds of the calibrations.")
+@seed_option
+@json_option
+def command(
+    dataset: str,
+    metrics: Sequence[str],
+    source: str | None,
+    out: str | None,
+    labels: str | None,
+    dimensions: Sequence[str],
+    slices: Sequence[str],
+    stages: Sequence[str],
+    resamples: int,
+    folds: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Hold METRICS against what people said of the recorded reviews of DATASET.
+
+    DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric goes best with
+    people and how each tells their grades apart, and writes report.html and its tables as CSV.
+    """
+    with progress_bar("validating", quiet=as_json) as progress:
+        result = validate(
+            dataset,
+            *metrics,
+            out=out,
+            source=source,
+            labels=labels,
+            dimensions=dimensions,
+            slices=slices,
+            stages=stages,
+            resamples=resamples,
+            seed=seed,
+            folds=folds,
+            progress=progress,
+        )
+
+    def show() -> object:
+        from rich.console import Group
+        from rich.markup import escape
+
+        from reviewbench.views.validity_tables import validity
+
+        return Group(validity(result.report), escape(_closing(result)))
+
+    for text in result.notes:
+        note(f"note: {text}")
+    emit(result, as_json, show)
+
+
+def _closing(result: ValidateResult) -> str:
+    totals = result.totals
+    counts = {
+        "reviews measured": sum(t.done for t in totals),
+        "measured before": sum(t.skipped for t in totals),
+        "not applicable": sum(t.not_applicable for t in totals),
+        "failed": sum(sum(t.failed.values()) for t in totals),
+        "failed before": sum(t.failed_before for t in totals),
+        "reviews had failed": sum(t.failed_reviews for t in totals),
+    }
+    said = [f"{n:,} {what}" for what, n in counts.items() if n or what == "reviews measured"]
+    tables = sum(name.endswith(".csv") for name in result.files)
+    where = Path(result.folder) / REPORT
+    return (
+        f"{'; '.join(said)}; {result.seconds:.1f} s\n{where} has every figure and plot, beside it {tables} CSV tables"
+    )
