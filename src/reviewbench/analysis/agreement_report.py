@@ -92,7 +92,8 @@ def agreement_report(
     if not any(one.labels for one in sorted_out):
         reasons = sum((Counter(one.left_out) for one in sorted_out), Counter[str]())
         raise _nothing_left(source, reasons)
-    found = [_dimension(one, (scales or {}).get(one.name), settings) for one in sorted_out if one.labels]
+    order = list(dict.fromkeys(label.rater for label in labels))
+    found = [_dimension(one, (scales or {}).get(one.name), settings, order) for one in sorted_out if one.labels]
     gone = [one for one in sorted_out if not one.labels]
     return AgreementReport(
         source=source,
@@ -167,13 +168,14 @@ def _independent(name: str, labels: Iterable[Label], chosen: Chosen) -> _Dimensi
         if reason := _unwanted(label, chosen):
             found.left_out[reason] += 1
             continue
-        before = seen.setdefault((_Item(label.subject, label.round), label.rater), label)
-        if before is label:
+        key = (_Item(label.subject, label.round), label.rater)
+        if key not in seen:
+            seen[key] = label
             found.labels.append(label)
-        elif before.value == label.value:
+        elif seen[key].value == label.value:
             found.left_out["the same label twice"] += 1
         else:
-            raise _twice(before, label)
+            raise _twice(seen[key], label)
     return found
 
 
@@ -265,12 +267,14 @@ def _measures(kind: _Kind, tolerance: float, *, raters: int) -> dict[str, list[M
 
 
 class _Grid:
-    """The labels of one dimension as raters x items: humans first, each in order of appearance."""
+    """The labels of one dimension as raters x items: humans first, each in their `order`."""
 
-    def __init__(self, labels: Sequence[Label], kind: _Kind) -> None:
+    def __init__(self, labels: Sequence[Label], kind: _Kind, order: Sequence[str]) -> None:
         self.labels, self.kind = labels, kind
         kinds = {label.rater: label.rater_kind for label in labels}
-        self.raters = sorted(kinds, key=lambda rater: kinds[rater] is RaterKind.MODEL)
+        self.raters = sorted(
+            (rater for rater in order if rater in kinds), key=lambda rater: kinds[rater] is RaterKind.MODEL
+        )
         self.kinds = {rater: kinds[rater].value for rater in self.raters}
         self.items = list(dict.fromkeys(_Item(label.subject, label.round) for label in labels))
         cases = list(dict.fromkeys(item.subject.case for item in self.items))
@@ -299,10 +303,10 @@ class _Grid:
         return list(found.items())
 
 
-def _dimension(one: _Dimension, scale: Scale | None, settings: Settings) -> DimensionAgreement:
+def _dimension(one: _Dimension, scale: Scale | None, settings: Settings, order: Sequence[str]) -> DimensionAgreement:
     kind = _kind(one.name, one.labels, scale, nominal=one.name in settings.nominal)
     items = len({_Item(label.subject, label.round) for label in one.labels})
-    grid = _Grid(_judged_twice(one), kind)
+    grid = _Grid(_judged_twice(one), kind, order)
     table = grid.table()
     measures = _measures(kind, settings.tolerance, raters=len(grid.raters))
     pairs = list(combinations(range(len(grid.raters)), 2))
@@ -385,7 +389,7 @@ def _warnings(one: _Dimension, grid: _Grid, table: Table, settings: Settings, *,
         yield f"no item of {', '.join(lonely)} was judged by another rater: left out"
     for row, rater in enumerate(grid.raters):
         codes = table.codes[row][table.codes[row] >= 0]
-        if codes.size > 1 and (codes == codes[0]).all():
+        if table.items and codes.size > 1 and (codes == codes[0]).all():
             yield f"{rater} said {table.name(int(codes[0]))} in all {codes.size} labels: agreement with it means little"
     if settings.resamples and table.items and 1 < grid.clusters < FEW_CLUSTERS:
         yield (

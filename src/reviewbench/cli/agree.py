@@ -12,7 +12,7 @@ import click
 from reviewbench.analysis.agreement_report import Chosen, Settings, agreement_report
 from reviewbench.cli._output import emit, from_option, json_option, seed_option
 from reviewbench.cli._words import dataset_label, find_dataset
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.labels import Label, RaterKind
 from reviewbench.core.plugins import names
 from reviewbench.core.protocols import Dataset
@@ -102,12 +102,14 @@ def _of_run(folder: Path) -> _Found:
 def _of_dataset(dataset: Dataset, source: str | Path | None) -> _Found:
     found = find_dataset(dataset, source)
     labels = [label for case in found.cases() for label in case.labels]
+    recorded: Sequence[Label] = ()
     try:
         _, recorded = found.recorded()
-    except UserError:
+    except BadInput:
+        raise
+    except UserError as error:  # a data set without recorded reviews; its cases may carry labels
         if not labels:
-            raise
-        recorded = ()
+            raise UserError(f"{dataset_label(found)} holds no labels: {error.problem}") from None
     unique = {label.to_line(): label for label in (*labels, *recorded)}
     return _Found(list(unique.values()), dataset_label(found), found.scales())
 

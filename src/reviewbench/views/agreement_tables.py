@@ -116,7 +116,7 @@ def _interval(figure: Figure) -> str:
 
 
 def _batches(batches: Sequence[BatchAgreement], width: int) -> RenderableType:
-    table = bare_table("by batch, in the order of the labels")
+    table = bare_table()
     table.add_column("batch", overflow="fold", min_width=min(9, width // 3), max_width=24)
     names = [c.name for c in batches[0].coefficients]
     number_column(table, "items")
@@ -127,7 +127,7 @@ def _batches(batches: Sequence[BatchAgreement], width: int) -> RenderableType:
         known = {c.name: c.figure for c in batch.coefficients}
         cells = (_value(known[name]) if name in known else figures.UNDEFINED for name in shown)
         table.add_row(plain(batch.batch, 60), f"{batch.items:,}", *cells)
-    return table
+    return Group(Text("by batch, in the order of the labels"), table)
 
 
 def _matrix(one: DimensionAgreement, width: int) -> RenderableType:
@@ -138,7 +138,7 @@ def _matrix(one: DimensionAgreement, width: int) -> RenderableType:
     if name + (MATRIX_CELL + 1) * len(raters) > width:
         return _weakest(one.pairs, plainly, corrected)
     by_pair = {frozenset((pair.first, pair.second)): _known(pair) for pair in one.pairs}
-    table = bare_table(f"pairs: {corrected} above the diagonal, {plainly} below")
+    table = bare_table()
     table.add_column("", no_wrap=True)
     for at in range(len(raters)):
         number_column(table, f"{at + 1}")
@@ -154,7 +154,8 @@ def _matrix(one: DimensionAgreement, width: int) -> RenderableType:
             cells.append("·" if row == column else figures.number(figure.value if figure else None))
         table.add_row(label, *cells)
     mixed = "* a model. " if len(set(one.kinds.values())) > 1 else ""
-    return Group(table, notes_below(f"{mixed}–: no item in common, or undefined; --json has n and intervals"))
+    head = Text(f"pairs of raters: {corrected} above the diagonal, {plainly} below")
+    return Group(head, table, notes_below(f"{mixed}–: no item in common, or undefined; --json has n and intervals"))
 
 
 def _two_names(pairs: Sequence[PairAgreement]) -> tuple[str, str]:
@@ -173,7 +174,7 @@ def _weakest(pairs: Sequence[PairAgreement], plainly: str, corrected: str) -> Re
     known = [(pair, _known(pair)) for pair in pairs]
     values = [(figures_of[corrected].value, pair, figures_of) for pair, figures_of in known]
     defined = sorted(((v, p, f) for v, p, f in values if v is not None), key=lambda entry: entry[0])
-    table = bare_table(f"the pairs that agree least, of {len(pairs):,}")
+    table = bare_table()
     table.add_column("first", overflow="fold", max_width=24)
     table.add_column("second", overflow="fold", max_width=24)
     for name in (SHORT.get(corrected, corrected), SHORT.get(plainly, plainly), "items"):
@@ -183,4 +184,5 @@ def _weakest(pairs: Sequence[PairAgreement], plainly: str, corrected: str) -> Re
         table.add_row(plain(pair.first), plain(pair.second), *cells, f"{pair.items:,}")
     undefined = len(pairs) - len(defined)
     more = f"{undefined:,} pairs have no {corrected}: too few items in common. " if undefined else ""
-    return Group(table, notes_below(f"{more}--json has all pairs"))
+    head = Text(f"the pairs of raters that agree least, of {len(pairs):,}")
+    return Group(head, table, notes_below(f"{more}--json has all pairs"))
