@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewbench.core.records import Review
+from reviewbench.datasets._label_rows import COLUMNS
 from reviewbench.datasets._labels import LabelFile, observed_scales, on_reviews, read_label_file, read_labels
 
 PLAIN = "id,rater,dimension,value\na,Ann,clear,4\na,Bob,clear,5\nb,Ann,clear,2\n"
@@ -34,6 +35,14 @@ def test_id_rater_dimension_value_is_enough(tmp_path: Path) -> None:
         subject=Subject(kind=SubjectKind.CHANGE, case="a"), rater="Ann", dimension="clear", value=4
     )
     assert read_labels(tmp_path) == labels  # the folder
+
+
+def test_the_tables_on_the_page_are_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "labels.md").read_text(encoding="utf-8")
+    tables = [part.partition("```")[0] for part in page.split("```csv\n")[1:]]
+    assert [len(read_labels(write(tmp_path, table))) for table in tables] == [3, 7]
+    for column in COLUMNS:
+        assert f"`{column}`" in page
 
 
 @pytest.mark.parametrize(
