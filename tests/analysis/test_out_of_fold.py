@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reviewbench.analysis.bootstrap import Resampler
+from reviewbench.analysis.calibration import WARNING
+from reviewbench.analysis.out_of_fold import out_of_fold
+from reviewbench.analysis.sample import Sample
+
+
+def made(seed: int, n: int = 600, *, less_is_better: bool = False, shuffled: bool = False) -> Sample:
+    """Mostly ones, scores that tell the better grades from each other but are noise among the ones."""
+    generator = np.random.default_rng(seed)
+    human = generator.choice([1.0, 2.0, 3.0], n, p=[0.85, 0.1, 0.05])
+    score = np.where(human == 1, generator.random(n) * 0.4, 0.2 + human / 5 + generator.random(n) * 0.1)
+    if shuffled:
+        human = generator.permutation(human)
+    cluster = np.arange(n) // 2
+    resampler = Resampler(n // 2, 60, 0)
+    return Sample(-score if less_is_better else score, human, human, cluster, resampler, 0.95, less_is_better)
+
+
+def test_calibration_gains_what_the_noise_took() -> None:
+    sample = made(0)
+    found = out_of_fold(sample, folds=5)
+    methods = {one.method: one for one in found.calibrated}
+    assert list(methods) == ["floor", "isotonic", "ordinal"]
+    raw = sample.spearman().value
+    assert raw is not None
+    floor = methods["floor"].spearman
+    assert floor.value is not None and floor.low is not None and floor.high is not None
+    assert floor.value > raw + 0.1
+    assert floor.low <= floor.value <= floor.high
+    assert all(one.folds == 5 and one.warning == WARNING for one in found.calibrated)
+    assert "scores below" in methods["floor"].learned
+    assert found.heat_map is not None
+    assert sum(map(sum, found.heat_map.counts)) == sample.n
+    assert found.heat_map.exact.value is not None and found.heat_map.exact.value > 0.85
+    assert found.heat_map.kappa_quadratic.value is not None and found.heat_map.kappa_quadratic.value > 0.5
+
+
+def test_predictions_are_as_high_as_what_people_said() -> None:
+    found = out_of_fold(made(1, 2000))
+    for one in found.calibrated[1:]:
+        predicted = [point.predicted for point in one.reliability]
+        assert predicted == sorted(predicted)
+        assert sum(point.observed.n for point in one.reliability) == 2000
+        for point in one.reliability:
+            assert point.observed.value is not None
+            assert abs(point.predicted - point.observed.value) < 0.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shuffled_labels_leave_no_correlation_so_nothing_leaks(seed: int) -> None:
+    for one in out_of_fold(made(seed, 2000, shuffled=True)).calibrated:
+        assert one.spearman.value is None or one.spearman.value < 0.05
+
+
+def test_rows_of_one_cluster_never_teach_each_other() -> None:
+    generator = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(200), 5)
+    human = generator.integers(1, 4, 200).astype(np.float64)[cluster]
+    score = generator.random(200)[cluster]  # each cluster has its own score, which says nothing of its grade
+    found = out_of_fold(Sample(score, human, human, cluster, Resampler(200, 20, 0)))
+    for one in found.calibrated:
+        assert one.spearman.value is None or one.spearman.value < 0.1
+
+
+def test_less_is_better_is_the_same_with_the_sign_turned() -> None:
+    more, less = (out_of_fold(made(0, less_is_better=turned), folds=4) for turned in (False, True))
+    assert [one.spearman for one in more.calibrated] == [one.spearman for one in less.calibrated]
+    assert more.heat_map == less.heat_map
+    assert "scores above -0." in less.calibrated[0].learned
+
+
+def test_what_cannot_be_fitted_says_why() -> None:
+    few = made(0, 10)
+    assert "too few" in out_of_fold(few).reason
+    sample = made(0)
+    one_value = Sample(sample.score, np.ones(600), np.ones(600), sample.cluster, sample.resampler)
+    assert "all human values are equal" in out_of_fold(one_value).reason
+    one_cluster = Sample(sample.score, sample.human, sample.human, np.zeros(600, dtype=np.int64), Resampler(1, 5, 0))
+    assert "1 clusters" in out_of_fold(one_cluster).reason
+
+
+def test_fewer_clusters_than_folds_are_fewer_folds() -> None:
+    sample = made(0)
+    cluster = np.arange(600) % 4
+    few = Sample(sample.score, sample.human, sample.human, cluster, Resampler(4, 20, 0))
+    assert {one.folds for one in out_of_fold(few).calibrated} == {4}
+
+
+def test_constant_scores_and_values_without_steps() -> None:
+    sample = made(0)
+    constant = Sample(np.ones(600), sample.human, sample.human, sample.cluster, sample.resampler)
+    found = out_of_fold(constant)
+    assert all(one.spearman.value is None or abs(one.spearman.value) < 0.2 for one in found.calibrated)
+    assert found.calibrated[0].spearman.reason, "a floor leaves equal scores equal: undefined, and it says so"
+    continuous = Sample(sample.score, sample.human + sample.score, None, sample.cluster, sample.resampler)
+    found = out_of_fold(continuous)
+    assert [one.method for one in found.calibrated] == ["floor", "isotonic"]
+    assert found.heat_map is None
