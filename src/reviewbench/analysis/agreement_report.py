@@ -375,8 +375,10 @@ def _renamed(coefficient: Coefficient, suffix: str) -> Coefficient:
     return coefficient.model_copy(update={"name": coefficient.name + suffix})
 
 
-def _resampling(grid: _Grid, settings: Settings) -> Resampling:
+def _resampling(grid: _Grid, settings: Settings) -> Resampling | None:
     """Cases are resampled whole: what is judged about one case is not independent."""
+    if not settings.resamples:
+        return None
     resampler = Resampler(grid.clusters, settings.resamples, settings.seed)
     return Resampling(grid.cluster, resampler, settings.level)
 

@@ -103,7 +103,10 @@ def _coefficients(rows: Sequence[Coefficient], width: int) -> RenderableType:
         table.add_row(plain(row.name), *cells, *([f"{row.raters}"] if width >= NARROW else []))
         if row.figure.reason:
             reasons.setdefault(row.figure.reason, []).append(row.name)
-    said = [f"! {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    said = [
+        f"! {'all of these' if len(names) == len(rows) else ', '.join(names)}: {reason}"
+        for reason, names in reasons.items()
+    ]
     return Group(table, notes_below(*said)) if said else table
 
 

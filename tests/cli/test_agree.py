@@ -1,0 +1,183 @@
+"""`reviewbench agree`, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import reviewbench
+from reviewbench.cli.main import main
+from reviewbench.core.errors import UserError
+from reviewbench.core.labels import Label, Subject, SubjectKind
+from reviewbench.core.records import Case, Change, Comment, Review
+from reviewbench.core.validity import AgreementReport
+from reviewbench.engine.review import import_reviews
+from reviewbench.engine.store import RunFolder
+
+RATERS = (("Ada", "human"), ("Bo", "human"), ("gpt", "model"))
+
+
+def rows() -> list[str]:
+    """Thirty reviews: whether they hit and how severe, by two people and a model that is often one off."""
+    found = ["id,system,rater,kind,dimension,value,batch"]
+    for at in range(30):
+        for rater, kind in RATERS:
+            wrong = (rater == "Bo" and at % 6 == 0) or (rater == "gpt" and at % 3 == 0)
+            batch = "first" if at < 12 else "second"
+            found.append(f"pr-{at},bot,{rater},{kind},hit,{'no' if (at % 2 == 0) is not wrong else 'yes'},{batch}")
+            found.append(f"pr-{at},bot,{rater},{kind},severity,{at % 5 + 1 + wrong},{batch}")
+    return found
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    file = tmp_path / "votes.csv"
+    file.write_text("\n".join(rows()) + "\n", encoding="utf-8")
+    return file
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> str:
+    assert main(["agree", *map(str, arguments)]) == code
+    done = capsys.readouterr()
+    return done.err if code else done.out
+
+
+def values(report: AgreementReport, dimension: str) -> dict[str, float | None]:
+    (one,) = (one for one in report.dimensions if one.dimension == dimension)
+    return {c.name: c.figure.value for c in one.coefficients}
+
+
+def test_a_csv_of_votes(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, table, "--resamples", 100)
+    assert "hit: 30 of 30 items judged by two raters or more, 90 labels" in text
+    assert "raters: 2 humans (Ada, Bo), 1 model (gpt)" in text
+    assert "pairs of raters: Krippendorff's alpha (ordinal) above the diagonal, within 1 below" in text
+    assert "first" in text and "second" in text
+    assert "votes.csv; 95% intervals from 100 resamples of whole cases, seed 0" in text
+    assert str(table.parent) not in text
+    assert max(len(line) for line in text.splitlines()) <= 100
+
+
+def test_the_json_is_the_report_of_the_python_function(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = json.loads(said(capsys, table, "--resamples", 50, "--seed", 3, "--json"))
+    report = reviewbench.agree(table, resamples=50, seed=3)
+    assert printed == report.model_dump(mode="json")
+    found = values(report, "hit")
+    # of 30 reviews, Ada and Bo differ on 5, Ada and gpt on 10, Bo and gpt on 5
+    assert found["percent agreement"] == pytest.approx((25 + 20 + 25) / 90)
+    assert values(report, "severity")["within 1"] == 1.0
+
+
+def test_choices_narrow_the_labels(table: Path) -> None:
+    people = reviewbench.agree(table, kinds=["human"], dimensions=["hit"], batches=["first"], resamples=10)
+    (one,) = people.dimensions
+    assert (one.kinds, one.judged_twice) == ({"Ada": "human", "Bo": "human"}, 12)
+    assert one.left_out == {"of another batch": 54, "by a model": 12}
+    assert values(people, "hit")["Cohen's kappa"] == pytest.approx(1 - (2 / 12) / 0.5)
+    wide = values(reviewbench.agree(table, tolerance=0.5, resamples=0), "severity")
+    assert wide["within 0.5"] == wide["percent agreement"] < 1.0  # type: ignore[operator]
+    codes = reviewbench.agree(table, nominal=["severity"], resamples=0)
+    assert "Krippendorff's alpha (ordinal)" not in values(codes, "severity")
+
+
+def test_a_run_folder(tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [Case(id=f"pr-{at}", change=Change(repo="shop"), references=(_words("a"),)) for at in range(30)]
+    reviews = [Review(case=case.id, system="bot", comments=(_words("b"),)) for case in cases]
+    with RunFolder.create(tmp_path / "run", dataset="mine", dataset_path="", cases=cases) as run:
+        import_reviews(run, reviews, source="recorded")
+        run.add_labels(_labels())
+    text = said(capsys, tmp_path / "run", "--resamples", 20)
+    assert "run; 95% intervals" in text and "2 humans (Ada, Bo)" in text
+    assert values(reviewbench.agree(tmp_path / "run", resamples=0), "useful") == values(
+        reviewbench.agree(_labels(), resamples=0), "useful"
+    )
+
+
+def _words(body: str) -> Comment:
+    return Comment(id=body, body=body)
+
+
+def _labels() -> list[Label]:
+    return [
+        Label(
+            subject=Subject(kind=SubjectKind.REVIEW, case=f"pr-{at}", system="bot"),
+            rater=rater,
+            dimension="useful",
+            value=at % 3 + (rater == "Bo" and at % 4 == 0),
+        )
+        for at in range(30)
+        for rater in ("Ada", "Bo")
+    ]
+
+
+def test_files_of_labels_and_of_cases(tmp_path: Path) -> None:
+    labels = _labels()
+    (tmp_path / "labels.jsonl").write_bytes(b"".join(one.to_line() for one in labels))
+    expected = values(reviewbench.agree(labels, resamples=0), "useful")
+    assert values(reviewbench.agree(tmp_path / "labels.jsonl", resamples=0), "useful") == expected
+    assert values(reviewbench.agree(tmp_path, resamples=0), "useful") == expected  # a folder that holds them
+    own = [
+        Case(id=f"pr-{at}", change=Change(repo="shop"), labels=tuple(x for x in labels if x.subject.case == f"pr-{at}"))
+        for at in range(30)
+    ]
+    (tmp_path / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in own))
+    found = reviewbench.agree(tmp_path / "cases.jsonl", resamples=0)
+    assert values(found, "useful") == expected and found.source == "cases.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("id,rater,dimension,value\nx,Ada,hit,1\nx,Ada,hit,2\n", "'Ada' judged 'x' in 'hit' twice"),
+        ("id,rater,dimension,value\nx,Ada,hit,nan\ny,Bo,hit,2\n", "line 2"),
+        ("id,rater,dimension,value\n", "holds no label"),
+        ("id,rater,dimension,value,consensus\nx,Ada,hit,1,true\n", "consensus labels only (1)"),
+    ],
+)
+def test_bad_labels_are_one_clear_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, words: str
+) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text(content, encoding="utf-8")
+    text = said(capsys, file, code=2)
+    assert text.startswith("error: ") and words in text and text.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nothing.csv",), "there is nothing at nothing.csv"),
+        (("crscore",), "crscore"),
+        (("sample",), "sample holds no labels"),
+        (("sample", "--tolerance", "-1"), "a tolerance of -1 cannot be"),
+        (("sample", "--kind", "robot"), "robot"),
+    ],
+)
+def test_bad_words_are_one_clear_line(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+) -> None:
+    text = said(capsys, *arguments, code=2)
+    assert text.startswith("error: ") and words in text and text.count("\n") == 1
+
+
+def test_names_from_data_cannot_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.jsonl"
+    nasty = "\x1b[31m[bold]Eve[/bold]\u202e"
+    changed = [
+        one.model_copy(update={"rater": nasty, "batch": nasty}) if one.rater == "Bo" else one for one in _labels()
+    ]
+    file.write_bytes(b"".join(one.to_line() for one in changed))
+    text = said(capsys, file, "--resamples", 10)
+    assert "[bold]Eve[/bold]" in text
+    assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_crscore_in_one_command(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """CRScore, section 4.2: alpha .8868, .8505, .8806 of the last batch."""
+    text = said(capsys, "crscore_study", "--from", shared_data / "crscore", "--resamples", 100)
+    batches = [line.split() for line in text.splitlines() if line.startswith("800-899") and " 90 " in line]
+    assert [line[-1] for line in batches] == [".8868", ".8505", ".8806"]
+    with pytest.raises(UserError, match="consensus labels only"):
+        reviewbench.agree("graded_reviews", source=shared_data / "graded-reviews")
