@@ -1,0 +1,200 @@
+"""The check of a bundle: everything that can be recomputed is, to the first difference."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from pydantic import Field
+
+from reviewbench import __version__
+from reviewbench.cli._bundle_data import whole_run
+from reviewbench.cli._bundle_tables import LABELS, Settings, make_tables
+from reviewbench.cli._output import Progress
+from reviewbench.core.base import Record
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.parsing import parse_json, parse_record
+from reviewbench.core.plugins import load, short_spec
+from reviewbench.core.protocols import Metric
+from reviewbench.engine import recheck
+from reviewbench.engine.archive import unpack
+from reviewbench.engine.bundle import BUNDLE, FORMAT, BundleManifest, versions
+from reviewbench.engine.recheck import Contents, Difference, Differs, StoredRun
+
+
+class VerifyResult(Record):
+    """What the check of a bundle found: the first `difference`, or None where every number came out again.
+
+    Counts are of what was checked. `not_measured` names what was not measured again, and why; `notes` what differs
+    without moving a number.
+    """
+
+    schema_version: int = 1
+    path: str
+    content: str
+    ok: bool
+    difference: Difference | None = None
+    files: int = 0
+    reviews: int = 0
+    scores: int = 0
+    figures: int = 0
+    not_measured: Mapping[str, str] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def verify(
+    file: str | Path,
+    *,
+    source: Sequence[str | Path] = (),
+    tables_only: bool = False,
+    progress: Progress | None = None,
+) -> VerifyResult:
+    """Recompute every number of a bundle, without a network, up to the first that differs.
+
+    `source` holds the data whose texts the bundle leaves out: a path, or `RUN=PATH` where several runs lack theirs.
+    `tables_only` leaves out measuring again. Raises UserError for what is no bundle.
+    """
+    path = Path(file)
+    with tempfile.TemporaryDirectory(prefix="reviewbench-verify-") as made:
+        folder = Path(made) / "bundle"
+        folder.mkdir()
+        found = unpack(path, folder)
+        manifest = _read_manifest(path, folder)
+        check = _Check(Contents(folder, manifest, found), Path(made) / "again", tables_only, progress)
+        sources = _sources(manifest, source)
+        try:
+            check.run(sources)
+        except Differs as differs:
+            return check.result(path, differs.difference)
+        return check.result(path, None)
+
+
+def _read_manifest(path: Path, folder: Path) -> BundleManifest:
+    file = folder / BUNDLE
+    if not file.is_file():
+        raise BadInput(str(path), f"is no bundle: it holds no {BUNDLE}", remedy="reviewbench bundle makes one")
+    raw = file.read_bytes()
+    document = parse_json(raw, f"{path}:{BUNDLE}")
+    made = document.get("format") if isinstance(document, dict) else None
+    if isinstance(made, int) and made > FORMAT:
+        raise UserError(
+            f"{path} was made by a newer ReviewBench (format {made}; this one reads up to {FORMAT})",
+            remedy="pip install --upgrade reviewbench",
+        )
+    return parse_record(BundleManifest, raw, f"{path}:{BUNDLE}")
+
+
+def _sources(manifest: BundleManifest, given: Sequence[str | Path]) -> dict[str, Path]:
+    """Where the data of each run is that lacks its texts. Raises UserError for a path that nothing asks for."""
+    lacking = [entry.name for entry in manifest.runs if entry.texts != "all"]
+    found: dict[str, Path] = {}
+    for word in map(str, given):
+        name, sign, rest = word.partition("=")
+        named = bool(sign) and name in {entry.name for entry in manifest.runs} and not Path(word).exists()
+        place = Path(rest if named else word)
+        if not place.exists():
+            raise UserError(f"there is nothing at {place}")
+        if not named and len(lacking) > 1 and len({_dataset(manifest, run) for run in lacking}) > 1:
+            raise UserError(f"several runs lack their texts: {', '.join(lacking)}", remedy=f"--from {lacking[0]}=PATH")
+        found.update({name: place} if named else dict.fromkeys(lacking, place))
+    return found
+
+
+def _dataset(manifest: BundleManifest, run: str) -> str:
+    return next(entry.dataset for entry in manifest.runs if entry.name == run)
+
+
+class _Check:
+    """One pass over a bundle, which counts what it has checked."""
+
+    def __init__(self, contents: Contents, work: Path, tables_only: bool, progress: Progress | None) -> None:
+        self.contents, self.work = contents, work
+        self.tables_only, self.progress = tables_only, progress
+        self.reviews = self.scores = self.figures = 0
+        self.not_measured: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    def run(self, sources: Mapping[str, Path]) -> None:
+        """Everything, in the order in which a difference says most. Raises Differs."""
+        contents, manifest = self.contents, self.contents.manifest
+        recheck.check_files(contents)
+        self._versions()
+        stored = [recheck.read_run(contents, entry) for entry in manifest.runs]
+        for run in stored:
+            self.reviews += len(run.outcomes)
+            self._measure(run, sources.get(run.entry.name))
+        self._tables(stored)
+        recheck.check_hashes(contents)
+
+    def _versions(self) -> None:
+        here = {"reviewbench": __version__, **versions()}
+        there = {"reviewbench": self.contents.manifest.reviewbench, **self.contents.manifest.libraries}
+        self.notes += [
+            f"made with {name} {there[name]}, here is {here.get(name, 'none')}"
+            for name in sorted(there)
+            if here.get(name) != there[name]
+        ]
+
+    def _measure(self, run: StoredRun, source: Path | None) -> None:
+        entry = run.entry
+        if self.tables_only:
+            self.not_measured.update({f"{entry.folder}: all metrics": "left out as asked (--tables-only)"})
+            return
+        if entry.texts != "all" and source is None:
+            raise UserError(
+                f"the bundle leaves out the texts of {entry.dataset}: {entry.why}",
+                remedy="--from DATA names your copy, --tables-only checks the rest",
+            )
+        folder = whole_run(self.contents, run, self.work, source)
+        assert folder is not None
+        if entry.texts != "all":
+            self.reviews += entry.withheld["reviews"].records
+        for spec in entry.metrics:
+            if recheck.asks_a_model(spec):
+                short = short_spec(load(Metric, spec))
+                self.not_measured[f"{entry.folder}: {short}"] = "it would ask a model over the network"
+                continue
+            self.notes += recheck.measure_again(self.contents, run, folder, spec, self.progress)
+            self.scores += len(run.scores[spec])
+
+    def _tables(self, stored: Sequence[StoredRun]) -> None:
+        contents, manifest = self.contents, self.contents.manifest
+        settings = Settings(
+            manifest.slices, manifest.resamples, manifest.seed, partial(recheck.metric_of, self.contents)
+        )
+        tables = {table.entry.path: table for table in make_tables(stored, settings)}
+        if difference := recheck.first_difference(
+            [table.model_dump(mode="json") for table in manifest.tables],
+            [table.entry.model_dump(mode="json") for table in tables.values()],
+        ):
+            column, old, new = difference
+            raise contents.differs(BUNDLE, old, new, row="tables", column=column)
+        for name, table in tables.items():
+            self._listed(name)
+            recheck.compare_tables(contents, name, table.text, LABELS[table.entry.kind])
+            self.figures += recheck.count_figures(table.text)
+            if table.to_latex is not None:
+                self._listed(table.latex_path)
+                text = (contents.folder / name).read_text(encoding="utf-8", errors="replace")
+                recheck.compare_text(contents, table.latex_path, table.to_latex(text))
+
+    def _listed(self, name: str) -> None:
+        if name not in self.contents.found:
+            raise self.contents.differs(name, "a table", "missing")
+
+    def result(self, path: Path, difference: Difference | None) -> VerifyResult:
+        """What was found."""
+        return VerifyResult(
+            path=str(path),
+            content=self.contents.manifest.content,
+            ok=difference is None,
+            difference=difference,
+            files=len(self.contents.found),
+            reviews=self.reviews,
+            scores=self.scores,
+            figures=self.figures,
+            not_measured=self.not_measured,
+            notes=tuple(dict.fromkeys(self.notes)),
+        )

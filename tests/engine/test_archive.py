@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.engine import archive
+from reviewbench.engine.archive import unpack, write_archive
+
+
+@pytest.fixture
+def into(tmp_path: Path) -> Path:
+    folder = tmp_path / "into"
+    folder.mkdir()
+    return folder
+
+
+def make_zip(path: Path, *names: str | zipfile.ZipInfo, content: bytes = b"x") -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in names:
+            made.writestr(name, content)
+    return path
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_bytes(b"hello" * 1000)
+    write_archive(tmp_path / "one.zip", {"b/a.txt": source, "c.txt": b"there"})
+    os.utime(source, (1, 1))
+    source.chmod(0o600)
+    write_archive(tmp_path / "two.zip", {"c.txt": b"there", "b/a.txt": source})
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as made:
+        assert made.namelist() == ["b/a.txt", "c.txt"]
+        assert made.testzip() is None
+
+
+NAMES = st.text("abc.-_é漢", min_size=1, max_size=8).filter(lambda name: name not in (".", ".."))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(NAMES, st.binary(max_size=200), max_size=6))
+def test_what_was_packed_comes_out(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]) -> None:
+    folder = tmp_path_factory.mktemp("round")
+    write_archive(folder / "a.zip", dict(files))
+    found = unpack(folder / "a.zip", folder)
+    assert {name: (folder / name).read_bytes() for name in found} == files
+    assert {name: one.bytes for name, one in found.items()} == {name: len(data) for name, data in files.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../out.txt", "climbs out of its folder"),
+        ("a/../../out.txt", "climbs out of its folder"),
+        ("/etc/out.txt", "absolute path"),
+        ("C:/out.txt", "absolute path"),
+        ("a\\..\\out.txt", "backslash"),
+        ("a/./b", "unclear name"),
+        ("a//b", "unclear name"),
+        ("a\nb", "control character"),
+        ("~/b", "absolute path"),
+    ],
+)
+def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, into: Path, name: str, said: str) -> None:
+    path = make_zip(tmp_path / "bad.zip", "good.txt", name)
+    with pytest.raises(BadInput, match=said):
+        unpack(path, into)
+    assert list(into.iterdir()) == [], "nothing is written before everything was looked at"
+    assert not (tmp_path / "out.txt").exists()
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR])
+def test_links_and_devices_are_refused(tmp_path: Path, into: Path, kind: int) -> None:
+    info = zipfile.ZipInfo("link")
+    info.external_attr = (kind | 0o777) << 16
+    with pytest.raises(BadInput, match="a link or a device"):
+        unpack(make_zip(tmp_path / "bad.zip", info, content=b"/etc/passwd"), into)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("names", [("a.txt", "a.txt"), ("a.txt", "A.TXT")])
+def test_a_name_that_occurs_twice_is_refused(tmp_path: Path, into: Path, names: tuple[str, str]) -> None:
+    with pytest.raises(BadInput, match="one name twice"):
+        unpack(make_zip(tmp_path / "bad.zip", *names), into)
+
+
+def test_too_many_files_are_refused(tmp_path: Path, into: Path) -> None:
+    names = [f"{n}" for n in range(archive.MOST_FILES + 1)]
+    with pytest.raises(BadInput, match="over 10,000"):
+        unpack(make_zip(tmp_path / "bad.zip", *names, content=b""), into)
+
+
+def patch_size(path: Path, size: int) -> None:
+    """Write another unpacked size into the central directory of an archive with one file."""
+    data = bytearray(path.read_bytes())
+    at = data.rindex(b"PK\x01\x02")
+    data[at + 24 : at + 28] = struct.pack("<I", size)
+    path.write_bytes(data)
+
+
+def test_a_size_beyond_the_limit_is_refused_unread(tmp_path: Path, into: Path) -> None:
+    path = make_zip(tmp_path / "bomb.zip", *(f"{n}" for n in range(2)), content=b"0" * 1000)
+    data = bytearray(path.read_bytes())
+    start = 0
+    while (at := data.find(b"PK\x01\x02", start)) >= 0:
+        data[at + 24 : at + 28] = struct.pack("<I", 0xFFFFFFF0)
+        start = at + 4
+    path.write_bytes(data)
+    with pytest.raises(BadInput, match="unpacks to"):
+        unpack(path, into)
+    assert list(into.iterdir()) == []
+
+
+def test_a_file_that_unpacks_to_more_than_it_says_does_not(tmp_path: Path, into: Path) -> None:
+    path = make_zip(tmp_path / "liar.zip", "a", content=b"0" * 5_000_000)
+    patch_size(path, 10)
+    with pytest.raises(BadInput, match="no whole bundle"):
+        unpack(path, into)
+    assert sum(file.stat().st_size for file in into.iterdir()) <= 10
+
+
+@pytest.mark.parametrize("keep", [0, 1, 40, -30, -1])
+def test_a_truncated_archive_is_one_clear_error(tmp_path: Path, into: Path, keep: int) -> None:
+    path = make_zip(tmp_path / "a.zip", "a.txt", "b.txt", content=os.urandom(500))
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(UserError, match="is the file complete"):
+        unpack(path, into)
+
+
+def test_flipped_bytes_are_noticed(tmp_path: Path, into: Path) -> None:
+    path = make_zip(tmp_path / "a.zip", "a.txt", content=os.urandom(500))
+    data = bytearray(path.read_bytes())
+    data[200] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(UserError, match="is the file complete"):
+        unpack(path, into)
+
+
+def test_an_encrypted_archive_is_refused(tmp_path: Path, into: Path) -> None:
+    path = make_zip(tmp_path / "a.zip", "a.txt")
+    data = bytearray(path.read_bytes())
+    at = data.rindex(b"PK\x01\x02")
+    data[at + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(BadInput, match="encrypted"):
+        unpack(path, into)
+
+
+def test_a_missing_file_and_a_folder_are_user_errors(tmp_path: Path, into: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        unpack(tmp_path / "nowhere.zip", into)
+    with pytest.raises(UserError, match="Is a directory"):
+        unpack(tmp_path, into)
+
+
+def test_a_failed_writing_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot write"):
+        write_archive(tmp_path / "out.zip", {"a": b"1", "b": tmp_path / "not there"})
+    assert list(tmp_path.iterdir()) == []
