@@ -15,7 +15,7 @@ from reviewbench.models import words as review_words
 T = TypeVar("T")
 Tokens = tuple[str, ...]
 
-REMEMBERED = 1_000_000  # characters of text whose tokens are kept, and up to twice as many: some 25 MB of tokens
+REMEMBERED = 600_000  # characters of text whose tokens are kept, and up to twice as many: some 15 MB of tokens
 
 # The words of English that say little about what a text is about; negations say much, and are kept.
 STOP_WORDS = review_words.STOP_WORDS | frozenset(
