@@ -250,6 +250,8 @@ def test_names_that_no_label_has_are_refused() -> None:
         assert str(raised.value) == words
     with pytest.raises(UserError, match="the dimension 'tone'"):
         agreement_report(labels, source="mine", settings=Settings(nominal=("tone",)))
+    with pytest.raises(UserError, match=r"severity has a label beyond 1e\+15"):
+        only([*labels, label("case-1", "Cy", 10**400)])
     with pytest.raises(UserError, match="mine holds no labels"):
         only([])
     with pytest.raises(UserError, match="Ada is a human in one label and a model in another"):

@@ -33,6 +33,7 @@ from reviewbench.core.validity import (
 )
 
 MANY_VALUES = 50  # distinct values from which on they are no categories
+LARGEST = 1e15  # beyond which whole numbers are not told apart
 MANY_PAIRS = 300  # pairs of raters from which on they get no intervals
 ALONE = "on items that no second rater judged"
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -225,6 +226,8 @@ def _kind(name: str, labels: Sequence[Label], scale: Scale | None, *, nominal: b
         ordered = sorted(str(value) for value in values)
         code: dict[Fact, float] = {value: float(ordered.index(str(value))) for value in values}
         return _Kind(False, np.arange(len(ordered), dtype=np.float64), tuple(ordered), code)
+    if any(abs(value) > LARGEST for value in values if not isinstance(value, str)):
+        raise UserError(f"{name} has a label beyond {LARGEST:.0e}, which is no grade")
     numbers = np.unique(np.array([float(value) for value in values]))
     steps = _steps(scale)
     odd = int(sum(float(label.value) not in steps for label in labels)) if steps else 0
