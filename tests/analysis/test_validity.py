@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from judged_toys import Missed, Shared, Study, label, study
+from reviewbench.analysis.validity import LENGTH, LESS_IS_BETTER, Scored, Settings, length_baseline, validity_report
+from reviewbench.core.protocols import Metric
+from reviewbench.core.validity import Figure, MetricValidity, Scale, ValidityReport
+
+SMALL = Settings(resamples=60, folds=4, slices=("system", "language"))
+
+
+def report(made: Study, *metrics: Metric, settings: Settings = SMALL, people: tuple[str, ...] = ()) -> ValidityReport:
+    bench = made.bench(people)
+    scored = [Scored.of(metric, made.scores(metric)) for metric in metrics]
+    return validity_report(
+        bench, made.humans(), [*scored, length_baseline(bench)], settings, dataset="toy", benchmark="b" * 64
+    )
+
+
+@pytest.fixture(scope="module")
+def found() -> ValidityReport:
+    return report(study(), Shared(), Missed())
+
+
+def figures(record: object) -> Iterator[Figure]:
+    if isinstance(record, Figure):
+        yield record
+    elif isinstance(record, tuple | list):
+        for item in record:
+            yield from figures(item)
+    elif hasattr(record, "__dict__"):
+        yield from figures(list(vars(record).values()))
+
+
+def test_everything_that_the_papers_show_is_there(found: ValidityReport) -> None:
+    shared = found.metrics[0]
+    assert (found.cases, found.reviews, found.resamples) == (60, 240, 60)
+    assert [m.label for m in found.metrics][-1] == f"{LENGTH} (baseline)"
+    assert [part.rows.name for part in shared.correlations] == ["all rows", "grade < 5"]
+    assert shared.correlations[1].rows.left_out["not grade < 5"] == 240 - shared.correlations[1].rows.rows
+    assert [row.grade for row in shared.grades] == [1, 2, 3, 4, 5]
+    assert len(shared.ks) == 10
+    assert [c.name for c in shared.classifiers] == ["decision tree", "majority class"]
+    assert [sweep.cut for sweep in shared.sweeps] == [2, 3, 4, 5]
+    assert [c.method for c in shared.calibrated] == ["floor", "isotonic", "ordinal"]
+    assert shared.heat_map is not None and shared.ranking is not None
+    assert [p.system for p in shared.ranking.systems] == ["best", "good", "fair", "weak"]
+    assert shared.ranking.spearman.value == pytest.approx(1.0)
+    assert {(s.fact, s.value) for s in shared.slices} == {
+        *(("system", name) for name in ("weak", "fair", "good", "best")),
+        *(("language", name) for name in ("java", "python")),
+    }
+    assert shared.over and shared.under and shared.traits
+
+
+def test_every_figure_has_its_n_and_an_interval_or_a_reason(found: ValidityReport) -> None:
+    every = list(figures(found))
+    assert len(every) > 100
+    for figure in every:
+        assert figure.n > 0
+        assert (figure.value is None) == (figure.low is None) or figure.reason
+        assert figure.value is not None or figure.reason
+        assert all(math.isfinite(v) for v in (figure.value, figure.low, figure.high) if v is not None)
+    json.loads(found.model_dump_json())
+
+
+def test_the_correlation_is_scipys_on_the_rows(found: ValidityReport) -> None:
+    made = study()
+    scores = [score.parts["share"] for score in made.scores(Shared()) if score.parts]
+    human = [float(one.value) for one in made.labels]
+    expected = spearmanr(scores, human)
+    figure = found.metrics[0].correlations[0].spearman
+    assert figure.value == pytest.approx(expected.statistic)
+    assert figure.p == pytest.approx(expected.pvalue)
+
+
+def test_less_is_better_agrees_as_much_and_says_so(found: ValidityReport) -> None:
+    more, less = found.metrics[:2]
+    for one, other in zip(more.correlations, less.correlations, strict=True):
+        assert one.rows == other.rows
+        assert one.kendall.value == pytest.approx(other.kendall.value)
+        assert one.pearson.low == pytest.approx(other.pearson.low)
+    assert [c.spearman.value for c in more.calibrated] == pytest.approx([c.spearman.value for c in less.calibrated])
+    assert more.ranking is not None and less.ranking is not None
+    assert [p.metric_rank for p in more.ranking.systems] == [p.metric_rank for p in less.ranking.systems]
+    assert more.over[0].case == less.over[0].case
+    assert [s.auc.value for s in more.sweeps] == pytest.approx([s.auc.value for s in less.sweeps])
+    assert LESS_IS_BETTER in less.warnings and LESS_IS_BETTER not in more.warnings
+    assert less.grades[0].mean.value == pytest.approx(1 - more.grades[0].mean.value), "the scores as they are"  # type: ignore[operator]
+
+
+def test_the_same_seed_gives_the_same_report_and_another_seed_other_intervals() -> None:
+    made = study(20)
+    first, again = (report(made, Shared()) for _ in range(2))
+    assert first == again
+    other = report(made, Shared(), settings=Settings(resamples=60, folds=4, seed=1))
+    before, after = (r.metrics[0].correlations[0].spearman for r in (first, other))
+    assert before.value == after.value
+    assert (before.low, before.high) != (after.low, after.high)
+
+
+def test_human_references_are_left_out_everywhere() -> None:
+    found = report(study(), Shared(), people=("best",)).metrics[0]
+    assert found.correlations[0].rows.left_out == {"written by people": 60}
+    assert found.ranking is not None
+    assert [p.system for p in found.ranking.systems] == ["good", "fair", "weak"]
+    assert found.ranking.left_out == ("best",)
+    assert "best" not in {s.value for s in found.slices}
+
+
+def test_constant_scores_are_undefined_in_words() -> None:
+    made = study(20)
+    bench = made.bench()
+    flat = Scored("flat()", "flat", "mean", "share", dict.fromkeys(bench.keys, 0.5), {})
+    found = validity_report(bench, made.humans(), [flat], SMALL, dataset="toy", benchmark="b").metrics[0]
+    assert "all 80 scores are 0.5: the metric tells no review from another" in found.warnings
+    assert found.correlations[0].spearman.value is None
+    assert "equal" in found.correlations[0].spearman.reason
+    assert {sweep.auc.value for sweep in found.sweeps} == {0.5}
+    assert found.over == found.under == ()
+    assert found.ranking is not None and "the metric's means" in found.ranking.spearman.reason
+    assert all(row.density == () for row in found.grades)
+
+
+def test_a_rater_who_gave_one_value_always() -> None:
+    made = study(20)
+    flat = Study(made.cases, made.outcomes, tuple(label(outcome, 3) for outcome in made.outcomes))
+    found = report(flat, Shared()).metrics[0]
+    assert "human values are equal" in found.correlations[0].spearman.reason
+    assert (found.classifiers, found.sweeps, found.calibrated, found.ks) == ((), (), (), ())
+    assert any(text.startswith("no decision tree: all human values are equal") for text in found.warnings)
+    assert any(text.startswith("no calibration: all human values are equal") for text in found.warnings)
+
+
+def test_a_metric_that_applies_nowhere_has_no_figures_and_every_row_a_reason() -> None:
+    made = study(5)
+    bare = Study(tuple(c.model_copy(update={"references": ()}) for c in made.cases), made.outcomes, made.labels)
+    found = report(bare, Shared()).metrics[0]
+    rows = found.correlations[0].rows
+    assert (rows.rows, rows.left_out) == (0, {"the metric does not apply: the case has no reference comment": 20})
+    assert found.warnings == ("no review has both a score and a label: there is no figure to show",)
+    assert found.correlations[0].spearman.value is None
+
+
+def test_few_clusters_are_warned_of() -> None:
+    assert any("only 5 clusters" in text for text in report(study(5), Shared()).metrics[0].warnings)
+
+
+def test_a_scale_without_steps_has_correlations_and_no_grades() -> None:
+    made = study(30)
+    generator = np.random.default_rng(0)
+    fine = tuple(label(o, float(generator.random())) for o in made.outcomes)
+    bench = made.bench()
+    humans = Study(made.cases, made.outcomes, fine).humans({"grade": Scale(low=0, high=1, step=0)})
+    found: MetricValidity = validity_report(
+        bench, humans, [Scored.of(Shared(), made.scores(Shared()))], SMALL, dataset="toy", benchmark="b"
+    ).metrics[0]
+    assert found.correlations[0].spearman.value is not None
+    assert (found.grades, found.ks, found.classifiers, found.sweeps, found.heat_map) == ((), (), (), (), None)
+    assert [c.method for c in found.calibrated] == ["floor", "isotonic"]
+    assert any("more than 12 steps" in text for text in found.warnings)
+    assert len(humans[0].summary.distribution) == 10
+
+
+def test_pins_and_fakes_are_carried() -> None:
+    made = study(3)
+    scores = [s.model_copy(update={"fake": True, "pins": {"weights": "abc"}}) for s in made.scores(Shared())]
+    scored = Scored.of(Shared(), scores)
+    assert scored.fake and scored.pins == {"weights": "abc"} and not scored.warnings
+    scores[0] = scores[0].model_copy(update={"pins": {"weights": "def"}})
+    assert Scored.of(Shared(), scores).warnings == ("its scores rest on different versions of what it needs",)
+
+
+def test_graded_reviews_as_the_paper_gives_it(shared_data: Path) -> None:
+    """ "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, section 6.3 and Table 6, for BLEU."""
+    from reviewbench.core.plugins import load
+    from reviewbench.core.records import Review
+    from reviewbench.core.results import Outcome, Score
+    from reviewbench.datasets.graded_reviews import GradedReviews
+
+    dataset = GradedReviews(path=str(shared_data / "graded-reviews"))
+    cases = {one.id: one for one in dataset.cases()}
+    reviews, labels = dataset.recorded()
+    metric = load(Metric, "bleu(variant='graded_reviews')")
+
+    def measured(said: Review) -> Score:
+        return Score(case=said.case, system=said.system, metric="bleu", benchmark="b")
+
+    parts = [m.parts for m in metric.parts_many([(cases[r.case], r) for r in reviews])]  # type: ignore[union-attr]
+    scores = [measured(r).model_copy(update={"parts": p}) for r, p in zip(reviews, parts, strict=True)]
+    outcomes = tuple(Outcome(case=r.case, system=r.system, review=r) for r in reviews)
+    made = Study(tuple(cases.values()), outcomes, tuple(labels))
+    bench = made.bench()
+    (found,) = validity_report(
+        bench,
+        made.humans(dataset.scales()),
+        [Scored.of(metric, scores)],
+        Settings(resamples=20),
+        dataset="graded_reviews",
+        benchmark="b",
+    ).metrics
+    every, below = found.correlations
+    assert (every.rows.rows, below.rows.rows) == (5164, 5125)
+    assert every.spearman.value == pytest.approx(0.2236, abs=0.0005)
+    assert [round(row.median.value or 0, 2) for row in found.grades[:4]] == pytest.approx(
+        [1.94, 5.12, 6.73, 9.29], abs=0.02
+    )
+    assert [cell.statistic for cell in found.ks] == pytest.approx(
+        [0.255, 0.346, 0.449, 1.0, 0.150, 0.309, 0.994, 0.214, 1.0, 0.974], abs=0.002
+    )
+    tree, majority = found.classifiers
+    assert tree.accuracy.low is not None and tree.accuracy.high is not None
+    assert 0.61 <= tree.accuracy.low <= tree.accuracy.high <= 0.67
+    assert majority.accuracy.value == pytest.approx(0.908, abs=0.003)
+    assert tree.macro.recall == pytest.approx(0.42, abs=0.03), "the paper's 42% (section 6.4)"
+    assert found.sweeps[0].auc.value == pytest.approx(0.720, abs=0.0005)
