@@ -308,9 +308,9 @@ AWKWARD = (
 
 
 def awkward(systems: int = 30) -> ValidityReport:
-    """Three dimensions, 30 systems, a constant metric, a fake and an estimate, long names, nothing computed at all."""
+    """Two dimensions, 30 systems, a constant metric, a fake and an estimate, long names, nothing computed at all."""
     names = [f"reviewer {at:02d} {'x' * (2 * at)}" for at in range(systems)]
-    made = report(AWKWARD, ("conciseness", "comprehensiveness", "relevance"), 400, names, consensus=True)
+    made = report(AWKWARD, ("conciseness", "relevance"), 400, names, consensus=True)
     metrics = list(made.metrics)
     metrics[0] = metrics[0].model_copy(update={"fake": True, "warnings": ("answers came from a fake model",)})
     metrics[2] = metrics[2].model_copy(update={"estimate_note": "offline estimate (lexical judge)"})

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import validity_toys
 from reviewbench.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Severity, Span, Usage
 from reviewbench.core.results import (
     CommentOutcome,
@@ -32,6 +33,7 @@ from reviewbench.core.summaries import (
     SliceSummary,
     SystemSummary,
 )
+from reviewbench.views import validity_report
 from reviewbench.views.report import ReportData
 
 METRIC = "hits(judge='lexical', policy='optimal', variant='', location='hint', tolerance=1)"
@@ -353,3 +355,22 @@ def make_board() -> Callable[..., Leaderboard]:
 def make_comparisons() -> Callable[[Leaderboard], ComparisonTable]:
     """`comparisons`."""
     return comparisons
+
+
+@pytest.fixture(scope="session")
+def validity_pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Validity reports as files, each made once: `plain`, `awkward`, `hostile`."""
+    folder: Path = tmp_path_factory.mktemp("validity")
+    make = {
+        "plain": lambda: validity_toys.report(validity_toys.KINDS[3:], rows=400),
+        "awkward": validity_toys.awkward,
+        "hostile": validity_toys.hostile,
+    }
+
+    def page(name: str) -> Path:
+        path = folder / f"{name}.html"
+        if not path.exists():
+            path.write_text(validity_report.render(make[name]()), encoding="utf-8")
+        return path
+
+    return page

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,17 @@ def test_an_undefined_reading_is_a_dash_and_no_point(small: ReportData) -> None:
     assert ">–<" in drawn
     points = drawn.count('fill="var(--accent)"')
     assert points == sum(e.reading == "precision" and e.value is not None for s in board.systems for e in s.estimates)
+
+
+def test_an_undefined_reading_keeps_its_place_between_the_others(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    order = [board.systems[0], board.systems[-1], *board.systems[1:-1]]
+    drawn = plots.forest(board.model_copy(update={"systems": tuple(order)}), "precision", "p", 520)
+    places = [
+        float(re.search(rf'translate\([^,]*,([\d.]+)\)"[^>]*>{re.escape(s.system[:6])}', drawn)[1])  # type: ignore[index]
+        for s in order
+    ]
+    assert places == sorted(places)
 
 
 def test_systems_without_precision_are_left_out_and_said(small: ReportData) -> None:

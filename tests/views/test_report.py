@@ -3,51 +3,12 @@ import hashlib
 import re
 from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
+from html_pages import Page
 from reviewbench.views import plots
 from reviewbench.views.report import ReportData, render
-
-VOID = {"meta", "input", "br", "col", "link", "img"}
-
-
-class Page(HTMLParser):
-    """What a page holds: ids, links, text by nothing but the standard library."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.tags: Counter[str] = Counter()
-        self.open: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-        self.text: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags[tag] += 1
-        self.attributes += attrs
-        found = dict(attrs)
-        if found.get("id"):
-            self.ids.append(found["id"] or "")
-        if found.get("href"):
-            self.links.append(found["href"] or "")
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
-        self.open.pop()
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
 
 
 @pytest.fixture(scope="module")

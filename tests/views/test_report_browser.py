@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from html_pages import CONTRAST, opened
 from reviewbench.core.results import Failure, FailureKind, Outcome, Score
 from reviewbench.views.report import ReportData, render
 
@@ -33,23 +33,6 @@ PAYLOADS = (
     "<a href='javascript:window.hacked=1'>x</a>",
     "&lt;script&gt;window.hacked=1&lt;/script&gt;",
 )
-
-
-@contextmanager
-def opened(browser: Any, path: Path, **options: Any) -> Iterator[tuple[Any, list[str]]]:
-    """A page of the file, and everything that it complained about or asked for."""
-    noise: list[str] = []
-    context = browser.new_context(**options)
-    page = context.new_page()
-    page.on("console", lambda message: noise.append(f"console: {message.text}"))
-    page.on("pageerror", lambda error: noise.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: noise.append(f"dialog: {dialog.message}"))
-    page.on("request", lambda request: noise.append(f"request: {request.url}") if "file:" not in request.url else None)
-    page.goto(path.as_uri())
-    try:
-        yield page, noise
-    finally:
-        context.close()
 
 
 @pytest.fixture(scope="module")
@@ -160,38 +143,6 @@ def test_payloads_in_every_field_run_nothing(browser: Any, small: ReportData, tm
         assert found[0] <= found[1]
         assert "{{7*7}}" in page.evaluate("() => document.body.textContent"), "templates stay text"
         assert noise == []
-
-
-CONTRAST = """() => {
-  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-  const rgb = (colour) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    return Array.from(canvas.getImageData(0, 0, 1, 1).data);
-  };
-  const linear = (v) => v / 255 <= .03928 ? v / 255 / 12.92 : ((v / 255 + .055) / 1.055) ** 2.4;
-  const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
-  const behind = (e) => {
-    for (; e; e = e.parentElement) {
-      const found = rgb(getComputedStyle(e).backgroundColor);
-      if (found[3] === 255) return found;
-    }
-    return [255, 255, 255, 255];
-  };
-  const bad = [];
-  for (const e of document.querySelectorAll('body *')) {
-    const own = Array.from(e.childNodes).some(n => n.nodeType === 3 && n.textContent.trim());
-    const skipped = ['SCRIPT', 'STYLE', 'OPTION', 'title', 'desc'].includes(e.tagName);
-    if (!own || skipped || !e.getClientRects().length) continue;
-    const style = getComputedStyle(e);
-    if (e.tagName === 'text' && style.stroke !== 'none') continue;
-    const pair = [light(rgb(e.tagName === 'text' ? style.fill : style.color)), light(behind(e))];
-    const ratio = (Math.max(...pair) + .05) / (Math.min(...pair) + .05);
-    if (ratio < 4.5) bad.push([e.tagName, e.textContent.slice(0, 30), ratio.toFixed(2)]);
-  }
-  return bad;
-}"""
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])

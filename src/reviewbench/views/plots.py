@@ -69,7 +69,7 @@ def _forest(
         rows.append({"rank": rank, "name": names[rank - 1], "v": value, "low": low, "high": high, "shown": shown})
     share = all(figures.estimate(s, reading).unit == "share" for s in systems)
     side = max((len(name) for name in names), default=1) * LETTER
-    y = alt.Y("rank:O", sort=None, title=None, axis=None)
+    y = alt.Y("rank:O", scale=alt.Scale(domain=list(range(1, len(rows) + 1))), title=None, axis=None)
     x_axis = ticks_axis(alt, share, 3 if row < ROW else 5, grid=True)
     x = alt.X("v:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=x_axis)
     base = alt.Chart(alt.InlineData(values=rows))

@@ -1,4 +1,8 @@
-"""The tables of a validity report as CSV, for spreadsheets and papers: one row a figure, nothing rounded."""
+"""The tables of a validity report as CSV, for spreadsheets and papers: one row a figure, nothing rounded.
+
+Every row begins with the metric's signature and what its scores are, so a row that is copied elsewhere still says so.
+An undefined value is an empty cell with its reason in the row.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,21 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from reviewbench.core.validity import Classifier, ClassRow, Correlations, Figure, MetricValidity, ValidityReport
+from reviewbench.views import figures
+from reviewbench.views import validity_words as words
 
 Row = Sequence[str | float | int | None]
 FIGURE = ("value", "low", "high", "level", "n", "p", "reason")
-METRIC = ("metric", "reading", "dimension")
+METRIC = ("metric", "label", "reading", "unit", "note", "dimension")
+FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # what spreadsheets take for the beginning of one
 
 
 def csv_tables(report: ValidityReport) -> dict[str, str]:
     """File name -> its text, one file a table; tables without rows are left out."""
-    found = {}
+    found = {"about.csv": _text(("what", "value"), list(_about(report)))}
+    labels = list(_labels(report))
+    if labels:
+        found["human_labels.csv"] = _text(("dimension", "consensus", "of", "which", "rows"), labels)
     for name, (columns, rows) in TABLES.items():
         made = [[*_who(metric), *row] for metric in report.metrics for row in rows(metric)]
         if made:
@@ -24,7 +34,25 @@ def csv_tables(report: ValidityReport) -> dict[str, str]:
 
 
 def _who(metric: MetricValidity) -> Row:
-    return metric.metric, metric.reading, metric.dimension
+    note = "; ".join(filter(None, ("fake" if metric.fake else "", metric.estimate_note)))
+    return metric.metric, metric.label, metric.reading, metric.unit, note, metric.dimension
+
+
+def _about(report: ValidityReport) -> Iterator[Row]:
+    facts = report.model_dump(include={"dataset", "benchmark", "cases", "reviews", "resamples", "seed", "level"})
+    yield from facts.items()
+    for caution in words.cautions(report):
+        yield "warning", caution
+    yield from dict.fromkeys(pin for metric in report.metrics for pin in metric.pins.items())
+
+
+def _labels(report: ValidityReport) -> Iterator[Row]:
+    for summary in report.labels:
+        consensus = int(summary.consensus)
+        for value, n in summary.distribution.items():
+            yield summary.dimension, consensus, "value", value, n
+        for rater, n in summary.raters.items():
+            yield summary.dimension, consensus, "rater", rater, n
 
 
 def _text(head: Sequence[str], rows: Sequence[Row]) -> str:
@@ -36,12 +64,13 @@ def _text(head: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def _cell(value: str | float | None) -> str | float:
-    """The value; text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    """The value; in texts, control characters are shown and what a spreadsheet would run gets an apostrophe before."""
     if value is None:
         return ""
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return "'" + value
-    return value
+    if not isinstance(value, str):
+        return value
+    shown = figures.visible(value)
+    return "'" + shown if shown.lstrip().startswith(FORMULAS) else shown
 
 
 def _figure(figure: Figure) -> Row:
@@ -90,11 +119,23 @@ def _accuracies(metric: MetricValidity) -> Iterator[Row]:
         yield found.name, "quadratic weighted kappa", *_figure(found.kappa_quadratic)
 
 
+def _density(metric: MetricValidity) -> Iterator[Row]:
+    for row in metric.grades:
+        for score, density in row.density:
+            yield row.grade, row.n, score, density
+
+
 def _sweeps(metric: MetricValidity) -> Iterator[Row]:
     for sweep in metric.sweeps:
-        auc = (sweep.cut, sweep.positives, sweep.n, sweep.auc.value, sweep.auc.low, sweep.auc.high)
+        best = sweep.best
+        at = (best.threshold, best.precision, best.recall, best.f1) if best else (None,) * 4
+        yield sweep.cut, sweep.positives, *_figure(sweep.auc), *at
+
+
+def _thresholds(metric: MetricValidity) -> Iterator[Row]:
+    for sweep in metric.sweeps:
         for point in sweep.points:
-            yield *auc, point.threshold, point.precision, point.recall, point.f1, int(point == sweep.best)
+            yield sweep.cut, sweep.positives, sweep.n, point.threshold, point.precision, point.recall, point.f1
 
 
 def _calibrated(metric: MetricValidity) -> Iterator[Row]:
@@ -113,6 +154,13 @@ def _heat_map(metric: MetricValidity) -> Iterator[Row]:
     for grade, counts in zip(heat.grades, heat.counts, strict=True) if heat else ():
         for human, count in zip(heat.grades if heat else (), counts, strict=True):
             yield grade, human, count, heat.predicted_by if heat else ""
+
+
+def _agreement(metric: MetricValidity) -> Iterator[Row]:
+    heat = metric.heat_map
+    if heat:
+        yield "same grade", *_figure(heat.exact), heat.predicted_by
+        yield "quadratic weighted kappa", *_figure(heat.kappa_quadratic), heat.predicted_by
 
 
 def _ranking(metric: MetricValidity) -> Iterator[Row]:
@@ -150,7 +198,7 @@ def _traits(metric: MetricValidity) -> Iterator[Row]:
 
 
 TABLES: Mapping[str, tuple[Sequence[str], Callable[[MetricValidity], Iterator[Row]]]] = {
-    "correlations": (("rows", "coefficient", *FIGURE, "clusters", "left out"), _correlations),
+    "correlations": (("row set", "coefficient", *FIGURE, "clusters", "left out"), _correlations),
     "grades": (
         (
             *("grade", "n", "minimum", "q1", "median", "median low", "median high", "q3", "maximum"),
@@ -158,22 +206,22 @@ TABLES: Mapping[str, tuple[Sequence[str], Callable[[MetricValidity], Iterator[Ro
         ),
         _grades,
     ),
+    "density": (("grade", "n", "score", "density"), _density),
     "ks": (("first", "second", "statistic", "p", "n first", "n second"), _ks),
     "classifiers": (
         ("classifier", "splits", "n train", "grade", "precision", "recall", "f1", "support"),
         _classifiers,
     ),
     "accuracies": (("classifier", "figure", *FIGURE), _accuracies),
-    "sweeps": (
-        (
-            *("cut", "positives", "n", "auc", "auc low", "auc high"),
-            *("threshold", "precision", "recall", "f1", "best"),
-        ),
+    "auc": (
+        ("cut", "positives", *FIGURE, "best threshold", "its precision", "its recall", "its f1"),
         _sweeps,
     ),
+    "thresholds": (("cut", "positives", "n", "threshold", "precision", "recall", "f1"), _thresholds),
     "calibrated": (("method", "folds", "grouped by", *FIGURE, "learned", "warning"), _calibrated),
     "reliability": (("method", "predicted", *FIGURE), _reliability),
     "heat_map": (("predicted", "human", "count", "predicted by"), _heat_map),
+    "predicted_grades": (("figure", *FIGURE, "predicted by"), _agreement),
     "ranking": (
         (
             *("system", "human", "human low", "human high", "human rank"),
@@ -187,6 +235,6 @@ TABLES: Mapping[str, tuple[Sequence[str], Callable[[MetricValidity], Iterator[Ro
         ("side", "case", "system", "score", "human", "score rank", "human rank", "review", "reference"),
         _misjudged,
     ),
-    "traits": (("trait", "unit", "over", "under", "all", "n over", "n under", "n all"), _traits),
+    "traits": (("trait", "trait unit", "over", "under", "all", "n over", "n under", "n all"), _traits),
 }
 """Table -> (its columns after those of the metric, its rows)."""

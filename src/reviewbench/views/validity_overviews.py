@@ -31,7 +31,7 @@ def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: 
     side = max((len(row["name"]) for row in rows), default=1) * LETTER
     inner = max(80, int(width - side - 122))
     base = alt.Chart(alt.InlineData(values=rows))
-    y = alt.Y("at:O", sort=None, title=None, axis=None)
+    y = alt.Y("at:O", scale=alt.Scale(domain=list(range(len(rows)))), title=None, axis=None)
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("v:Q", title=None, scale=scale, axis=ticks_axis(alt, True, TICKS, grid=True))
     aside = [("name", -8, "right"), ("shown", inner + 8, "left"), ("n", inner + 108, "right")]

@@ -20,6 +20,7 @@ from reviewbench.views import figures
 
 NAMED = 3  # more metrics than this in one sentence are counted, not named
 TREE, MAJORITY = "decision tree", "majority class"
+BASELINE = "(baseline)"  # how the label of a score ends that is no metric, but what a metric must beat
 
 
 def coefficient(value: float | None) -> str:
@@ -127,21 +128,42 @@ def main_sweep(metric: MetricValidity) -> Sweep | None:
 def trust(report: ValidityReport, dimension: str) -> str:
     """Which metric goes best with people on this dimension, and whether the next one can be told from it."""
     metrics = best_first(report, dimension)
-    real = [m for m in metrics if not m.fake and figures.defined(spearman(m).value)]
+    real = _compared(metrics)
     if not real:
         return f"No metric has a defined correlation with {dimension} here{_reasons(metrics)}."
-    said = _said(real, names(report), dimension)
+    said = _said(real, _baseline(metrics), names(report), dimension)
     fakes = sum(m.fake for m in metrics)
     return said if not fakes else f"{said} {fakes} with fake scores {'is' if fakes == 1 else 'are'} not compared."
 
 
-def _said(real: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str], dimension: str) -> str:
+def _compared(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
+    """Those that can be recommended, best first: no fakes, no baselines, nothing undefined."""
+    return [m for m in metrics if not m.fake and not _is_baseline(m) and figures.defined(spearman(m).value)]
+
+
+def _is_baseline(metric: MetricValidity) -> bool:
+    return metric.label.endswith(BASELINE)
+
+
+def _baseline(metrics: Sequence[MetricValidity]) -> MetricValidity | None:
+    return next((m for m in metrics if _is_baseline(m) and figures.defined(spearman(m).value)), None)
+
+
+def _said(
+    real: Sequence[MetricValidity],
+    baseline: MetricValidity | None,
+    called: Mapping[tuple[str, str, str], str],
+    dimension: str,
+) -> str:
     best, *others = real
     figure = spearman(best)
     name, said = called[key(best)], f"Spearman {with_bounds(figure)} over {count(figure.n)} rows"
     if _defined(figure.low, figure.value or 0.0) <= 0:
         why = "an interval that holds 0" if figures.defined(figure.low) else "which is not above 0"
         return f"None can be trusted on {dimension}: the best, {name}, has {said}, {why}."
+    if baseline is not None and _defined(spearman(baseline).value, -2.0) >= _defined(figure.value, -2.0):
+        beaten = f"{called[key(baseline)]} has {with_bounds(spearman(baseline))}"
+        return f"None beats the baseline on {dimension}: the best, {name}, has {said}; {beaten}."
     first = f"{name} goes best with people on {dimension}: {said}"
     if not others:
         return f"{first}. It is the only metric here with a defined correlation."
@@ -176,11 +198,15 @@ def _reasons(metrics: Sequence[MetricValidity]) -> str:
 
 def remarks(report: ValidityReport, dimension: str) -> list[str]:
     """What the best metric of a dimension is good for, and for what it is not, each with its figures."""
-    real = [m for m in best_first(report, dimension) if not m.fake and figures.defined(spearman(m).value)]
+    metrics = best_first(report, dimension)
+    real = _compared(metrics)
     if not real or _defined(spearman(real[0]).low, spearman(real[0]).value or 0.0) <= 0:
         return []
-    best = real[0]
-    return [f"It {said}" for said in _uses(best)]
+    said = [f"It {use}" for use in _uses(real[0])]
+    baseline = _baseline(metrics)
+    if baseline is not None:
+        said.append(f"For comparison: {names(report)[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
+    return said
 
 
 def _uses(metric: MetricValidity) -> Iterator[str]:
@@ -209,21 +235,21 @@ def cautions(report: ValidityReport) -> list[str]:
     called = names(report)
     of: dict[str, dict[str, None]] = {}
     for m in report.metrics:
-        own = [
-            *m.warnings,
-            *(c.warning for c in m.calibrated if c.warning),
-            "the scores are fake: they say nothing about people" if m.fake else "",
-        ]
+        own = [*m.warnings, "the scores are fake: they say nothing about people" if m.fake else ""]
         for text in filter(None, own):
             of.setdefault(text, {})[called[key(m)]] = None
     consensus = [summary.dimension for summary in report.labels if summary.consensus]
     said = list(report.warnings)
     if consensus:
         said.append(f"labels agreed on by raters together (consensus), not independent: {', '.join(consensus)}")
+    methods: dict[str, dict[str, None]] = {}
+    for found in (c for m in report.metrics for c in m.calibrated if c.warning):
+        methods.setdefault(found.warning, {})[found.method] = None
     everyone = set(called.values())
     for text, metrics in of.items():
         whom = "" if len(everyone) > 1 and set(metrics) == everyone else f"{_joined(list(metrics))}: "
         said.append(f"{whom}{text}")
+    said += [f"figures of calibrated scores ({_joined(list(used))}): {text}" for text, used in methods.items()]
     return list(dict.fromkeys(said))
 
 

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+import validity_toys as toys
+from reviewbench.core.validity import ValidityReport
+from reviewbench.views.validity_csv import csv_tables
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@pytest.fixture(scope="module")
+def report() -> ValidityReport:
+    return toys.report(rows=400)
+
+
+@pytest.fixture(scope="module")
+def tables(report: ValidityReport) -> dict[str, list[dict[str, str]]]:
+    return {name: rows(text) for name, text in csv_tables(report).items()}
+
+
+def test_every_table_is_tidy(report: ValidityReport) -> None:
+    for name, text in csv_tables(report).items():
+        head, *body = list(csv.reader(io.StringIO(text, newline="")))
+        assert len(set(head)) == len(head), f"{name} has a column twice"
+        assert body
+        assert {len(line) for line in body} == {len(head)}, name
+        if name not in ("about.csv", "human_labels.csv"):
+            assert head[:6] == ["metric", "label", "reading", "unit", "note", "dimension"]
+            assert {line[0] for line in body} == {metric.metric for metric in report.metrics}
+
+
+def test_the_numbers_are_those_of_the_report_unrounded(
+    report: ValidityReport, tables: dict[str, list[dict[str, str]]]
+) -> None:
+    for metric in report.metrics:
+        for part in metric.correlations:
+            (row,) = [
+                r for r in tables["correlations.csv"]
+                if (r["metric"], r["row set"], r["coefficient"]) == (metric.metric, part.rows.name, "spearman")
+            ]  # fmt: skip
+            found = part.spearman
+            assert [float(row[key]) for key in ("value", "low", "high")] == [found.value, found.low, found.high]
+            assert int(row["n"]) == found.n
+    assert len(tables["ks.csv"]) == sum(len(m.ks) for m in report.metrics)
+    assert len(tables["thresholds.csv"]) == sum(len(s.points) for m in report.metrics for s in m.sweeps)
+    assert len(tables["density.csv"]) == sum(len(g.density) for m in report.metrics for g in m.grades)
+    cells = [int(r["count"]) for r in tables["heat_map.csv"]]
+    assert sum(cells) == 400 * len(report.metrics)
+
+
+def test_an_undefined_figure_is_an_empty_cell_with_its_reason() -> None:
+    found = rows(csv_tables(toys.awkward(systems=2))["correlations.csv"])
+    constant = [r for r in found if r["label"] == "exact_match"]
+    assert constant
+    assert all((r["value"], r["low"], r["reason"]) == ("", "", toys.CONSTANT) for r in constant)
+    auc = rows(csv_tables(toys.awkward(systems=2))["auc.csv"])
+    assert {r["reason"] for r in auc if r["label"] == "exact_match"} == {toys.CONSTANT}
+
+
+def test_fake_and_estimate_go_with_every_row() -> None:
+    for name, text in csv_tables(toys.awkward(systems=2)).items():
+        if name in ("about.csv", "human_labels.csv"):
+            continue
+        found = {(r["label"], r["dimension"]): r["note"] for r in rows(text)}
+        assert found[toys.LONG, "conciseness"] == "fake", name
+        assert found["length", "conciseness"] == "offline estimate (lexical judge)", name
+
+
+def test_texts_run_in_no_spreadsheet_and_no_terminal_and_stay_whole() -> None:
+    tables = csv_tables(toys.hostile())
+    for text in tables.values():
+        for bad in ("\x1b", "\x07", "\u202e", "\u2066", "\x00"):
+            assert bad not in text
+        for line in csv.reader(io.StringIO(text, newline="")):
+            for cell in line:
+                if cell[:1] in "=+-@" and cell:
+                    float(cell)  # a number may begin with a minus, a text with none of these
+    reviews = [r["review"] for r in rows(tables["misjudged.csv"])]
+    assert max(map(len, reviews)) == 7000 * len("a long comment ")
+    assert "'=HYPERLINK(\"http://evil.example\", 'x')" in reviews

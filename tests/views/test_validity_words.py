@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import pytest
+
+import validity_toys as toys
+from reviewbench.core.validity import Correlations, Figure, MetricValidity, RowSet, ValidityReport
+from reviewbench.views import validity_words as words
+
+ROWS = RowSet(name="all rows", rows=100, clusters=25, clustered_by="reference")
+
+
+def metric(
+    label: str, value: float | None, wide: float | None = 0.05, n: int = 100, *, dimension: str = "grade",
+    fake: bool = False, reading: str = "mean", signature: str = "", reason: str = "all scores are equal",
+) -> MetricValidity:  # fmt: skip
+    known = value is not None and wide is not None
+    figure = Figure(
+        value=value, low=value - wide if known else None, high=value + wide if known else None, n=n,  # type: ignore[operator]
+        reason="" if value is not None else reason,
+    )  # fmt: skip
+    part = Correlations(rows=ROWS, pearson=figure, spearman=figure, kendall=figure)
+    return MetricValidity(
+        metric=signature or f"{label}()", label=label, reading=reading, unit="share", dimension=dimension,
+        fake=fake, correlations=(part,),
+    )  # fmt: skip
+
+
+def report(*metrics: MetricValidity) -> ValidityReport:
+    return ValidityReport(
+        dataset="d", benchmark="b" * 64, cases=25, reviews=100, labels=(), metrics=metrics, resamples=1000, seed=0
+    )
+
+
+def test_the_best_is_named_with_its_interval_and_the_next_beside_it() -> None:
+    said = words.trust(report(metric("bleu", 0.22), metric("combined", 0.51), metric("rouge", 0.28)), "grade")
+    assert said == (
+        "combined goes best with people on grade: Spearman .510 [.460, .560] over 100 rows; "
+        "rouge comes next with .280 [.230, .330]. The intervals do not overlap."
+    )
+
+
+def test_overlapping_intervals_leave_the_order_open() -> None:
+    said = words.trust(report(metric("bleu", 0.22), metric("rouge", 0.28), metric("chrf", 0.25)), "grade")
+    assert said.startswith("rouge goes best")
+    assert said.endswith("Its interval overlaps with that of chrf and bleu, so that order is not sure.")
+
+
+def test_intervals_that_touch_overlap() -> None:
+    assert "not sure" in words.trust(report(metric("a", 0.5, 0.125), metric("b", 0.25, 0.125)), "grade")
+
+
+def test_other_rows_are_said() -> None:
+    assert "b comes next with .200 [.150, .250] over 90 rows" in words.trust(
+        report(metric("a", 0.5), metric("b", 0.2, n=90)), "grade"
+    )
+
+
+@pytest.mark.parametrize("wide", [0.05, None])
+def test_an_interval_that_holds_0_recommends_nothing(wide: float | None) -> None:
+    value = 0.04 if wide else -0.04
+    said = words.trust(report(metric("a", value, wide), metric("b", -0.3, wide)), "grade")
+    assert said.startswith("None can be trusted on grade: the best, a, has")
+    assert words.remarks(report(metric("a", value, wide)), "grade") == []
+
+
+def test_a_metric_below_the_length_of_the_review_is_not_recommended() -> None:
+    length = metric("review length (baseline)", 0.374)
+    said = words.trust(report(length, metric("bleu", 0.2)), "grade")
+    assert said.startswith("None beats the baseline on grade: the best, bleu, has Spearman .200")
+    assert "review length (baseline) has .374 [.324, .424]" in said
+    better = report(length, metric("combined", 0.58))
+    assert words.trust(better, "grade").startswith("combined goes best")
+    assert words.remarks(better, "grade")[-1].startswith("For comparison: review length (baseline) has Spearman .374")
+
+
+def test_undefined_and_fake_scores_are_never_best() -> None:
+    said = words.trust(report(metric("a", 0.9, fake=True), metric("b", None), metric("c", 0.3)), "grade")
+    assert said.startswith("c goes best")
+    assert said.endswith("1 with fake scores is not compared.")
+    assert words.trust(report(metric("b", None)), "grade") == (
+        "No metric has a defined correlation with grade here: all scores are equal."
+    )
+    assert "the scores are fake" in words.trust(report(metric("b", 0.9, fake=True)), "grade")
+
+
+def test_without_intervals_nothing_is_sure() -> None:
+    assert "Without intervals" in words.trust(report(metric("a", 0.5, None), metric("b", 0.2, None)), "grade")
+
+
+def test_many_rivals_are_counted() -> None:
+    metrics = [metric(name, 0.3) for name in "abcdefg"]
+    assert "overlaps with that of b, c and 4 more" in words.trust(report(*metrics), "grade")
+
+
+def test_each_dimension_has_its_own_answer() -> None:
+    both = report(metric("a", 0.5, dimension="x"), metric("b", 0.2, dimension="x"), metric("b", 0.4, dimension="y"))
+    assert words.dimensions(both) == ["x", "y"]
+    assert words.trust(both, "x").startswith("a goes best with people on x")
+    assert words.trust(both, "y").startswith("b goes best with people on y")
+
+
+def test_names_stay_apart() -> None:
+    same = report(
+        metric("rouge", 0.2, reading="rouge1"), metric("rouge", 0.3, reading="rougeL"),
+        metric("bleu", 0.1, signature="bleu(1)"), metric("bleu", 0.1, signature="bleu(2)"), metric("chrf", 0.1),
+    )  # fmt: skip
+    assert list(words.names(same).values()) == ["rouge rouge1", "rouge rougeL", "bleu(1)", "bleu(2)", "chrf"]
+
+
+def test_cautions_are_said_once_with_whom_they_concern() -> None:
+    made = toys.awkward(systems=4)
+    said = words.cautions(made)
+    assert len(said) == len(set(said))
+    assert any(text.startswith("labels agreed on by raters together (consensus)") for text in said)
+    assert f"figures of calibrated scores (floor and isotonic): {toys.USED_LABELS}" in said
+    assert any("the scores are fake" in text and text.startswith(toys.LONG) for text in said)
+    assert all(warning in said for warning in made.warnings)
+
+
+def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
+    made = toys.report(rows=600)
+    best = words.best_first(made, "grade")[0]
+    said = " ".join(words.remarks(made, "grade"))
+    sweep, tree = words.main_sweep(best), words.classifier(best, words.TREE)
+    assert sweep is not None
+    assert sweep.cut == 2
+    assert tree is not None
+    assert words.coefficient(sweep.auc.value) in said
+    assert f"a decision tree {words.coefficient(tree.accuracy.value)} of the grades right" in said
+    assert "ranks 4 systems" in said
+
+
+def test_why_a_figure_is_missing_is_said_once_a_reason() -> None:
+    said = words.undefined([metric("a", None), metric("b", None)], words.names(report(metric("a", 0), metric("b", 0))))
+    assert said == ["a and b: Spearman, Kendall, Pearson undefined: all scores are equal"]
