@@ -39,7 +39,7 @@ class OnnxEmbedder(Embedder):
         self.folder, self._official = folder, official
         self.settings = model_folder.read_settings(folder)
         self._shape = read_shape(self.settings.config, str(folder)) if self._is_built else None
-        self._sessions: dict[int | None, _Session] = {}
+        self._sessions: dict[int | None, Session] = {}
         self._lock = threading.Lock()
 
     @property
@@ -170,21 +170,21 @@ class OnnxEmbedder(Embedder):
         tokenizer.no_padding()
         return tokenizer
 
-    def _session(self, layer: int | None) -> _Session:
+    def _session(self, layer: int | None) -> Session:
         with self._lock:
             if layer not in self._sessions:
                 self._sessions[layer] = self._start(layer)
             return self._sessions[layer]
 
-    def _start(self, layer: int | None) -> _Session:
+    def _start(self, layer: int | None) -> Session:
         if self._shape is not None:
-            return _Session(*_built(self._weights[0], self._shape, layer))
+            return Session(*_built(self._weights[0], self._shape, layer))
         if layer is not None:
             raise UserError(
                 f"{self.name} came as an ONNX file, which gives its last layer alone",
                 remedy="leave layer out, or use a folder with model.safetensors",
             )
-        return _Session(self._weights[0], {})
+        return Session(self._weights[0], {})
 
 
 def _built(file: Path, shape: Shape, layer: int | None) -> tuple[bytes, dict[str, Any]]:
@@ -204,11 +204,12 @@ def _token_states(text: str, encoding: Any, vectors: Floats) -> TokenStates:
         tokens=tuple(encoding.tokens),
         offsets=offsets,
         special=special,
+        cut=bool(encoding.overflowing),
         vectors=vectors,
     )
 
 
-class _Session:
+class Session:
     """An onnxruntime session: ids of equal length in (B x T), hidden states out (B x T x d, float32)."""
 
     def __init__(self, model: bytes | Path, weights: dict[str, Any]) -> None:

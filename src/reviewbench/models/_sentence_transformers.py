@@ -97,7 +97,8 @@ class SentenceTransformersEmbedder(Embedder):
             offsets[~special] += len(text) - len(text.lstrip())
             kept = vectors.detach().cpu().float().numpy()[: len(special)]
             ids = np.array(encoding.ids, dtype=np.int64)
-            found.append(TokenStates(ids, tuple(encoding.tokens), offsets, special, kept))
+            cut = bool(encoding.overflowing)
+            found.append(TokenStates(ids, tuple(encoding.tokens), offsets, special, cut, kept))
         return found
 
     def _encode(self, texts: Sequence[str]) -> Floats:

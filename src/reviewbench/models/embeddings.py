@@ -39,13 +39,14 @@ class TokenStates(NamedTuple):
     """The tokens of one text, with the network's last hidden state of each (T x d, not normalised).
 
     `offsets` (T x 2) say which characters of the text a token covers; `special` marks those that stand for none,
-    such as [CLS] and [SEP].
+    such as [CLS] and [SEP]. `cut`: the text has more tokens than these.
     """
 
     ids: Whole
     tokens: tuple[str, ...]
     offsets: Whole
     special: Truths
+    cut: bool
     vectors: Floats
 
 
