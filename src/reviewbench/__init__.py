@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from reviewbench.cli.agree import agree
     from reviewbench.cli.bundle import bundle
+    from reviewbench.cli.calibrate import calibrate
     from reviewbench.cli.check import check
     from reviewbench.cli.compare import compare
     from reviewbench.cli.demo import demo
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "agree",
     "bundle",
+    "calibrate",
     "check",
     "compare",
     "demo",

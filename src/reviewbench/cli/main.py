@@ -27,6 +27,7 @@ VERBS = {
     "agree": "Measure how far raters agree, humans and models in one table.",
     "plan": "Say how many changes, attempts and raters a study takes.",
     "validate": "Hold metrics against what people said of recorded reviews.",
+    "calibrate": "Make several metrics into one grade, fitted to human labels.",
     "bundle": "Pack runs and their tables into one archive that recomputes every number, or check one.",
     "doctor": "Probe whether a benchmark and a metric can be trusted.",
 }

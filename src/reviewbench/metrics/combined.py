@@ -1,0 +1,109 @@
+"""Combined: a grade from several cheap metrics, by a small model that was fitted to human grades.
+
+Source: own proportional-odds model (McCullagh, JRSS B 1980) over text metrics, fitted to GradedReviews ("Deep
+Assessment of Code Review Generation Approaches", arXiv:2501.05176). Card and figures: docs/combined.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from reviewbench.core.plugins import load
+from reviewbench.core.protocols import Bag, Measured, Metric
+from reviewbench.core.records import Case, Review
+from reviewbench.core.results import Bounds, Failure
+from reviewbench.metrics import _combination
+from reviewbench.metrics._texts import MEAN, VALUE
+
+if TYPE_CHECKING:
+    from reviewbench.core.protocols import Numbers
+
+
+@dataclass(frozen=True)
+class Combined(Metric):
+    """The expected human grade; `mean` has a floor under which all count as equal, `expected` has none.
+
+    `file` is what `reviewbench calibrate` wrote; empty means the shipped model over lexical metrics, and "minilm"
+    the shipped one that also uses MiniLM embeddings. Reviews of references that the model's labels hold are graded by
+    a fit that has not seen them. `above_lowest` is the probability of more than the lowest grade.
+    """
+
+    file: str = ""
+
+    headline: ClassVar[str] = MEAN
+    units: ClassVar[Mapping[str, str]] = {MEAN: "grades", "expected": "grades"}
+    batch: ClassVar[int] = 1024
+
+    @cached_property
+    def _metrics(self) -> Mapping[str, Metric]:
+        model, _ = _combination.load_combination(self.file)
+        found = {spec: load(Metric, spec) for spec in model.metrics}
+        _combination.check_pins(model, found, self.file)
+        return found
+
+    def pins(self) -> Mapping[str, str]:
+        """The hash of the fitted model, and what its metrics rest on."""
+        below = {
+            f"{spec}: {name}": pin for spec, metric in self._metrics.items() for name, pin in metric.pins().items()
+        }
+        return {"calibration": _combination.load_combination(self.file)[1][:16], **below}
+
+    @property
+    def joint(self) -> bool:
+        """Whether one of its metrics looks at all reviews together."""
+        return any(metric.joint for metric in self._metrics.values())
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether one of its metrics reads the labels of the cases."""
+        return any(metric.reads_labels for metric in self._metrics.values())
+
+    @property
+    def estimate_note(self) -> str:
+        """What it was fitted to, which a judge that saw no label was not."""
+        model, _ = _combination.load_combination(self.file)
+        return f"fitted to {model.rows:,} human labels ({model.dataset}, {model.dimension}), graded out of fold there"
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        """The grade of one review. Raises what a metric failed with."""
+        found = next(self.parts_many([(case, review)]))
+        if isinstance(found, Failure):
+            raise RuntimeError(found.message)
+        return found
+
+    def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+        """The grades in order; where one of the metrics does not apply or failed, its reason or failure."""
+        size = len(items) if self.joint else self.batch
+        for start in range(0, len(items), size or 1):
+            yield from self._graded(items[start : start + size])
+
+    def _graded(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+        model, _ = _combination.load_combination(self.file)
+        answers = _combination.measured_by_all(list(self._metrics.values()), items)
+        rows = [(place, answer) for place, answer in enumerate(answers) if isinstance(answer, list)]
+        made: dict[int, Measured] = {}
+        if rows:
+            table = _combination.feature_table(model, self._metrics, [row for _, row in rows])
+            folds = [model.fold_of.get(_combination.reference_key(items[place][0]), -1) for place, _ in rows]
+            for fold in sorted(set(folds)):
+                fit = model.final if fold < 0 else model.held_out[fold]
+                own = [at for at, other in enumerate(folds) if other == fold]
+                for at, *values in zip(own, *_combination.graded(fit, model.grades, table[own]), strict=True):
+                    parts = dict(zip((VALUE, "expected", "above_lowest"), map(float, values), strict=True))
+                    place, measured = rows[at]
+                    made[place] = Measured(parts=parts, fake=any(one.fake for one in measured))
+        for place, answer in enumerate(answers):
+            yield made[place] if isinstance(answer, list) else answer
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        """Means of the three."""
+        return {MEAN if name == VALUE else name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
+
+    def bounds(self, case: Case) -> Bounds | None:
+        """The lowest and the highest grade."""
+        grades = _combination.load_combination(self.file)[0].grades
+        worst, best = ({VALUE: g, "expected": g, "above_lowest": p} for g, p in ((grades[0], 0.0), (grades[-1], 1.0)))
+        return Bounds(worst=worst, best=best)

@@ -1,0 +1,66 @@
+"""Overlap: the rarest words of review and reference that the other one says too, and all that they share.
+
+Source: own metric over the lexical features of models/lexical.py (cosines of TF-IDF vectors, Salton and Buckley 1988;
+idf-weighted coverage; shared identifiers, numbers and concepts). docs/trust.md says where it stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reviewbench.core.results import Parts
+from reviewbench.metrics._texts import TextMetric, TextPair
+from reviewbench.models.lexical import FEATURES, features, idf_table, profile
+from reviewbench.models.words import prose, raw_words
+
+KEYWORDS = "keywords"
+_COUNTED = {"largest_shared_idf": "nats"} | {
+    name: "ln(1 + n)"
+    for name in (*FEATURES, "words_in_comment", "words_in_reference")
+    if name.startswith("words_in_")
+    or name in ("shared_words", "shared_identifiers", "shared_numbers", "shared_concepts", "negation_difference")
+    or name.startswith("log_")
+}
+
+
+@dataclass(frozen=True)
+class Overlap(TextMetric):
+    """`keywords` is the harmonic mean of two shares: of the reference's five rarest words, and of the review's.
+
+    The other readings are the 24 lexical features that the offline judge uses, and what lies on the surface of the
+    texts (first words, questions, lengths, code): food for `calibrate`. How rare a word is comes from the shipped idf table. Words are stemmed, lower-cased,
+    split at camelCase; stop words are never rare. English only: words of other languages count as rare each. Of
+    several references the one with the most keywords counts.
+    """
+
+    headline: ClassVar[str] = KEYWORDS
+    units: ClassVar[Mapping[str, str]] = {**_COUNTED, "sides_with_identifiers": "sides"}
+
+    def pins(self) -> Mapping[str, str]:
+        """The size and default of the idf table."""
+        table, unseen = idf_table()
+        return {"idf": f"{len(table)} stems, others {unseen}"}
+
+    def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
+        """All readings of each pair."""
+        return [max((_pair(p.hypothesis, r) for r in p.references), key=lambda found: found[KEYWORDS]) for p in pairs]
+
+
+def _pair(hypothesis: str, reference: str) -> dict[str, float]:
+    found = dict(zip(FEATURES, features(profile(hypothesis), profile(reference)), strict=True))
+    one, other = found["top_of_reference"], found["top_of_comment"]
+    said, wanted = raw_words(prose(hypothesis)), raw_words(prose(reference))
+    return {
+        KEYWORDS: 2 * one * other / (one + other) if one + other else 0.0,
+        **found,
+        "same_first_word": float(bool(said) and said[:1] == wanted[:1]),
+        "question_in_comment": float("?" in hypothesis),
+        "question_in_reference": float("?" in reference),
+        "same_words": float(bool(said) and said == wanted),
+        "words_in_comment": math.log1p(len(said)),
+        "words_in_reference": math.log1p(len(wanted)),
+        "code_in_reference": float("`" in reference or "(" in reference),
+    }
