@@ -63,6 +63,7 @@ def case(number: int, **facts: str) -> Case:
 def review(number: int, system: str, grade: int) -> Outcome:
     """A review that says 2 words of the reference for each grade above the lowest."""
     words = reference(number).split()[: 2 * (grade - 1)] or ["nothing"]
+    words += ["filler"] * ((number * 7 + len(system) * 11) % 23)
     said = Review(case=f"case-{number:03d}", system=system, comments=(Comment(id="c", body=" ".join(words)),))
     return Outcome(case=said.case, system=system, review=said)
 

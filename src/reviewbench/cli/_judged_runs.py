@@ -55,15 +55,15 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
     """A run as it is, judged by the labels in a file, or by those that it holds."""
     run = RunFolder.open(path, write=True)
     try:
-        outcomes = run.outcomes()
-        reviews = [outcome.review for outcome in outcomes if outcome.review is not None]
+        notes: tuple[str, ...] = ()
         if labels is None:
-            found = [label for case in run.cases() for label in case.labels]
+            found, notes = _last_word(label for case in run.cases() for label in case.labels)
             _require_human(found, str(path))
         else:
+            reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
             found = on_reviews(read_label_file(Path(labels)), reviews, Path(labels).name)
         scales, people = _known_of(run.manifest.dataset)
-        return JudgedRun(run, folder_name(path), found, scales if labels is None else {}, people)
+        return JudgedRun(run, folder_name(path), found, scales if labels is None else {}, people, notes)
     except BaseException:
         run.close()
         raise
@@ -103,31 +103,28 @@ def make_run(
     try:
         kept = [review for review in reviews if review.case in known]
         import_reviews(run, kept, source="recorded", pins=dataset.pins(), progress=progress)
-        notes = _keep_labels(run, found) if labels is None else ()
+        if labels is None:
+            run.add_labels(found)
     except BaseException:
         run.close()
         raise
-    if drops:
-        notes = (*notes, f"{len(drops)} cases were dropped by the stages: reviewbench review names them")
+    notes = (f"{len(drops)} cases were dropped by the stages: reviewbench review names them",) if drops else ()
     name = folder_name(dataset, narrowing)
     scales = dataset.scales() if labels is None else {}
     return JudgedRun(run, name, found, scales, frozenset(dataset.human_systems), notes)
 
 
-def _keep_labels(run: RunFolder, labels: Iterable[Label]) -> tuple[str, ...]:
-    """Add the labels that the run does not hold. One that was changed since stays as it was there, and is counted."""
-    there = {_judgement(label): label.value for label in run.labels()}
-    changed = sum(there.get(_judgement(label), label.value) != label.value for label in labels)
-    run.add_labels(label for label in labels if _judgement(label) not in there)
+def _last_word(labels: Iterable[Label]) -> tuple[list[Label], tuple[str, ...]]:
+    """The labels, of two by one rater on one thing in one round the later one: the data was put right in between."""
+    found: dict[tuple[object, ...], Label] = {}
+    changed = 0
+    for label in labels:
+        key = (label.subject, label.rater, label.dimension, label.round, label.batch)
+        changed += key in found and found[key].value != label.value
+        found[key] = label
     if not changed:
-        return ()
-    return (
-        f"{changed} labels were changed since the run was made: figures are of the new ones, the run keeps the old",
-    )
-
-
-def _judgement(label: Label) -> tuple[object, ...]:
-    return label.subject, label.rater, label.dimension, label.round, label.batch
+        return list(found.values()), ()
+    return list(found.values()), (f"{changed} labels of the run were given again later: the later ones count",)
 
 
 def _require_human(labels: Iterable[Label], what: str) -> None:

@@ -27,7 +27,7 @@ from reviewbench.cli._output import (
 )
 from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Record
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import MissingExtra, UserError
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Dataset, Metric, Stage
 from reviewbench.core.validity import ValidityReport
@@ -63,6 +63,7 @@ def validate(
     resamples: int = 1_000,
     seed: int = 0,
     folds: int = 10,
+    report: bool = True,
     progress: Progress | None = None,
 ) -> ValidateResult:
     """Hold metrics against what people said of recorded reviews, and write the report and its tables.
@@ -70,7 +71,7 @@ def validate(
     `dataset` is a data set with recorded reviews and labels, which are put into the run folder `out`
     (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
     table of judgements that counts instead of those of the data. `slices` are facts to break correlations down by,
-    beside the system and the language.
+    beside the system and the language. Without `report` no report is written.
     """
     began = time.monotonic()
     check_settings(resamples, 0.95)
@@ -90,15 +91,15 @@ def validate(
     with judged.run:
         totals = tuple(score_run(judged.run, metric, progress=progress) for metric in wanted)
         asked = _Wanted(dimensions, slices)
-        report = _report(judged, wanted, asked, Settings(resamples, seed, folds), progress)
-    files = _write(folder, report)
+        found = _report(judged, wanted, asked, Settings(resamples, seed, folds), progress)
+    files, missing = _write(folder, found) if report else ((), ())
     return ValidateResult(
         run=str(judged.run.path),
         folder=str(folder),
         files=files,
         totals=totals,
-        report=report,
-        notes=judged.notes,
+        report=found,
+        notes=(*judged.notes, *missing),
         seconds=round(time.monotonic() - began, 3),
     )
 
@@ -148,19 +149,24 @@ class _Wanted(NamedTuple):
         return tuple(dict.fromkeys([*usual, *self.slices]))
 
 
-def _write(folder: Path, report: ValidityReport) -> tuple[str, ...]:
-    """The page, its tables and the whole report as JSON, each file whole or not at all."""
+def _write(folder: Path, report: ValidityReport) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The page, its tables and the whole report as JSON, each file whole or not at all: their names, and notes."""
     from reviewbench.views.validity_csv import csv_tables
     from reviewbench.views.validity_report import render
 
-    texts = {REPORT: render(report), RESULT: report.model_dump_json(indent=1), **csv_tables(report)}
+    texts = {RESULT: report.model_dump_json(indent=1), **csv_tables(report)}
+    notes: tuple[str, ...] = ()
+    try:
+        texts[REPORT] = render(report)
+    except MissingExtra as error:  # the tables are worth having without it
+        notes = (f"{REPORT} was not written: {error}",)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise write_error(folder, error) from None
     for name, text in texts.items():
         write_whole(folder / name, text.encode("utf-8", "replace"))
-    return tuple(texts)
+    return tuple(sorted(texts)), notes
 
 
 @click.command("validate")
@@ -178,6 +184,7 @@ def _write(folder: Path, report: ValidityReport) -> tuple[str, ...]:
 @stage_option
 @click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")
 @click.option("--folds", default=10, show_default=True, help="Folds of the calibrations.")
+@click.option("--report/--no-report", default=True, help="Whether to write report.html and the tables.")
 @seed_option
 @json_option
 def command(
@@ -191,6 +198,7 @@ def command(
     stages: Sequence[str],
     resamples: int,
     folds: int,
+    report: bool,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -212,6 +220,7 @@ def command(
             resamples=resamples,
             seed=seed,
             folds=folds,
+            report=report,
             progress=progress,
         )
 
@@ -239,8 +248,10 @@ def _closing(result: ValidateResult) -> str:
         "reviews had failed": sum(t.failed_reviews for t in totals),
     }
     said = [f"{n:,} {what}" for what, n in counts.items() if n or what == "reviews measured"]
+    lines = [f"{'; '.join(said)}; {result.seconds:.1f} s"]
     tables = sum(name.endswith(".csv") for name in result.files)
-    where = Path(result.folder) / REPORT
-    return (
-        f"{'; '.join(said)}; {result.seconds:.1f} s\n{where} has every figure and plot, beside it {tables} CSV tables"
-    )
+    if REPORT in result.files:
+        lines.append(f"{Path(result.folder) / REPORT} has every figure and plot, beside it {tables} CSV tables")
+    elif tables:
+        lines.append(f"{result.folder} has {tables} CSV tables")
+    return "\n".join(lines)

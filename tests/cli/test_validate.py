@@ -1,0 +1,188 @@
+"""`reviewbench validate` as a user types it: data sets, own labels on own runs, and what it says to bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judged_toys import case, label, study
+from reviewbench.cli.main import main
+from reviewbench.core.labels import Label
+from reviewbench.core.records import Case
+
+METRIC = "judged_toys.Shared"
+FAST = ["--resamples", "40", "--folds", "3"]
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of cases with labels on them, and reviews beside them."""
+    made = study(24)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    on: dict[str, list[Label]] = {}
+    for one in made.labels:
+        on.setdefault(one.subject.case, []).append(one)
+    labelled = [c.model_copy(update={"labels": tuple(on[c.id])}) for c in made.cases]
+    write(folder, labelled)
+    (folder / "reviews.jsonl").write_bytes(b"".join(o.review.to_line() for o in made.outcomes if o.review))
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def write(folder: Path, cases: list[Case]) -> None:
+    (folder / "cases.jsonl").write_bytes(b"".join(one.to_line() for one in cases))
+
+
+def validate(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[str, Any]:
+    code = main(["validate", *map(str, arguments), *FAST, "--no-report", "--json"])
+    shown = capsys.readouterr()
+    assert code == 0, shown.err
+    value: dict[str, Any] = json.loads(shown.out)
+    return value
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    assert main(["validate", *map(str, arguments), *FAST]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    return error
+
+
+def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(bench), METRIC, *FAST]) == 0
+    out = capsys.readouterr().out
+    assert "Shared goes best with people on grade: Spearman" in out.replace("\n", " ")
+    assert "96 reviews measured" in out and "validity-mine/report.html" in out
+    assert max(map(len, out.splitlines())) <= 100
+    folder = Path("validity-mine")
+    assert "<html" in (folder / "report.html").read_text(encoding="utf-8")
+    with (folder / "correlations.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    spearman = next(r for r in rows if r["coefficient"] == "spearman" and r["label"].endswith("Shared"))
+    assert float(spearman["low"]) < float(spearman["value"]) < float(spearman["high"])
+    whole = json.loads((folder / "validity.json").read_text(encoding="utf-8"))
+    assert whole["metrics"][0]["correlations"][0]["spearman"]["value"] == float(spearman["value"])
+    tables = {path.stem for path in folder.glob("*.csv")}
+    assert {"grades", "ks", "classifiers", "heat_map", "ranking", "slices", "misjudged", "traits"} <= tables
+
+
+def test_a_second_run_measures_nothing_and_finds_the_same(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = validate(capsys, bench, METRIC, "-o", "there")
+    scores = Path("there/scores.jsonl").read_bytes()
+    second = validate(capsys, bench, METRIC, METRIC, "-o", "there")
+    assert first["report"] == second["report"]
+    (totals,) = second["totals"]
+    assert (totals["done"], totals["skipped"]) == (0, 96), "and a metric that is named twice counts once"
+    assert Path("there/scores.jsonl").read_bytes() == scores
+    assert not Path("there/report.html").exists() and second["files"] == []
+
+
+def test_a_run_is_validated_with_its_labels_or_with_those_of_a_file(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = validate(capsys, bench, METRIC, "-o", "run")
+    own = validate(capsys, "run", METRIC, "-o", "elsewhere")
+    assert own["run"] == "run" and own["folder"] == "elsewhere"
+    assert own["report"] == made["report"]
+    assert not Path("elsewhere").exists(), "the scores stay with their reviews"
+    rows = ["id,system,rater,dimension,value"]
+    rows += [f"case-{n:03d},{s},me,useful,{n % 3}" for n in range(24) for s in ("weak", "best")]
+    Path("labels.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    mine = validate(capsys, "run", METRIC, "--labels", "labels.csv")
+    assert mine["folder"] == "validity-run"
+    (summary,) = mine["report"]["labels"]
+    assert (summary["dimension"], summary["raters"]) == ("useful", {"me": 48})
+    left_out = mine["report"]["metrics"][0]["correlations"][0]["rows"]["left_out"]
+    assert left_out == {"no human label": 48}
+    assert validate(capsys, "run", METRIC)["report"] == own["report"], "a file of labels is only read"
+
+
+def test_labels_that_were_put_right_since_count(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = validate(capsys, bench, METRIC)
+    made = study(24)
+    changed = label(made.outcomes[0], 5)
+    assert changed.value != made.labels[0].value
+    on: dict[str, list[Label]] = {}
+    for one in (changed, *made.labels[1:]):
+        on.setdefault(one.subject.case, []).append(one)
+    write(bench, [c.model_copy(update={"labels": tuple(on[c.id])}) for c in made.cases])
+    after = validate(capsys, bench, METRIC)
+    assert before["report"] != after["report"]
+    again = validate(capsys, "validity-mine", METRIC)
+    assert again["report"] == after["report"]
+    assert again["notes"] == ["1 labels of the run were given again later: the later ones count"]
+
+
+def test_dimensions_slices_and_stages_narrow_what_is_shown(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = validate(
+        capsys,
+        bench,
+        METRIC,
+        "--dimension",
+        "grade",
+        "--slice",
+        "language",
+        "--stage",
+        "where(fact='language', values=('java',))",
+    )["report"]
+    assert report["cases"] == 12
+    slices = report["metrics"][0]["slices"]
+    assert {row["value"] for row in slices if row["fact"] == "language"} == {"java"}
+
+
+def test_a_metric_that_needs_references_leaves_out_what_has_none(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = study(24)
+    cases = [
+        c.model_copy(
+            update={
+                "labels": tuple(one for one in made.labels if one.subject.case == c.id),
+                "references": () if at < 4 else c.references,
+            }
+        )
+        for at, c in enumerate(made.cases)
+    ]
+    write(bench, cases)
+    report = validate(capsys, bench, METRIC)["report"]
+    rows = report["metrics"][0]["correlations"][0]["rows"]
+    assert rows["rows"] == 80
+    assert rows["left_out"] == {"the metric does not apply: the case has no reference comment": 16}
+
+
+def test_bad_input_is_one_line_that_says_what_to_do(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no metrics" in refusal(capsys, bench, "blue") or "blue" in refusal(capsys, bench, "blue")
+    assert "nobody judged 'taste' (there are: grade)" in refusal(capsys, bench, METRIC, "--dimension", "taste")
+    assert "no case has the fact 'size' (there are: system, language)" in refusal(
+        capsys, bench, METRIC, "--slice", "size"
+    )
+    write(bench, [case(n) for n in range(24)])
+    error = refusal(capsys, bench, METRIC, "-o", "other")
+    assert "mine holds no judgements of people on reviews" in error and "--labels FILE.csv" in error
+    assert not Path("other").exists(), "nothing is left behind"
+    (bench / "reviews.jsonl").unlink()
+    assert "no reviews.jsonl" in refusal(capsys, bench, METRIC, "-o", "other")
+    assert "without recorded reviews" in refusal(capsys, "aacr_bench", METRIC)
+
+
+def test_a_folder_of_something_else_is_left_alone(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("notes").mkdir()
+    Path("notes/todo.txt").write_text("milk", encoding="utf-8")
+    assert "todo.txt" in refusal(capsys, bench, METRIC, "-o", "notes")
+    assert [path.name for path in Path("notes").iterdir()] == ["todo.txt"]
+
+
+def test_graded_reviews_from_one_command(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = shared_data / "graded-reviews"
+    found = validate(capsys, "graded_reviews", "exact_match", "--from", source)["report"]
+    assert (found["cases"], found["reviews"]) == (1291, 5164)
+    spearman = found["metrics"][0]["correlations"][0]["spearman"]
+    assert spearman["value"] == pytest.approx(0.2836, abs=0.0005)
