@@ -12,8 +12,8 @@ import hashlib
 import os
 import sqlite3
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -66,26 +66,28 @@ class VectorCache:
         if not self.file.exists():
             return found
         keys = {_key(text): text for text in texts}
-        with self._connection() as connection:
-            if connection is not None:
-                for some in _batches(list(keys)):
-                    marks = ",".join("?" * len(some))
-                    rows = connection.execute(
-                        f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})",
-                        [_model(model), *some],
-                    )
-                    found.update((keys[k], np.frombuffer(v, dtype="<f4")) for k, v in rows if v and len(v) % 4 == 0)
+
+        def read(connection: sqlite3.Connection) -> None:
+            for some in _batches(list(keys)):
+                marks = ",".join("?" * len(some))
+                query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
+                rows = connection.execute(query, [_model(model), *some])
+                found.update((keys[k], np.frombuffer(v, dtype="<f4")) for k, v in rows if v and len(v) % 4 == 0)
+
+        self._use(read)
         return found
 
     def put(self, model: str, vectors: Mapping[str, Floats]) -> None:
         """Keep these vectors, by text; what is there already stays."""
         rows = [(_model(model), _key(text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
-        with self._connection() as connection:
-            if connection is not None:
-                connection.execute("BEGIN IMMEDIATE")
-                connection.executemany("INSERT OR IGNORE INTO vectors (model, text, vector) VALUES (?, ?, ?)", rows)
-                self._shrink(connection)
-                connection.execute("COMMIT")
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("INSERT OR IGNORE INTO vectors (model, text, vector) VALUES (?, ?, ?)", rows)
+            self._shrink(connection)
+            connection.execute("COMMIT")
+
+        self._use(write)
 
     def _shrink(self, connection: sqlite3.Connection) -> None:
         sizes = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count")]
@@ -94,11 +96,9 @@ class VectorCache:
             quarter = "SELECT id FROM vectors ORDER BY id LIMIT (SELECT count(*) / 4 FROM vectors)"
             connection.execute(f"DELETE FROM vectors WHERE id IN ({quarter})")
 
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection | None]:
-        """A connection, None where there can be none; a broken file is set aside."""
+    def _use(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Do `work` on a connection, if there can be one; a broken file is set aside."""
         if not self._usable:
-            yield None
             return
         opened = None
         try:
@@ -108,7 +108,7 @@ class VectorCache:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute(_SCHEMA)
-                yield connection
+                work(connection)
         except sqlite3.OperationalError as error:  # locked, read-only, disk full, another program's table
             self._usable = "locked" in str(error)
             _warn(f"the cache of vectors at {self.file} is not used: {error}")

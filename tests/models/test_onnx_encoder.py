@@ -1,0 +1,228 @@
+"""The local route: MiniLM and tiny models, held against a forward pass in plain numpy."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tiny_models
+from numpy_bert import hidden_states, read_weights
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.models._onnx_encoder import OnnxEmbedder, threads
+from reviewbench.models.embeddings import DEFAULT, embedder
+
+SENTENCES = (
+    "Please check for null before calling close().",
+    "This leaks the connection when `commit` raises: use a context manager.",
+    "nit",
+    "Why O(n²)? Die Schleife läuft über alle Paare – 例えば並べ替え。 🙂",
+    "x = {'a': [1, 2, 3]}\nreturn x.get('b') or []",
+    "",
+    "Could we name this `retries_left` rather than `n`? " * 12,
+)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> OnnxEmbedder:
+    return OnnxEmbedder("tiny", tiny_models.write_model(tmp_path / "tiny"))
+
+
+def test_minilm_is_the_original_model() -> None:
+    model = embedder(DEFAULT, cache=False)
+    assert isinstance(model, OnnxEmbedder)
+    assert (model.dimensions, model.longest, model.settings.limit, model.settings.pooling) == (384, 256, 512, "mean")
+    found = model.vectors(SENTENCES)
+    assert found.shape == (len(SENTENCES), 384)
+    assert found.dtype == np.float32
+    weights = read_weights(model.folder / "model.safetensors")
+    for vector, one in zip(found, model.tokens(SENTENCES), strict=True):
+        expected = hidden_states(weights, dict(model.settings.config), one.ids.tolist())[-1].mean(axis=0)
+        assert np.abs(vector - expected / np.linalg.norm(expected)).max() < 1e-5  # 4e-7 where it was written
+
+
+def test_minilm_token_states_are_those_of_each_layer() -> None:
+    model = embedder(DEFAULT, cache=False)
+    assert isinstance(model, OnnxEmbedder)
+    weights = read_weights(model.folder / "model.safetensors")
+    for layer in (0, 3, None):
+        states = model.tokens(SENTENCES[:2], layer=layer)
+        for one in states:
+            expected = hidden_states(weights, dict(model.settings.config), one.ids.tolist())
+            assert np.abs(one.vectors - expected[-1 if layer is None else layer]).max() < 1e-4
+
+
+def test_tokens_know_their_characters(tiny: OnnxEmbedder) -> None:
+    text = "  the NULL\tcheck?"
+    one = tiny.tokens([text])[0]
+    assert one.tokens == ("[CLS]", "the", "null", "check", "?", "[SEP]")
+    assert one.special.tolist() == [True, False, False, False, False, True]
+    covered = [text[start:end] for start, end in one.offsets.tolist()]
+    assert covered == ["", "the", "NULL", "check", "?", ""]
+    assert one.vectors.shape == (6, tiny_models.HIDDEN)
+    assert not one.cut
+
+
+def test_long_texts_are_cut_and_counted(tiny: OnnxEmbedder) -> None:
+    fits, over = "lock " * 10, "lock " * 11  # with [CLS] and [SEP] 12 tokens, and 13
+    assert tiny.longest == 12
+    assert tiny.cut([over, fits, over, ""]).tolist() == [True, False, True, False]
+    assert np.array_equal(*tiny.vectors([over, fits + "and whatever else"]))
+    assert [len(one.ids) for one in tiny.tokens([over], longest=5)] == [5]
+    whole = tiny.tokens([over * 9], longest=1000)[0]
+    assert len(whole.ids) == tiny_models.POSITIONS  # the network has room for no more
+    assert whole.cut
+
+
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_a_vector_does_not_depend_on_its_company(texts: list[str]) -> None:
+    model = shared_tiny()
+    together = model.vectors(texts)
+    assert np.isfinite(together).all()
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-6)
+    for text, vector in zip(texts, together, strict=True):
+        assert np.array_equal(model.vectors([text])[0], vector)
+
+
+_SHARED: list[OnnxEmbedder] = []
+
+
+def shared_tiny() -> OnnxEmbedder:
+    """One model for all examples of a property."""
+    if not _SHARED:
+        import tempfile
+
+        _SHARED.append(OnnxEmbedder("tiny", tiny_models.write_model(Path(tempfile.mkdtemp()) / "tiny")))
+    return _SHARED[0]
+
+
+def test_vectors_are_the_same_however_many_threads_there_are(tmp_path: Path) -> None:
+    folder = tiny_models.write_model(tmp_path / "tiny", longest=None)
+    program = (
+        "import sys, hashlib\n"
+        "from reviewbench.models.embeddings import embedder\n"
+        "texts = [f'lock {n % 7} ' * (n % 40) + f'leak {n}' for n in range(3000)]\n"
+        "vectors = embedder(sys.argv[1], cache=False).vectors(texts)\n"
+        "print(vectors.shape, hashlib.sha256(vectors.tobytes()).hexdigest())\n"
+    )
+    answers = set()
+    for count in ("1", "3"):
+        environment = {**os.environ, "OMP_NUM_THREADS": count}
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(folder)], env=environment, capture_output=True, text=True, check=True
+        )
+        answers.add(done.stdout)
+    assert len(answers) == 1
+    assert "(3000, 16)" in answers.pop()
+
+
+def test_odd_texts_have_vectors(tiny: OnnxEmbedder) -> None:
+    odd = ["", " \n", "\ud83d half a pair", "🙂" * 100, "\x00", "a" * 1_000_000, "ﷺ", "\u202e back", "x\u0301"]
+    found = tiny.vectors(odd)
+    assert np.isfinite(found).all()
+    assert tiny.vectors([]).shape == (0, tiny_models.HIDDEN)
+    assert tiny.tokens([]) == []
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
+def test_pooling(tmp_path: Path, pooling: str) -> None:
+    model = OnnxEmbedder("tiny", tiny_models.write_model(tmp_path / "tiny", pooling=pooling))
+    states = model.tokens(["the missing test"])[0].vectors.astype(np.float64)
+    expected = {"mean": states.mean(axis=0), "cls": states[0], "max": states.max(axis=0)}[pooling]
+    assert np.abs(model.vectors(["the missing test"])[0] - expected / np.linalg.norm(expected)).max() < 1e-6
+
+
+@pytest.mark.parametrize("file", ["onnx/model.onnx", "model.onnx"])
+def test_an_onnx_file_gives_the_same(tmp_path: Path, file: str) -> None:
+    built = OnnxEmbedder("tiny", tiny_models.write_model(tmp_path / "built"))
+    folder = tiny_models.write_model(tmp_path / "onnx")
+    tiny_models.write_onnx(folder, file)
+    model = OnnxEmbedder("onnx", folder)
+    assert model.dimensions == tiny_models.HIDDEN
+    assert np.abs(model.vectors(SENTENCES) - built.vectors(SENTENCES)).max() < 1e-6
+    assert model.fingerprint != built.fingerprint
+    with pytest.raises(UserError, match="its last layer alone"):
+        model.tokens(["a"], layer=1)
+
+
+def test_the_fingerprint_is_of_weights_tokenizer_and_settings(tmp_path: Path) -> None:
+    def made(name: str, **changes: object) -> str:
+        folder = tiny_models.write_model(tmp_path / name, **changes)  # type: ignore[arg-type]
+        return OnnxEmbedder(name, folder).fingerprint
+
+    prints = [made("a"), made("seed", seed=1), made("pooling", pooling="cls"), made("longest", longest=8)]
+    prints += [made("heads", num_attention_heads=2)]
+    folder = tiny_models.write_model(tmp_path / "tokenizer")
+    changed = json.loads((folder / "tokenizer.json").read_text())
+    changed["normalizer"]["lowercase"] = False
+    (folder / "tokenizer.json").write_text(json.dumps(changed))
+    prints.append(OnnxEmbedder("tokenizer", folder).fingerprint)
+    assert len(set(prints)) == len(prints)
+    assert made("b") == prints[0]
+
+
+def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> None:
+    folder = tiny_models.write_model(tmp_path / "tiny")
+    with pytest.raises(UserError, match="wrong checksum"):
+        _ = OnnxEmbedder(DEFAULT, folder, official="0" * 64).fingerprint
+
+
+def test_broken_folders_are_named(tmp_path: Path) -> None:
+    def refused(folder: Path, words: str) -> None:
+        with pytest.raises(UserError, match=words) as raised:
+            OnnxEmbedder("broken", folder).vectors(["a"])
+        assert "\n" not in str(raised.value)
+
+    refused(tmp_path / "nowhere", "is no folder")
+    (tmp_path / "empty").mkdir()
+    refused(tmp_path / "empty", r"holds no config\.json")
+    folder = tiny_models.write_model(tmp_path / "model")
+    (folder / "model.safetensors").rename(folder / "aside")
+    refused(folder, "holds no weights")
+    (folder / "model.safetensors").write_bytes((folder / "aside").read_bytes()[:-7])
+    refused(folder, "cut off")
+    (folder / "model.safetensors").unlink()
+    (folder / "model.onnx").write_bytes(b"no graph")
+    refused(folder, "onnxruntime cannot load")
+    (folder / "tokenizer.json").write_text("{}")
+    refused(folder, "is no tokenizer")
+    (folder / "tokenizer.json").unlink()
+    refused(folder, "holds no tokenizer")
+    other = tiny_models.write_model(tmp_path / "other", model_type="t5")
+    refused(other, "the architecture 't5'")
+
+
+def test_a_graph_that_is_no_text_encoder_is_refused(tmp_path: Path) -> None:
+    import onnx
+
+    folder = tiny_models.write_model(tmp_path / "model")
+    file = tiny_models.write_onnx(folder)
+    model = onnx.load_model(str(file))
+    extra = onnx.helper.make_tensor_value_info("pixel_values", onnx.TensorProto.FLOAT, [1])
+    model.graph.input.append(extra)
+    onnx.save_model(model, str(file))
+    with pytest.raises(UserError, match="wants pixel_values"):
+        OnnxEmbedder("m", folder).vectors(["a"])
+
+
+def test_a_config_without_numbers_is_refused(tmp_path: Path) -> None:
+    folder = tiny_models.write_model(tmp_path / "tiny", hidden_size="wide")
+    with pytest.raises(BadInput, match="other than a number"):
+        OnnxEmbedder("tiny", folder)
+
+
+def test_threads_follow_the_usual_variable() -> None:
+    program = "from reviewbench.models._onnx_encoder import threads; print(threads())"
+    for told, expected in (("4,2", "4"), ("0", None)):
+        environment = {**os.environ, "OMP_NUM_THREADS": told}
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
+        assert done.stdout.decode().strip() == (expected or str(len(os.sched_getaffinity(0))))
+    assert threads() >= 1

@@ -1,0 +1,135 @@
+"""The cache of vectors: several processes, broken files, places that cannot be written to."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reviewbench.models._vector_cache import VectorCache
+
+MODEL, OTHER = "ab" * 32, "cd" * 32
+
+
+def vector(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return np.array(values, dtype=np.float32)
+
+
+def test_what_was_put_comes_back_to_the_bit(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path / "deep" / "vectors.sqlite")
+    texts = ["one", "two", "", "\ud83d", "ünï" * 1000]
+    assert cache.get(MODEL, texts) == {}
+    written = {text: vector(n, 1 / 3, -0.0) for n, text in enumerate(texts)}
+    cache.put(MODEL, written)
+    found = VectorCache(cache.file).get(MODEL, [*texts, "unknown"])
+    assert found.keys() == written.keys()
+    assert all(found[text].tobytes() == written[text].tobytes() for text in texts)
+    assert VectorCache(cache.file).get(OTHER, texts) == {}
+    cache.put(MODEL, {"one": vector(9, 9, 9)})
+    assert cache.get(MODEL, ["one"])["one"][0] == 0, "what is there stays"
+
+
+def test_no_text_is_in_the_file(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path / "vectors.sqlite")
+    cache.put(MODEL, {"a confidential comment": vector(1)})
+    assert b"confidential" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_several_processes_lose_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "vectors.sqlite"
+    program = (
+        "import sys, numpy as np\n"
+        "from pathlib import Path\n"
+        "from reviewbench.models._vector_cache import VectorCache\n"
+        "cache, me = VectorCache(Path(sys.argv[1])), int(sys.argv[2])\n"
+        "for n in range(25):\n"
+        f"    cache.put('{MODEL}', {{f'{{me}}-{{n}}-{{k}}': np.full(8, n, dtype=np.float32) for k in range(4)}})\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", program, str(file)]
+    writers = [subprocess.Popen([*command, str(me)], stderr=subprocess.PIPE) for me in range(4)]
+    for writer in writers:
+        _, said = writer.communicate()
+        assert writer.returncode == 0, said.decode()
+    wanted = [f"{me}-{n}-{k}" for me in range(4) for n in range(25) for k in range(4)]
+    assert VectorCache(file).get(MODEL, wanted).keys() == set(wanted)
+
+
+@pytest.mark.parametrize(
+    "damage", [b"no database at all, but long enough to look like one" * 40, b"SQLite format 3\x00"]
+)
+def test_a_broken_file_is_set_aside(tmp_path: Path, damage: bytes) -> None:
+    file = tmp_path / "vectors.sqlite"
+    file.write_bytes(damage)
+    cache = VectorCache(file)
+    with pytest.warns(RuntimeWarning, match=r"set aside as vectors\.sqlite\.broken"):
+        assert cache.get(MODEL, ["a"]) == {}
+    assert (tmp_path / "vectors.sqlite.broken").read_bytes().startswith(damage[:16])
+    cache.put(MODEL, {"a": vector(1, 2)})
+    assert cache.get(MODEL, ["a"])["a"].tolist() == [1, 2]
+
+
+def test_a_file_broken_in_its_middle_is_set_aside(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path / "vectors.sqlite")
+    cache.put(MODEL, {f"text {n}": np.full(300, n, dtype=np.float32) for n in range(200)})
+    data = bytearray(cache.file.read_bytes())
+    data[4096 : len(data)] = b"\xff" * (len(data) - 4096)
+    cache.file.write_bytes(data)
+    with pytest.warns(RuntimeWarning, match="set aside"):
+        cache.get(MODEL, ["text 1", "text 150"])
+        cache.put(MODEL, {"text 1": vector(5)})
+    cache.put(MODEL, {"text 1": vector(5)})
+    assert cache.get(MODEL, ["text 1"])["text 1"].tolist() == [5]
+
+
+def test_a_place_that_cannot_be_written_to_costs_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    cache = VectorCache(tmp_path / "file" / "vectors.sqlite")
+    with pytest.warns(RuntimeWarning, match="no cache of vectors can be kept"):
+        cache.put(MODEL, {"a": vector(1)})
+    assert cache.get(MODEL, ["a"]) == {}
+
+
+def test_another_programs_table_is_left_alone(tmp_path: Path) -> None:
+    import sqlite3
+
+    file = tmp_path / "vectors.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE vectors (something TEXT)")
+    connection.close()
+    cache = VectorCache(file)
+    with pytest.warns(RuntimeWarning, match="is not used"):
+        assert cache.get(MODEL, ["a"]) == {}
+    assert file.exists()
+
+
+def test_the_oldest_quarter_goes_when_the_file_is_full(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path / "vectors.sqlite", largest=400_000)
+    for n in range(60):
+        cache.put(MODEL, {f"{n}-{k}": np.full(256, n, dtype=np.float32) for k in range(10)})
+    assert cache.file.stat().st_size < 600_000
+    assert cache.get(MODEL, ["0-0"]) == {}
+    assert len(cache.get(MODEL, [f"59-{k}" for k in range(10)])) == 10
+
+
+def test_where_it_lies(tmp_path: Path) -> None:
+    program = "from reviewbench.models._vector_cache import open_cache; c = open_cache(); print(c.file if c else None)"
+
+    def place(**variables: str) -> str:
+        kept = {
+            name: value for name, value in os.environ.items() if name not in ("REVIEWBENCH_CACHE", "XDG_CACHE_HOME")
+        }
+        environment = {**kept, **variables}
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
+        return done.stdout.decode().strip()
+
+    home = str(tmp_path)
+    assert place(REVIEWBENCH_CACHE=f"{home}/own", XDG_CACHE_HOME="/x") == f"{home}/own/vectors.sqlite"
+    assert place(XDG_CACHE_HOME=f"{home}/xdg") == f"{home}/xdg/reviewbench/vectors.sqlite"
+    assert place(XDG_CACHE_HOME="relative", HOME=home) == f"{home}/.cache/reviewbench/vectors.sqlite"
+    assert place(REVIEWBENCH_CACHE="off") == "None"
+    assert place(REVIEWBENCH_CACHE="") == "None"
+    assert list(tmp_path.iterdir()) == [], "asking creates nothing"
