@@ -46,7 +46,7 @@ def policy_of(dataset: str, wanted: bool | None) -> Policy:
         return Policy("all", "" if allowed else "packed as asked (--with-texts)", licence)
     if allowed:
         return Policy("all", "", licence)
-    return Policy("own", f"the licence of {word} does not say that its texts may be passed on: {licence}", licence)
+    return Policy("own", f"{word} is under no licence that lets everybody pass its texts on ({licence})", licence)
 
 
 def _is_plugin(word: str) -> bool:
@@ -119,8 +119,7 @@ def whole_run(contents: Contents, stored: StoredRun, target: Path, source: Path 
     check_withheld(contents, entry, "labels", given.labels)
     bare = [case.model_copy(update={"labels": ()}) for case in given.cases]
     (folder / CASES).write_bytes(b"".join(case.to_line() for case in bare))
-    outcomes = sorted([*stored.outcomes, *came], key=lambda o: (o.system, o.case, o.attempt))
-    (folder / REVIEWS).write_bytes(b"".join(outcome.to_line() for outcome in outcomes))
+    (folder / REVIEWS).write_bytes(b"".join(outcome.to_line() for outcome in [*came, *stored.outcomes]))
     (folder / LABELS).write_bytes(b"".join(label.to_line() for label in given.labels))
     return folder
 

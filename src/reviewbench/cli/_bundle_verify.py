@@ -12,6 +12,7 @@ from pydantic import Field
 from reviewbench import __version__
 from reviewbench.cli._bundle_data import whole_run
 from reviewbench.cli._bundle_tables import LABELS, Settings, make_tables
+from reviewbench.cli._bundle_validity import make_again, stored_report
 from reviewbench.cli._output import Progress
 from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
@@ -20,7 +21,7 @@ from reviewbench.core.plugins import load, short_spec
 from reviewbench.core.protocols import Metric
 from reviewbench.engine import recheck
 from reviewbench.engine.archive import unpack
-from reviewbench.engine.bundle import BUNDLE, FORMAT, BundleManifest, versions
+from reviewbench.engine.bundle import BUNDLE, FORMAT, VALIDITY, BundleManifest, RunEntry, versions
 from reviewbench.engine.recheck import Contents, Difference, Differs, StoredRun
 
 
@@ -141,6 +142,8 @@ class _Check:
         entry = run.entry
         if self.tables_only:
             self.not_measured.update({f"{entry.folder}: all metrics": "left out as asked (--tables-only)"})
+            if entry.validity:
+                stored_report(self.contents, entry)
             return
         if entry.texts != "all" and source is None:
             raise UserError(
@@ -158,6 +161,22 @@ class _Check:
                 continue
             self.notes += recheck.measure_again(self.contents, run, folder, spec, self.progress)
             self.scores += len(run.scores[spec])
+        if entry.validity:
+            self._validity(entry, folder)
+
+    def _validity(self, entry: RunEntry, folder: Path) -> None:
+        """The validity report, made again from the run that was just measured again."""
+        apart = [spec for spec in entry.metrics if recheck.asks_a_model(spec) or self._brought(spec)]
+        if apart:
+            why = f"it rests on {short_spec(load(Metric, apart[0]))}"
+            self.not_measured[f"{VALIDITY}/{entry.name}"] = f"its tables were held against it, but {why}"
+            stored_report(self.contents, entry)
+            return
+        self.figures += make_again(self.contents, entry, folder, self.work / f"{entry.name}.validity", self.progress)
+
+    def _brought(self, spec: str) -> bool:
+        """Whether a metric reads a file that lies elsewhere now."""
+        return recheck.metric_of(self.contents, spec) != load(Metric, spec)
 
     def _tables(self, stored: Sequence[StoredRun]) -> None:
         contents, manifest = self.contents, self.contents.manifest
@@ -191,7 +210,7 @@ class _Check:
             content=self.contents.manifest.content,
             ok=difference is None,
             difference=difference,
-            files=len(self.contents.found),
+            files=len(self.contents.manifest.files),
             reviews=self.reviews,
             scores=self.scores,
             figures=self.figures,

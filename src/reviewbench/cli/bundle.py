@@ -14,6 +14,7 @@ from reviewbench import __version__
 from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.cli._bundle_data import policy_of
 from reviewbench.cli._bundle_tables import Settings, csv_texts, make_tables
+from reviewbench.cli._bundle_validity import stage_validity
 from reviewbench.cli._bundle_verify import VerifyResult, verify
 from reviewbench.cli._output import Progress, emit, json_option, note, progress_bar, seed_option
 from reviewbench.core.base import Record
@@ -137,7 +138,8 @@ def _stage(runs: Sequence[str | Path], folder: Path, texts: bool | None) -> list
         taken = [entry.name for entry in entries]
         name = _run_name(place.name, taken)
         policy = policy_of(opened.manifest.dataset, texts)
-        entries.append(stage(opened, name, folder, texts=policy.texts, why=policy.why, licence=policy.licence))
+        entry = stage(opened, name, folder, texts=policy.texts, why=policy.why, licence=policy.licence)
+        entries.append(stage_validity(opened.path, entry, folder))
     if not any(entry.metrics for entry in entries):
         raise UserError(f"{runs[0]} was not scored yet", remedy=f"reviewbench score {runs[0]} hits")
     return entries

@@ -28,7 +28,7 @@ from reviewbench.engine.store import CASES, LABELS, LOCK, MANIFEST, REVIEWS, SCO
 
 FORMAT = 1
 BUNDLE, README, OUTLINE = "bundle.json", "README.md", "outline.jsonl"
-RUNS, TABLES, PARAMETERS = "runs", "tables", "parameters"
+RUNS, TABLES, PARAMETERS, VALIDITY = "runs", "tables", "parameters", "validity"
 LARGEST_PARAMETER = 64 * 1024 * 1024  # bytes; a larger file is a model, which a bundle does not hold
 LONGEST_FACT = 80  # characters; a longer fact is a text, which an outline has none of
 RECORDED = "recorded"
@@ -74,7 +74,8 @@ class RunEntry(Record):
     """One run in the bundle. `texts`: all, only what is no part of the data set (own), or none; `why` says why.
 
     `withheld` counts and hashes what is left out: reviews, labels (the benchmark's hash stands for the cases).
-    `left_out` names files of the run folder that are not part of the bundle, with the reason.
+    `left_out` names files of the run folder that are not part of the bundle, with the reason. `validity` says whether
+    the report that `validate` left in the run folder is there.
     """
 
     name: str
@@ -85,6 +86,7 @@ class RunEntry(Record):
     texts: Texts
     why: str = ""
     metrics: tuple[str, ...] = ()
+    validity: bool = False
     withheld: Mapping[str, Withheld] = Field(default_factory=dict)
     left_out: Mapping[str, str] = Field(default_factory=dict)
 
@@ -161,14 +163,14 @@ def file_entry(path: Path) -> FileEntry:
 
 
 def stage(run: RunFolder, name: str, target: Path, *, texts: Texts, why: str, licence: str) -> RunEntry:
-    """Copy what a bundle holds of a run into `target/runs/NAME`, sorted, without paths of this machine.
+    """Copy what a bundle holds of a run into `target/runs/NAME`, without paths of this machine.
 
     Raises UserError for a run that was scored in part: a table of it would not be what it seems.
     """
     folder = target / RUNS / name
     folder.mkdir(parents=True)
     cases = _own_cases(run)
-    outcomes = sorted(run.outcomes(), key=lambda o: (o.system, o.case, o.attempt))
+    outcomes = run.outcomes()  # in their order, which splits drawn at random depend on
     scores = sorted(run.scores(), key=lambda s: (s.metric, s.system, s.case, s.attempt))
     _check_complete(run.path, outcomes, scores)
     labels = run.labels()

@@ -94,13 +94,17 @@ class Contents:
             row = f"line {error.record}" if error.record is not None else ""
             raise self.differs(name, "a record", str(error), row=row, column=error.field) from None
 
+    def read_one(self, model: type[R], name: str) -> R:
+        """The one record that a whole file is. What is no record is a difference."""
+        try:
+            return parse_record(model, (self.folder / name).read_bytes(), name)
+        except BadInput as error:
+            raise self.differs(name, "a record", str(error), column=error.field) from None
+
     def manifest_of(self, entry: RunEntry) -> Manifest:
         """The manifest of a run. Raises Differs where it is of another benchmark, or is none."""
         name = f"{entry.folder}/{MANIFEST}"
-        try:
-            found = parse_record(Manifest, (self.folder / name).read_bytes(), name)
-        except BadInput as error:
-            raise self.differs(name, "a manifest", str(error), column=error.field) from None
+        found = self.read_one(Manifest, name)
         for column, stored, there in (
             ("benchmark", entry.benchmark, found.benchmark),
             ("dataset", entry.dataset, found.dataset),

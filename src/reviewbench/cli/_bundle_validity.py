@@ -1,0 +1,115 @@
+"""The validity report of a run folder in a bundle: packed with its tables, made again when the bundle is checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reviewbench.analysis.judged import human_values
+from reviewbench.analysis.validity import LENGTH
+from reviewbench.cli._judged_runs import open_run
+from reviewbench.cli._output import Progress
+from reviewbench.cli.validate import RESULT, validate
+from reviewbench.core.errors import UserError
+from reviewbench.core.parsing import parse_record
+from reviewbench.core.validity import ValidityReport
+from reviewbench.engine.bundle import VALIDITY, RunEntry
+from reviewbench.engine.journal import write_whole
+from reviewbench.engine.recheck import Contents, compare_tables, count_figures, first_difference
+from reviewbench.views.validity_csv import csv_tables
+
+FOLDS = 10  # of calibrations, where a report has none to tell the number from
+_LABELS = 4  # columns that name a row
+
+
+def stage_validity(run: Path, entry: RunEntry, folder: Path) -> RunEntry:
+    """Copy the report that `validate` left in a run folder, and its tables, into `folder`; the entry says so.
+
+    A report of other labels or metrics than the run's is left out, with the reason: it could not be made again.
+    """
+    file = run / RESULT
+    if not file.is_file():
+        return entry
+    report = parse_record(ValidityReport, file.read_bytes(), str(file))
+    tables = csv_tables(report).keys()
+    others = {name: why for name, why in entry.left_out.items() if name not in tables and name != RESULT}
+    if why := _not_of(run, entry, report):
+        return entry.model_copy(update={"left_out": {**others, RESULT: why}})
+    packed = report if entry.texts == "all" else without_texts(report)
+    target = folder / VALIDITY / entry.name
+    target.mkdir(parents=True)
+    write_whole(target / RESULT, packed.model_dump_json(indent=1).encode())
+    for name, text in csv_tables(packed).items():
+        write_whole(target / name, text.encode("utf-8", "replace"))
+    return entry.model_copy(update={"left_out": others, "validity": True})
+
+
+def _not_of(run: Path, entry: RunEntry, report: ValidityReport) -> str:
+    """Why a report cannot be made again from the run; empty when it can."""
+    if report.benchmark != entry.benchmark:
+        return "is a report on other cases"
+    if missing := [one.label for one in report.metrics if one.metric not in (*entry.metrics, LENGTH)]:
+        return f"is a report on {missing[0]}, with which the run was not scored"
+    try:
+        judged = open_run(str(run), None)
+    except UserError as error:
+        return str(error)
+    with judged.run:
+        known = {human.dimension: human.summary for human in human_values(judged.labels, judged.scales)[0]}
+    if any(known.get(summary.dimension) != summary for summary in report.labels):
+        return "was made with labels that the run does not hold (validate --labels)"
+    return ""
+
+
+def without_texts(report: ValidityReport) -> ValidityReport:
+    """The report without the reviews and references that it quotes."""
+    blank = {"hypothesis": "", "reference": ""}
+    metrics = [
+        one.model_copy(
+            update={
+                side: tuple(row.model_copy(update=blank) for row in getattr(one, side)) for side in ("over", "under")
+            }
+        )
+        for one in report.metrics
+    ]
+    return report.model_copy(update={"metrics": tuple(metrics)})
+
+
+def stored_report(contents: Contents, entry: RunEntry) -> ValidityReport:
+    """The report as the bundle holds it, its tables held against it. Raises Differs."""
+    place = f"{VALIDITY}/{entry.name}"
+    found = contents.read_one(ValidityReport, f"{place}/{RESULT}")
+    for name, text in csv_tables(found).items():
+        compare_tables(contents, f"{place}/{name}", text, _LABELS)
+    return found
+
+
+def make_again(contents: Contents, entry: RunEntry, run: Path, work: Path, progress: Progress | None) -> int:
+    """Make the report of `run` (a whole run folder, measured) again; how many figures were the same. Raises Differs."""
+    name = f"{VALIDITY}/{entry.name}/{RESULT}"
+    stored = stored_report(contents, entry)
+    folds = [one.folds for metric in stored.metrics for one in metric.calibrated]
+    again = validate(
+        str(run),
+        *(metric for metric in dict.fromkeys(one.metric for one in stored.metrics) if metric != LENGTH),
+        out=work,
+        dimensions=[summary.dimension for summary in stored.labels],
+        slices=list(dict.fromkeys(row.fact for one in stored.metrics for row in one.slices)),
+        resamples=stored.resamples,
+        seed=stored.seed,
+        folds=max(folds, default=FOLDS),
+        progress=progress,
+    ).report
+    found = again if entry.texts == "all" else without_texts(again)
+    for at, (old, new) in enumerate(zip(stored.metrics, found.metrics, strict=False)):
+        if difference := first_difference(
+            old.model_dump(mode="json", exclude={"pins"}), new.model_dump(mode="json", exclude={"pins"})
+        ):
+            column, one, other = difference
+            raise contents.differs(name, one, other, row=f"metrics[{at}] {old.label}, {old.dimension}", column=column)
+    rest = {"metrics"}
+    if difference := first_difference(
+        stored.model_dump(mode="json", exclude=rest), found.model_dump(mode="json", exclude=rest)
+    ):
+        column, one, other = difference
+        raise contents.differs(name, one, other, column=column)
+    return sum(count_figures(text) for text in csv_tables(stored).values())
