@@ -90,3 +90,14 @@ def test_names_beside_lines_never_overlap(places: list[float]) -> None:
     assert len(moved) == len(places)
     assert all(b - a >= validity_overviews.GAP - 1e-6 for a, b in pairwise(moved))
     assert all(place <= 300 for place in moved)
+
+
+@needs_plots
+def test_what_has_no_value_draws_nothing_and_breaks_nothing(report: ValidityReport) -> None:
+    nothing = toys.figure(None, 0, reason=toys.CONSTANT)
+    rows = tuple(row.model_copy(update={"mean": nothing, "median": nothing}) for row in report.metrics[0].grades)
+    blank = report.metrics[0].model_copy(update={"grades": rows, "ranking": None})
+    called = words.names(report)
+    assert "<svg" in validity_overviews.sensitivity([blank], called, "s", 520)
+    assert "<svg" in validity_overviews.bump([blank], called, "b", 326, numbered=True)
+    assert "<svg" in validity_overviews.forest([], called, "f", 326)

@@ -11,10 +11,12 @@ import pytest
 
 import validity_toys as toys
 from html_pages import Page
-from reviewbench.core.validity import HeatMap, ValidityReport
+from reviewbench.core.validity import HeatMap, MetricValidity, Ranking, ValidityReport
 from reviewbench.views import figures, plots
 from reviewbench.views import validity_words as words
+from reviewbench.views.validity_csv import csv_tables
 from reviewbench.views.validity_report import MOST_TEXT, excerpt, heat, render
+from reviewbench.views.validity_tables import validity
 
 NAMES = ("plain", "awkward", "hostile")
 
@@ -158,6 +160,34 @@ def test_without_the_extra_the_numbers_are_there_and_the_remedy(
         for row in metric.grades:
             assert words.score(row.median.value, metric.unit) in shown
     assert "Ranks as a table" in shown
+
+
+def test_whatever_a_metric_lacks_is_left_out(plain: ValidityReport, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plots, "available", lambda: False)
+    whole = plain.metrics[0]
+    nothing = toys.figure(None, 0, reason="nobody looked")
+    optional = [name for name, field in MetricValidity.model_fields.items() if field.default in ((), None)]
+    lacking = [whole.model_copy(update={name: None if name in ("heat_map", "ranking") else ()}) for name in optional]
+    lacking.append(whole.model_copy(update={"correlations": ()}))
+    lacking.append(whole.model_copy(update={"ranking": Ranking(systems=(), spearman=nothing, kendall=nothing)}))
+    lacking.append(whole.model_copy(update={"classifiers": whole.classifiers[:1], "grades": whole.grades[:1]}))
+    lacking.append(
+        whole.model_copy(
+            update={
+                "sweeps": tuple(s.model_copy(update={"best": None, "auc": nothing, "points": ()}) for s in whole.sweeps)
+            }
+        )
+    )
+    assert len(lacking) > 12
+    named = tuple(m.model_copy(update={"metric": f"m{at}()", "label": f"m{at}"}) for at, m in enumerate(lacking))
+    page = Page(render(plain.model_copy(update={"metrics": named})))
+    assert page.open == []
+    assert "nobody looked" in "".join(page.text)
+    for metric in named:
+        alone = plain.model_copy(update={"metrics": (metric,)})
+        assert Page(render(alone)).open == []
+        assert validity(alone)
+        assert csv_tables(alone)
 
 
 def test_a_report_of_nothing_is_a_page() -> None:

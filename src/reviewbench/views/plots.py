@@ -6,7 +6,7 @@ They need the extra `plots`; without it the report says so and shows the same nu
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reviewbench.core.errors import MissingExtra
@@ -197,8 +197,13 @@ def load_altair() -> Any:
     return altair
 
 
-def draw(chart: Any, name: str, title: str, description: str) -> str:
-    """The chart as SVG in the page's colours; `title` and `description` are read aloud."""
+def draw(
+    chart: Any, name: str, title: str, description: str, data: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+) -> str:
+    """The chart as SVG in the page's colours; `title` and `description` are read aloud.
+
+    `data` are the rows of the data that the chart only names: Altair copies rows at every step that it holds itself.
+    """
     import vl_convert
 
     axis = {
@@ -206,6 +211,7 @@ def draw(chart: Any, name: str, title: str, description: str) -> str:
         "titleColor": svg.MUTED, "labelFontSize": 11, "titleFontSize": 11, "gridOpacity": 0.5,
     }  # fmt: skip
     config = {"background": "#00000000", "view": {"stroke": None}, "axis": axis}
-    spec = chart.to_dict(validate=False) | {"config": config}  # checking the spec takes longer than drawing it
-    drawn = vl_convert.vegalite_to_svg(spec)
+    spec = chart.to_dict(validate=False)  # checking a spec takes longer than drawing it
+    datasets = {**spec.get("datasets", {}), **(data or {})}
+    drawn = vl_convert.vegalite_to_svg(spec | {"config": config, "datasets": datasets})
     return svg.adapt(drawn, name, figures.visible(title), figures.visible(description))

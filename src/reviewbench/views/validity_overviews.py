@@ -30,15 +30,17 @@ def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: 
     low, high = _reach(rows)
     side = max((len(row["name"]) for row in rows), default=1) * LETTER
     inner = max(80, int(width - side - 122))
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(alt.NamedData("rows"))
     y = alt.Y("at:O", scale=alt.Scale(domain=list(range(len(rows)))), title=None, axis=None)
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("v:Q", title=None, scale=scale, axis=ticks_axis(alt, True, TICKS, grid=True))
     aside = [("name", -8, "right"), ("shown", inner + 8, "left"), ("n", inner + 108, "right")]
-    zero = alt.Chart(alt.InlineData(values=[{"v": 0}])).mark_rule(color=svg.MUTED, strokeWidth=1)
+    zero = alt.Chart(alt.NamedData("zero")).mark_rule(color=svg.MUTED, strokeWidth=1)
     layers = [
         zero.encode(x=alt.X("v:Q", scale=scale)),
-        base.mark_rule(color=svg.ACCENT, strokeWidth=2.5, opacity=0.55).encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_rule(color=svg.ACCENT, strokeWidth=2.5, opacity=0.55).encode(
+            y=y, x=alt.X("low:Q"), x2=alt.X2("high:Q")
+        ),
         *(
             base.transform_filter(f"datum.main == {main}")
             .mark_point(filled=True, fill=fill, stroke=svg.ACCENT, strokeWidth=1.5, size=50, opacity=1)
@@ -47,11 +49,11 @@ def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: 
         ),
         *(
             base.mark_text(align=align, baseline="middle", color=svg.INK, fontSize=11).encode(
-                y=y, x=alt.value(place), text=f"{field}:N"
+                y=y, x=alt.value(place), text=alt.Text(f"{field}:N")
             )
             for field, place, align in aside
         ),
-        _texts(alt, [{"t": "n"}], align="right", baseline="bottom", fontSize=11, color=svg.MUTED).encode(
+        _texts(alt, "head", align="right", baseline="bottom", fontSize=11, color=svg.MUTED).encode(
             x=alt.value(inner + 108), y=alt.value(-4)
         ),
     ]
@@ -59,7 +61,8 @@ def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: 
     height = max(1, len(rows)) * ROW
     chart = alt.layer(*layers).properties(width=inner, height=height, padding=padding, autosize="none")
     said = "; ".join(f"{row['said']}, n {row['n']}" for row in rows)
-    return draw(chart, name, "Spearman correlation with people, every metric and row set", said)
+    data = {"rows": rows, "zero": [{"v": 0}], "head": [{"t": "n"}]}
+    return draw(chart, name, "Spearman correlation with people, every metric and row set", said, data)
 
 
 def _forest_rows(metrics: Sequence[MetricValidity], called: Called, room: float) -> list[dict[str, Any]]:
@@ -109,28 +112,34 @@ def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, wi
         "x:Q", title="human grade", scale=alt.Scale(domain=[low - edge, high + edge], nice=False),
         axis=alt.Axis(values=grades, format="~g", grid=False, titleFontWeight="normal"),
     )  # fmt: skip
-    y_scale = alt.Scale(domain=[0, 1], nice=False)
-    y = alt.Y("y:Q", title="mean score on the metric's range", scale=y_scale, axis=ticks_axis(alt, True, 5, grid=True))
     rows, ends = [], []
     for at, m in enumerate(shown):
         shift = (at - len(shown) / 2) * (high - low) / 90  # so that intervals at one grade stand beside each other
         line = [_on_range(m, row, shift) | _look(at) for row in sorted(m.grades, key=lambda r: r.grade)]
+        line = [point for point in line if point["y"] is not None]
         rows += line
-        if at < len(COLOURS):
+        if at < len(COLOURS) and len(line) > 1:
             ends.append({"t": cut(called[words.key(m)], side), "from": line[-2]["y"]} | line[-1])
+    reached = max((row[key] for row in rows for key in ("y", "high") if row[key] is not None), default=1.0)
+    top = next((top for top in (0.4, 0.6, 0.8) if reached <= top), 1.0)
     ends.sort(key=lambda end: (-end["y"], -end["from"]))
-    places = spread([height * (1 - end["y"]) for end in ends], height)
-    texts = [end | {"x": high + edge, "y": 1 - place / height} for end, place in zip(ends, places, strict=True)]
+    places = spread([height * (1 - end["y"] / top) for end in ends], height)
+    texts = [end | {"x": high + edge, "y": top * (1 - place / height)} for end, place in zip(ends, places, strict=True)]
+    y_scale = alt.Scale(domain=[0, top], nice=False)
+    y = alt.Y("y:Q", title="mean score on the metric's range", scale=y_scale, axis=ticks_axis(alt, True, 5, grid=True))
     layers = [
-        _coloured(alt, rows, "rule", strokeWidth=1, opacity=0.6).encode(x=x, y=alt.Y("low:Q"), y2="high:Q"),
-        _lines(alt, rows).encode(x=x, y=y),
-        _coloured(alt, rows, "point", filled=True, size=28, opacity=1).encode(x=x, y=y),
-        _coloured(alt, texts, "text", align="left", baseline="middle", dx=4, fontSize=11).encode(x=x, y=y, text="t:N"),
+        _coloured(alt, "rows", "rule", strokeWidth=1, opacity=0.6).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
+        _lines(alt, "rows").encode(x=x, y=y),
+        _coloured(alt, "rows", "point", filled=True, size=28, opacity=1).encode(x=x, y=y),
+        _coloured(alt, "texts", "text", align="left", baseline="middle", dx=4, fontSize=11).encode(
+            x=x, y=y, text=alt.Text("t:N")
+        ),
     ]
     padding = {"left": 44, "right": side + 6, "top": 8, "bottom": 40}
     chart = alt.layer(*layers).properties(width=inner, height=height, padding=padding, autosize="none")
     said = "; ".join(f"{called[words.key(m)]}: {_means_said(m)}" for m in shown)
-    return draw(chart, name, "Mean score by human grade, each metric on its own range", said)
+    data = {"rows": rows, "texts": texts}
+    return draw(chart, name, "Mean score by human grade, each metric on its own range", said, data)
 
 
 def moving(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
@@ -147,16 +156,20 @@ def _look(at: int) -> dict[str, Any]:
     }
 
 
-def _coloured(alt: Any, rows: Sequence[Mapping[str, Any]], mark: str, **look: Any) -> Any:
-    """Marks in the colour that each row names."""
-    chart = getattr(alt.Chart(alt.InlineData(values=rows)), f"mark_{mark}")(**look)
+def _coloured(alt: Any, rows: str, mark: str, **look: Any) -> Any:
+    """Marks in the colour that each of the named rows names."""
+    chart = getattr(alt.Chart(alt.NamedData(rows)), f"mark_{mark}")(**look)
     return chart.encode(color=alt.Color("colour:N", scale=None))
 
 
-def _lines(alt: Any, rows: Sequence[Mapping[str, Any]], **look: Any) -> Any:
+def _lines(alt: Any, rows: str, **look: Any) -> Any:
     dashes = alt.Scale(domain=list(range(len(DASHES))), range=list(DASHES))
     chart = _coloured(alt, rows, "line", strokeWidth=2, **look)
-    return chart.encode(detail="line:N", order="x:Q", strokeDash=alt.StrokeDash("dash:O", scale=dashes, legend=None))
+    return chart.encode(
+        detail=alt.Detail("line:N"),
+        order=alt.Order("x:Q"),
+        strokeDash=alt.StrokeDash("dash:O", scale=dashes, legend=None),
+    )
 
 
 def _span(metric: MetricValidity) -> float:
@@ -225,16 +238,18 @@ def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: in
     tops = [{"x": n, "y": 0.5, "t": cut(h, max(48.0, inner / columns - 6))} for n, h in enumerate(heads)]
     names = {"baseline": "middle", "fontSize": 11, "color": svg.INK}
     layers = [
-        _lines(alt, rows, interpolate="monotone").encode(x=x, y=y),
-        _coloured(alt, rows, "point", filled=True, size=46, opacity=1).encode(x=x, y=y),
-        _texts(alt, _rank_names(people, 0, side), align="right", dx=-9, **names).encode(x=x, y=y),
-        _texts(alt, _rank_names(last, columns, side), align="left", dx=9, **names).encode(x=x, y=y),
-        _texts(alt, tops, align="center", baseline="bottom", dy=-6, fontSize=11, color=svg.MUTED).encode(x=x, y=y),
+        _lines(alt, "rows", interpolate="monotone").encode(x=x, y=y),
+        _coloured(alt, "rows", "point", filled=True, size=46, opacity=1).encode(x=x, y=y),
+        _texts(alt, "first", align="right", dx=-9, **names).encode(x=x, y=y),
+        _texts(alt, "last", align="left", dx=9, **names).encode(x=x, y=y),
+        _texts(alt, "tops", align="center", baseline="bottom", dy=-6, fontSize=11, color=svg.MUTED).encode(x=x, y=y),
     ]
     padding = {"left": side + 12, "right": right + 4, "top": 24, "bottom": 4}
     chart = alt.layer(*layers).properties(width=inner, height=height, padding=padding, autosize="none")
     said = "; ".join(f"{text}: {_ranks_said(r)}" for text, r in ranked)
-    return draw(chart, name, "Ranks of the systems by people and by each metric", said)
+    ends = {"first": _rank_names(people, 0, side), "last": _rank_names(last, columns, side)}
+    data = {"rows": rows, "tops": tops, **ends}
+    return draw(chart, name, "Ranks of the systems by people and by each metric", said, data)
 
 
 def _rank(ranking: Ranking, system: str) -> float | None:
@@ -245,8 +260,8 @@ def _ranks_said(ranking: Ranking) -> str:
     return ", ".join(f"{p.system} {p.metric_rank:g} (people {p.human_rank:g})" for p in ranking.systems)
 
 
-def _texts(alt: Any, values: Sequence[Mapping[str, Any]], **look: Any) -> Any:
-    return alt.Chart(alt.InlineData(values=values)).mark_text(**look).encode(text="t:N")
+def _texts(alt: Any, rows: str, **look: Any) -> Any:
+    return alt.Chart(alt.NamedData(rows)).mark_text(**look).encode(text=alt.Text("t:N"))
 
 
 def _rank_names(ranks: Mapping[str, float], column: int, room: float) -> list[dict[str, Any]]:

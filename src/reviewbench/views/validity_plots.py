@@ -5,7 +5,6 @@ They need the extra `plots`; without it the report says so and shows the same nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from reviewbench.core.validity import Calibrated, GradeRow, MetricValidity, ReliabilityPoint, Sweep
@@ -15,6 +14,7 @@ from reviewbench.views.plots import draw, load_altair, ticks_axis
 
 TICKS = 4
 HEIGHT = 190  # pixels of a small figure
+CAPTIONS = (("grade", 188), ("n", 203), ("median", 218))  # the lines under the violins, in pixels from the top
 
 
 # --- scores by grade -----------------------------------------------------------------------------------------------
@@ -36,23 +36,23 @@ def violins(metric: MetricValidity, name: str, width: int) -> str:
     centres = [step * (at + 0.5) for at in range(len(rows))]
     shapes = [point for row, centre in zip(rows, centres, strict=True) for point in _bean(row, centre, step * 0.42)]
     marks = [_five(row, centre, step, metric.unit) for row, centre in zip(rows, centres, strict=True)]
-    area, base = alt.Chart(alt.InlineData(values=shapes)), alt.Chart(alt.InlineData(values=marks))
+    area, base = alt.Chart(alt.NamedData("shapes")), alt.Chart(alt.NamedData("marks"))
     flat = base.transform_filter("datum.flat")
     layers = [
         area.mark_area(orient="horizontal", fill=svg.ACCENT, fillOpacity=0.25, stroke=svg.ACCENT, strokeWidth=1).encode(
-            x=x, x2="x2:Q", y=y, detail="grade:N"
+            x=x, x2=alt.X2("x2:Q"), y=y, detail=alt.Detail("grade:N")
         ),
-        base.mark_rule(color=svg.ACCENT, strokeWidth=1).encode(x=x, y="low:Q", y2="high:Q"),
-        base.mark_rule(color=svg.ACCENT, strokeWidth=5).encode(x=x, y="q1:Q", y2="q3:Q"),
+        base.mark_rule(color=svg.ACCENT, strokeWidth=1).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
+        base.mark_rule(color=svg.ACCENT, strokeWidth=5).encode(x=x, y=alt.Y("q1:Q"), y2=alt.Y2("q3:Q")),
         base.mark_point(filled=True, fill=svg.PAPER, stroke=svg.INK, strokeWidth=1.5, size=44, opacity=1).encode(
-            x=x, y="median:Q"
+            x=x, y=alt.Y("median:Q")
         ),
         flat.mark_rule(color=svg.ACCENT, strokeWidth=3).encode(
-            x=alt.X("left:Q", axis=None), x2="right:Q", y="median:Q"
+            x=alt.X("left:Q", axis=None), x2=alt.X2("right:Q"), y=alt.Y("median:Q")
         ),
         *(
             base.mark_text(baseline="top", fontSize=11, color=colour, fontWeight=weight).encode(
-                x=x, y=alt.value(place), text=f"{field}:N"
+                x=x, y=alt.value(place), text=alt.Text(f"{field}:N")
             )
             for field, place, colour, weight in (
                 ("grade", 188, svg.INK, "bold"),
@@ -60,21 +60,22 @@ def violins(metric: MetricValidity, name: str, width: int) -> str:
                 ("shown", 218, svg.INK, "normal"),
             )
         ),
-        *_captions(alt, (("grade", 188), ("n", 203), ("median", 218))),
+        *_captions(alt),
     ]
     padding = {"left": 54, "right": 8, "top": 6, "bottom": 54}
     chart = alt.layer(*layers).properties(width=inner, height=180, padding=padding, autosize="none")
     said = "; ".join(_bean_said(row, metric.unit) for row in rows)
-    return draw(chart, name, "Scores by human grade", said)
+    data = {"shapes": shapes, "marks": marks} | {text: [{"t": text}] for text, _ in CAPTIONS}
+    return draw(chart, name, "Scores by human grade", said, data)
 
 
-def _captions(alt: Any, lines: Sequence[tuple[str, int]]) -> list[Any]:
+def _captions(alt: Any) -> list[Any]:
     """What the lines of text under a plot are, at its left."""
     return [
-        alt.Chart(alt.InlineData(values=[{"t": text}]))
+        alt.Chart(alt.NamedData(text))
         .mark_text(baseline="top", align="right", fontSize=11, color=svg.MUTED)
-        .encode(x=alt.value(-6), y=alt.value(place), text="t:N")
-        for text, place in lines
+        .encode(x=alt.value(-6), y=alt.value(place), text=alt.Text("t:N"))
+        for text, place in CAPTIONS
     ]
 
 
@@ -122,11 +123,10 @@ def reliability(found: Calibrated, name: str, width: int) -> str:
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("x:Q", title="predicted", scale=scale, axis=axis)
     y = alt.Y("y:Q", title="people, mean", scale=scale, axis=axis)
-    diagonal = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
-    base = alt.Chart(alt.InlineData(values=rows))
+    diagonal, base = alt.Chart(alt.NamedData("diagonal")), alt.Chart(alt.NamedData("rows"))
     layers = [
         diagonal.mark_line(color=svg.MUTED, strokeDash=[3, 3], strokeWidth=1).encode(x=x, y=y),
-        base.mark_rule(color=svg.ACCENT, strokeWidth=2, opacity=0.5).encode(x=x, y="low:Q", y2="high:Q"),
+        base.mark_rule(color=svg.ACCENT, strokeWidth=2, opacity=0.5).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
         base.mark_line(color=svg.ACCENT, strokeWidth=1, opacity=0.6).encode(x=x, y=y),
         base.mark_point(filled=True, color=svg.ACCENT, size=46, opacity=1).encode(x=x, y=y),
     ]
@@ -136,7 +136,11 @@ def reliability(found: Calibrated, name: str, width: int) -> str:
         f"n {words.count(p.observed.n)}"
         for p in points
     )
-    return draw(chart, name, f"Reliability of the {found.method} calibration", said)
+    data: dict[str, list[dict[str, Any]]] = {
+        "rows": [*rows],
+        "diagonal": [{"x": low, "y": low}, {"x": high, "y": high}],
+    }
+    return draw(chart, name, f"Reliability of the {found.method} calibration", said, data)
 
 
 def _observed(point: ReliabilityPoint) -> dict[str, float | None]:
@@ -158,15 +162,17 @@ def sweep(found: Sweep, unit: str, name: str, width: int) -> str:
         ("f1", {"color": svg.ACCENT}),
     ]
     points = sorted(found.points, key=lambda p: p.threshold)
-    layers = []
+    layers, data = [], {}
     for reading, look in looks:
-        values = [{"x": p.threshold, "y": getattr(p, reading)} for p in points if getattr(p, reading) is not None]
-        layers.append(alt.Chart(alt.InlineData(values=values)).mark_line(strokeWidth=2, **look).encode(x=x, y=y))
+        rates = [(p.threshold, getattr(p, reading)) for p in points]
+        data[reading] = [{"x": threshold, "y": rate} for threshold, rate in rates if rate is not None]
+        layers.append(alt.Chart(alt.NamedData(reading)).mark_line(strokeWidth=2, **look).encode(x=x, y=y))
     said = f"AUC {words.with_bounds(found.auc)}"
     if found.best is not None:
-        best = alt.Chart(alt.InlineData(values=[{"x": found.best.threshold, "y": found.best.f1}]))
+        data["best"] = [{"x": found.best.threshold, "y": found.best.f1}]
+        best = alt.Chart(alt.NamedData("best"))
         layers.append(best.mark_point(filled=True, color=svg.ACCENT, size=60, opacity=1).encode(x=x, y=y))
         said += f"; best F1 {words.coefficient(found.best.f1)} from {words.score(found.best.threshold, unit)} on"
     chart = alt.layer(*layers).properties(width=width - 40, height=HEIGHT, padding=3)
     title = f"Precision, recall and F1 of telling {words.grade(found.cut)} and above from the rest"
-    return draw(chart, name, title, said)
+    return draw(chart, name, title, said, data)

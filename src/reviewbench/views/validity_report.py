@@ -18,6 +18,7 @@ from reviewbench.core.validity import (
     KsCell,
     LabelSummary,
     MetricValidity,
+    RowSet,
     Sweep,
     ValidityReport,
 )
@@ -82,6 +83,16 @@ class DimensionView:
     drawings: dict[str, Markup]
     undefined: list[str]
     systems: list[str]
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of rows behind the correlations, each once."""
+        return sorted({view.spearman.n for view in self.metrics})
+
+    @property
+    def rows(self) -> RowSet | None:
+        """The rows of the first metric that has any."""
+        return next((view.metric.correlations[0].rows for view in self.metrics if view.metric.correlations), None)
 
     @property
     def grades(self) -> list[float]:

@@ -51,8 +51,10 @@ def _dimension(report: ValidityReport, dimension: str, called: Called) -> Iterat
     short = _shortened(metrics, called)
     for table in (_medians, _distances, _trees, _rankings):
         yield from table(metrics, short)
-    yield notes_below(*_rows(metrics), *(f"! {why}" for why in words.undefined(metrics, called)))
-    yield Text("")
+    missing = words.undefined(metrics, called)
+    if missing:
+        yield notes_below(*(f"! {why}" for why in missing))
+        yield Text("")
 
 
 def _name(metric: MetricValidity, called: Called, most: int = 500) -> Text:
@@ -279,7 +281,13 @@ def _rankings(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Rende
 
 
 def _footer(report: ValidityReport, called: Called) -> list[RenderableType]:
-    lines = [f"! {caution}" for caution in words.cautions(report)]
+    dimensions = words.dimensions(report)
+    of: dict[str, list[str]] = {}
+    for dimension in dimensions:
+        for line in _rows(words.best_first(report, dimension)):
+            of.setdefault(line, []).append(dimension)
+    lines = [line if where == dimensions else f"{', '.join(where)}: {line}" for line, where in of.items()]
+    lines += [f"! {caution}" for caution in words.cautions(report)]
     notes = dict.fromkeys(m.estimate_note for m in report.metrics if m.estimate_note)
     lines += [f"! {note}" for note in notes]
     lines.append(

@@ -149,6 +149,10 @@ def _baseline(metrics: Sequence[MetricValidity]) -> MetricValidity | None:
     return next((m for m in metrics if _is_baseline(m) and figures.defined(spearman(m).value)), None)
 
 
+def _beats(baseline: MetricValidity, metric: MetricValidity) -> bool:
+    return _defined(spearman(baseline).value, -2.0) >= _defined(spearman(metric).value, -2.0)
+
+
 def _said(
     real: Sequence[MetricValidity],
     baseline: MetricValidity | None,
@@ -161,7 +165,7 @@ def _said(
     if _defined(figure.low, figure.value or 0.0) <= 0:
         why = "an interval that holds 0" if figures.defined(figure.low) else "which is not above 0"
         return f"None can be trusted on {dimension}: the best, {name}, has {said}, {why}."
-    if baseline is not None and _defined(spearman(baseline).value, -2.0) >= _defined(figure.value, -2.0):
+    if baseline is not None and _beats(baseline, best):
         beaten = f"{called[key(baseline)]} has {with_bounds(spearman(baseline))}"
         return f"None beats the baseline on {dimension}: the best, {name}, has {said}; {beaten}."
     first = f"{name} goes best with people on {dimension}: {said}"
@@ -202,10 +206,12 @@ def remarks(report: ValidityReport, dimension: str) -> list[str]:
     real = _compared(metrics)
     if not real or _defined(spearman(real[0]).low, spearman(real[0]).value or 0.0) <= 0:
         return []
+    baseline, called = _baseline(metrics), names(report)
+    if baseline is not None and _beats(baseline, real[0]):
+        return [f"{called[key(real[0])]} {use}" for use in _uses(real[0])]
     said = [f"It {use}" for use in _uses(real[0])]
-    baseline = _baseline(metrics)
     if baseline is not None:
-        said.append(f"For comparison: {names(report)[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
+        said.append(f"For comparison: {called[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
     return said
 
 
