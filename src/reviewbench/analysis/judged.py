@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from reviewbench.analysis.bag import MatrixBag, Numbers, readings_of
 from reviewbench.analysis.folds import duplicate_groups
+from reviewbench.analysis.traits import Trait, traits_of
 from reviewbench.core.base import Fact
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label, RaterKind, SubjectKind
@@ -26,7 +28,7 @@ from reviewbench.engine.score import REVIEW_FAILED
 from reviewbench.metrics._texts import reference_texts
 
 CLUSTERED_BY = "case, those with the same or nearly the same reference together"
-ALL_ROWS = "all rows"
+ALL_ROWS, SYSTEM = "all rows", "system"
 MOST_GRADES = 12  # distinct human values up to which they are grades
 _MOST_REASONS = 6  # reasons why a metric does not apply that are told apart
 
@@ -194,15 +196,26 @@ class Bench:
             cases=len(cases),
         )
 
+    def values(self, fact: str) -> set[Fact]:
+        """What a fact is among the cases, or the names of the systems."""
+        if fact == SYSTEM:
+            return {system for _, system, _ in self.keys}
+        return {facts[fact] for facts in self.facts if fact in facts}
+
     @property
     def clusters(self) -> int:
         """How many clusters there are."""
         return int(self.cluster.max(initial=-1)) + 1
 
+    @cached_property
+    def traits(self) -> Mapping[str, Trait]:
+        """What can be said of each review and its reference without a metric."""
+        return traits_of(self.hypothesis, self.reference, self.claims)
+
     @property
     def known_facts(self) -> list[str]:
         """The facts that any case has, and `system`."""
-        return list(dict.fromkeys(["system", *(name for facts in self.facts for name in facts)]))
+        return list(dict.fromkeys([SYSTEM, *(name for facts in self.facts for name in facts)]))
 
 
 @dataclass(frozen=True)
@@ -232,7 +245,7 @@ class Judged:
 
     def fact(self, name: str) -> list[str | None]:
         """A fact of each row's case as text (`system` names the system), None where it is not known."""
-        if name == "system":
+        if name == SYSTEM:
             return list(self.system)
         found = [self.bench.facts[at].get(name) for at in self.place]
         return [None if value is None else str(value) for value in found]

@@ -7,8 +7,6 @@ their ranks, which needs no scale of the metric.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +19,6 @@ SHOWN = 10  # rows a side
 SHARE = 0.02  # of the rows, a side, that the traits are taken over
 FEWEST = 20  # but at least so many
 _CUT = 1_000  # characters of a text that are shown
-
-_FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
-_INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 
 
 class Found(NamedTuple):
@@ -79,40 +74,16 @@ def _cut(text: str) -> str:
     return text if len(text) <= _CUT else text[: _CUT - 1] + "…"
 
 
-def _shared(said: str, reference: str) -> float:
-    first, second = set(said.casefold().split()), set(reference.casefold().split())
-    return len(first & second) / len(first | second) if first | second else 0.0
-
-
-TRAITS: Mapping[str, tuple[str, Callable[[str, str], float]]] = {
-    "characters": ("characters", lambda said, _: len(said)),
-    "words": ("words", lambda said, _: len(said.split())),
-    "inline code": ("share", lambda said, _: bool(_INLINE.search(said))),
-    "code block": ("share", lambda said, _: bool(_FENCE.search(said))),
-    "question mark": ("share", lambda said, _: "?" in said),
-    "blank review": ("share", lambda said, _: not said.strip()),
-    "words in the reference": ("words", lambda _, reference: len(reference.split())),
-    "inline code in the reference": ("share", lambda _, reference: bool(_INLINE.search(reference))),
-    "same words as the reference": ("share", _shared),
-}
-"""Trait -> (unit, its value from the review's text and the reference's)."""
-
-
 def _traits(judged: Judged, over: list[int], under: list[int]) -> list[SharedTrait]:
-    bench = judged.bench
-    columns = {
-        name: (unit, np.array([value(bench.hypothesis[at], bench.reference[at]) for at in judged.place], dtype=float))
-        for name, (unit, value) in TRAITS.items()
-    }
-    columns["claims"] = ("claims", bench.claims[judged.place].astype(np.float64))
     found = []
-    for name, (unit, values) in columns.items():
+    for name, trait in judged.bench.traits.items():
+        values = trait.values[judged.place]
         if not values.any():  # no row has it
             continue
         found.append(
             SharedTrait(
                 trait=name,
-                unit=unit,
+                unit=trait.unit,
                 over=float(values[over].mean()) if over else 0.0,
                 under=float(values[under].mean()) if under else 0.0,
                 all=float(values.mean()),

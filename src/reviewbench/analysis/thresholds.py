@@ -1,19 +1,22 @@
 """Thresholds: telling the good rows from the rest by the score alone, at every cut of the human scale.
 
 Source of the sweep as a table: CRScore, arXiv:2409.19801, Table 4. The best F1 is the best on these very rows, so it
-is an upper bound for a threshold that is chosen beforehand.
+is an upper bound for a threshold that is chosen beforehand. AUC: Hanley and McNeil, The meaning and use of the area
+under a ROC curve, Radiology 143 (1982).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from reviewbench.analysis.bag import Flags, Numbers
-from reviewbench.analysis.correlation import rank_auc
+from reviewbench.analysis.confusion import ratio
+from reviewbench.analysis.correlation import row_weights
 from reviewbench.analysis.sample import Sample
-from reviewbench.core.validity import Sweep, SweepPoint
+from reviewbench.core.validity import Figure, Sweep, SweepPoint
 
 STEPS = 24  # thresholds that a sweep shows at even steps of the score, and as many at even steps of the recall
 
@@ -26,20 +29,46 @@ def sweeps(sample: Sample) -> tuple[Sweep, ...]:
     """
     if sample.grade is None:
         return ()
+    cuts = np.unique(sample.grade)[1:]
     found = []
-    for cut in np.unique(sample.grade)[1:]:
+    for cut, auc in zip(cuts, _aucs(sample, [sample.grade >= cut for cut in cuts]), strict=True):
         positive = sample.grade >= cut
         curve = _Curve.of(sample.oriented, positive, sample.sign)
         sweep = Sweep(
             cut=float(cut),
             positives=int(positive.sum()),
             n=sample.n,
-            auc=rank_auc(sample.oriented, positive, sample.cluster, sample.resampler, level=sample.level),
+            auc=auc,
             best=curve.point(int(curve.f1.argmax())),  # of equal ones the strictest
             points=curve.points(),
         )
         found.append(sweep)
     return tuple(found)
+
+
+def _aucs(sample: Sample, cuts: Sequence[Flags]) -> list[Figure]:
+    """The AUC of each cut, from the midranks of the scores: they are the same for all cuts, in each resample too."""
+    if not cuts:
+        return []
+    positive = np.stack(cuts, axis=1).astype(np.float64)
+    distinct, code = np.unique(sample.oriented, return_inverse=True)
+    code = code.reshape(-1)
+    order = np.argsort(code, kind="stable")
+    starts = np.searchsorted(code[order], np.arange(distinct.size))
+
+    def drawn(weights: Numbers) -> Numbers:
+        of_values = np.add.reduceat(weights[:, order], starts, axis=1)
+        ranks = (np.cumsum(of_values, axis=1) - of_values / 2)[:, code]
+        positives = weights @ positive
+        above = (ranks * weights) @ positive - positives**2 / 2
+        return ratio(above, positives * (weights.sum(axis=1)[:, None] - positives))
+
+    values = drawn(np.ones((1, sample.n)))[0]
+    draws = [np.zeros((0, len(cuts)))]
+    if sample.clusters > 1:
+        draws += [drawn(weights) for weights in row_weights(sample.cluster, sample.resampler)]
+    each = np.concatenate(draws)
+    return [sample.figure(float(value), each[:, at]) for at, value in enumerate(values)]
 
 
 class _Curve(NamedTuple):

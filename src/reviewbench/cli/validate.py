@@ -140,12 +140,12 @@ class _Wanted(NamedTuple):
         return [human for human in humans if not self.dimensions or human.dimension in self.dimensions]
 
     def facts(self, bench: Bench) -> tuple[str, ...]:
-        """The facts to slice by: system and language, and those that were named."""
+        """The facts to slice by: system and language where there are several, and those that were named."""
         known = bench.known_facts
         for name in self.slices:
             if name not in known:
                 raise UserError(f"no case has the fact {name!r}", remedy=f"there are: {', '.join(known)}")
-        usual = [name for name in ("system", "language") if name in known]
+        usual = [name for name in ("system", "language") if len(bench.values(name)) > 1]
         return tuple(dict.fromkeys([*usual, *self.slices]))
 
 
