@@ -56,9 +56,21 @@ def test_two_different_labels_of_one_rater_on_one_review_are_refused_by_name() -
         human_values([label(ONE, 2), label(ONE, 3)], {})
     same, _ = human_values([label(ONE, 2), label(ONE, 2)], {})
     assert same[0].of == {("case-000", "s", 1): 2.0}, "the same twice says nothing new"
-    rounds, _ = human_values([label(ONE, 2, round="1"), label(ONE, 3, round="2")], {})
-    assert rounds[0].of == {("case-000", "s", 1): 2.0}, "the first word, before anybody talked"
-    assert rounds[0].left_out == {"later labels of the same rater": 1}
+
+
+def test_of_several_rounds_the_first_look_counts() -> None:
+    before, after = label(ONE, 2, round="before"), label(ONE, 3, round="after")
+    (found,), _ = human_values([before, after, label(TWO, 4, round="after")], {})
+    assert found.of == {("case-000", "s", 1): 2.0, ("case-001", "s", 1): 4.0}, (
+        "before anybody talked, where there is one"
+    )
+    assert found.left_out == {"labels of other rounds": 1}
+    (found,), _ = human_values([before, label(ONE, 5)], {})
+    assert found.of["case-000", "s", 1] == 5.0, "what has no round is the study itself"
+    (found,), _ = human_values([before, after, label(ONE, 5)], {}, of_round="after")
+    assert found.of == {("case-000", "s", 1): 3.0}
+    assert found.left_out == {"labels of other rounds": 2}
+    assert human_values([before], {}, of_round="never") == ([], [])
 
 
 def test_a_label_outside_its_scale_is_refused_and_without_a_scale_its_range_is_one() -> None:
@@ -77,7 +89,10 @@ def test_words_are_no_numbers_and_other_subjects_no_reviews() -> None:
     )
     found, notes = human_values([comment, label(ONE, "good", dimension="taste")], {})
     assert found == []
-    assert notes == ["taste was judged in words such as 'good', not in numbers: left out"]
+    assert notes == [
+        "left out: 1 labels about a comment, not a review",
+        "taste was judged in words such as 'good', not in numbers: left out",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,14 @@ def test_a_scale_without_steps_has_correlations_and_no_grades() -> None:
     assert len(humans[0].summary.distribution) == 10
 
 
+def test_labels_that_do_not_count_are_counted() -> None:
+    made = study(20)
+    again = Study(made.cases, made.outcomes, (*made.labels, *(label(o, 1, round="later") for o in made.outcomes)))
+    found = report(again, Shared())
+    assert found.warnings == ("grade: 80 labels of other rounds left out",)
+    assert found.metrics[0].correlations == report(made, Shared()).metrics[0].correlations
+
+
 def test_pins_and_fakes_are_carried() -> None:
     made = study(3)
     scores = [s.model_copy(update={"fake": True, "pins": {"weights": "abc"}}) for s in made.scores(Shared())]
@@ -177,6 +185,45 @@ def test_pins_and_fakes_are_carried() -> None:
     assert scored.fake and scored.pins == {"weights": "abc"} and not scored.warnings
     scores[0] = scores[0].model_copy(update={"pins": {"weights": "def"}})
     assert Scored.of(Shared(), scores).warnings == ("its scores rest on different versions of what it needs",)
+
+
+def test_crscore_s_lexical_rows_from_the_published_files(shared_data: Path) -> None:
+    """CRScore, arXiv:2409.19801, Table 11: its chrF rows need predictions that were not published.
+
+    The texts that the raters saw give .295 in Python and .349 in Java (882 reviews each), the paper .175 and .208.
+    """
+    from reviewbench.core.plugins import load
+    from reviewbench.core.results import Outcome, Score
+    from reviewbench.datasets.crscore_study import CrscoreStudy
+
+    dataset = CrscoreStudy(path=str(shared_data / "crscore"))
+    cases = {one.id: one for one in dataset.cases()}
+    reviews, labels = dataset.recorded()
+    metric = load(Metric, "chrf")
+    measured = list(metric.parts_many([(cases[r.case], r) for r in reviews]))
+    scores = [
+        Score(case=r.case, system=r.system, metric="chrf", benchmark="b", parts=m.parts)  # type: ignore[union-attr]
+        for r, m in zip(reviews, measured, strict=True)
+    ]
+    outcomes = tuple(Outcome(case=r.case, system=r.system, review=r) for r in reviews)
+    made = Study(tuple(cases.values()), outcomes, tuple(labels))
+    (human,) = [human for human in made.humans(dataset.scales()) if human.dimension == "rel"]
+    (found,) = validity_report(
+        made.bench(dataset.human_systems),
+        [human],
+        [Scored.of(metric, scores)],
+        Settings(resamples=20, slices=("language",)),
+        dataset="crscore_study",
+        benchmark="b",
+    ).metrics
+    by_language = {row.value: row.spearman for row in found.slices}
+    assert {name: row.n for name, row in by_language.items()}.items() >= {"python": 882, "java": 882}.items()
+    assert by_language["python"].value == pytest.approx(0.295, abs=0.001)
+    assert by_language["java"].value == pytest.approx(0.349, abs=0.001)
+    assert found.ranking is not None
+    people = [point.system for point in found.ranking.systems]
+    assert people[:2] == ["gpt3.5", "llama3"] and people[-2:] == ["lstm", "knn"], "Table 15"
+    assert found.ranking.left_out == ("msg",)
 
 
 def test_graded_reviews_as_the_paper_gives_it(shared_data: Path) -> None:

@@ -30,6 +30,7 @@ from reviewbench.metrics._texts import reference_texts
 CLUSTERED_BY = "case, those with the same or nearly the same reference together"
 ALL_ROWS, SYSTEM = "all rows", "system"
 MOST_GRADES = 12  # distinct human values up to which they are grades
+OTHER_ROUNDS = "labels of other rounds"
 _MOST_REASONS = 6  # reasons why a metric does not apply that are told apart
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -59,48 +60,57 @@ class HumanValues:
         return self.summary.scale
 
 
-def human_values(labels: Iterable[Label], scales: Mapping[str, Scale]) -> tuple[list[HumanValues], list[str]]:
+def human_values(
+    labels: Iterable[Label], scales: Mapping[str, Scale], *, of_round: str | None = None
+) -> tuple[list[HumanValues], list[str]]:
     """One entry a dimension that people judged reviews in with numbers, and what must be said of the others.
 
-    A dimension that `scales` does not name has the range of its labels. Raises UserError for two different labels of
-    one rater on one review in one round, and for a label outside its scale.
+    Of several rounds of looks at one review the labels without a round count, else those of the round that comes
+    first, before anybody talked; `of_round` names another. A dimension that `scales` does not name has the range of
+    its labels. Raises UserError for two different labels of one rater on one review in one round, and for a label
+    outside its scale.
     """
     by_dimension: defaultdict[str, list[Label]] = defaultdict(list)
+    elsewhere: Counter[str] = Counter()
     for label in labels:
         if label.subject.kind is SubjectKind.REVIEW and label.subject.system is not None:
             by_dimension[label.dimension].append(label)
-    found, notes = [], []
+        else:
+            elsewhere[label.subject.kind.value] += 1
+    found, notes = [], [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(elsewhere.items())]
     for dimension, all_of_it in by_dimension.items():
         own = [label for label in all_of_it if label.rater_kind is RaterKind.HUMAN]
         words = next((label.value for label in own if isinstance(label.value, str)), None)
+        left_out = Counter({"labels by models": len(all_of_it) - len(own)})
+        if of_round is not None:
+            every, own = own, [label for label in own if label.round == of_round]
+            left_out[OTHER_ROUNDS] = len(every) - len(own)
         if words is not None:
             notes.append(f"{dimension} was judged in words such as {words!r:.40}, not in numbers: left out")
         elif own:
-            found.append(_values(dimension, own, len(all_of_it) - len(own), scales.get(dimension)))
+            found.append(_values(dimension, own, scales.get(dimension), +left_out))
     return found, notes
 
 
-def _values(dimension: str, labels: Sequence[Label], by_models: int, scale: Scale | None) -> HumanValues:
-    left_out: Counter[str] = Counter({"labels by models": by_models} if by_models else {})
+def _values(dimension: str, labels: Sequence[Label], scale: Scale | None, left_out: Counter[str]) -> HumanValues:
+    chosen = _first_look(labels)
+    if others := len(labels) - len(chosen):
+        left_out[OTHER_ROUNDS] += others
     independent: defaultdict[Key, dict[str, Label]] = defaultdict(dict)
     agreed: dict[Key, Label] = {}
-    for label in labels:
-        assert label.subject.system is not None
-        key = (label.subject.case, label.subject.system, label.subject.attempt)
+    for label in chosen:
+        key = _key(label)
         there = agreed.get(key) if label.consensus else independent[key].get(label.rater)
-        if there is None:
-            if label.consensus:
-                agreed[key] = label
-            else:
-                independent[key][label.rater] = label
-        elif (there.round, there.batch) != (label.round, label.batch):
-            left_out["later labels of the same rater"] += 1
-        elif there.value != label.value:
+        if there is not None and there.value != label.value:
             raise UserError(
                 f"{label.rater} judged the review of {key[0]} by {key[1]} twice in {dimension}: "
                 f"{there.value:g} and {label.value:g}",
                 remedy="keep one of the two, or tell them apart by their round",
             )
+        if label.consensus:
+            agreed[key] = label
+        else:
+            independent[key][label.rater] = label
     values = {key: float(np.mean([float(one.value) for one in by.values()])) for key, by in independent.items() if by}
     consensus = not values
     for key, label in agreed.items():
@@ -108,19 +118,34 @@ def _values(dimension: str, labels: Sequence[Label], by_models: int, scale: Scal
             left_out["agreed labels beside independent ones"] += 1
         else:
             values[key] = float(label.value)
-    scale = scale or _observed(labels)
-    _refuse_outside(dimension, labels, scale)
+    scale = scale or _observed(chosen)
+    _refuse_outside(dimension, chosen, scale)
     grades = on_steps(np.array(list(values.values())), scale)
     shown = np.array(list(values.values())) if grades is None else grades
     summary = LabelSummary(
         dimension=dimension,
         scale=scale,
-        raters=dict(sorted(Counter(label.rater for label in labels).items())),
+        raters=dict(sorted(Counter(label.rater for label in chosen).items())),
         rows=len(values),
         distribution=_distribution(shown),
         consensus=consensus,
     )
     return HumanValues(summary, values, dict(left_out))
+
+
+def _first_look(labels: Sequence[Label]) -> list[Label]:
+    """Of each review the labels without a round, or of the round that comes first in the data."""
+    rank = {name: at for at, name in enumerate(dict.fromkeys([None, *(label.round for label in labels)]))}
+    best: dict[Key, int] = {}
+    for label in labels:
+        key = _key(label)
+        best[key] = min(best.get(key, len(rank)), rank[label.round])
+    return [label for label in labels if rank[label.round] == best[_key(label)]]
+
+
+def _key(label: Label) -> Key:
+    assert label.subject.system is not None
+    return label.subject.case, label.subject.system, label.subject.attempt
 
 
 def _observed(labels: Sequence[Label]) -> Scale:

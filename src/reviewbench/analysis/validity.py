@@ -120,7 +120,10 @@ def validity_report(
         resamples=settings.resamples,
         seed=settings.seed,
         level=settings.level,
-        warnings=tuple(warnings),
+        warnings=(
+            *warnings,
+            *(f"{human.dimension}: {n:,} {why} left out" for human in humans for why, n in human.left_out.items()),
+        ),
     )
 
 

@@ -59,6 +59,7 @@ def validate(
     labels: str | Path | None = None,
     dimensions: Sequence[str] = (),
     slices: Sequence[str] = (),
+    of_round: str | None = None,
     stages: Sequence[str | Stage] = (),
     resamples: int = 1_000,
     seed: int = 0,
@@ -71,7 +72,8 @@ def validate(
     `dataset` is a data set with recorded reviews and labels, which are put into the run folder `out`
     (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
     table of judgements that counts instead of those of the data. `slices` are facts to break correlations down by,
-    beside the system and the language. Without `report` no report is written.
+    beside the system and the language. Labels without a round count, or those of the first round; `of_round` names
+    another. Without `report` no report is written.
     """
     began = time.monotonic()
     check_settings(resamples, 0.95)
@@ -90,7 +92,7 @@ def validate(
         judged = make_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
     with judged.run:
         totals = tuple(score_run(judged.run, metric, progress=progress) for metric in wanted)
-        asked = _Wanted(dimensions, slices)
+        asked = _Wanted(dimensions, slices, of_round)
         found = _report(judged, wanted, asked, Settings(resamples, seed, folds), progress)
     files, missing = _write(folder, found) if report else ((), ())
     return ValidateResult(
@@ -108,7 +110,7 @@ def _report(
     judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: Settings, progress: Progress | None
 ) -> ValidityReport:
     run = judged.run
-    humans, notes = human_values(judged.labels, judged.scales)
+    humans, notes = human_values(judged.labels, judged.scales, of_round=wanted.of_round)
     bench = Bench.of(run.cases(), run.outcomes(), judged.people)
     scored = [Scored.of(metric, run.scores(signature(metric))) for metric in metrics]
     return validity_report(
@@ -128,12 +130,15 @@ class _Wanted(NamedTuple):
 
     dimensions: Sequence[str]
     slices: Sequence[str]
+    of_round: str | None
 
     def of(self, humans: Sequence[HumanValues], notes: Sequence[str]) -> list[HumanValues]:
         """The dimensions that were named, or all. Raises UserError where there is none."""
         known = [human.dimension for human in humans]
+        if not known and self.of_round is not None:
+            raise UserError(f"there are no human labels on reviews in the round {self.of_round!r}")
         if not known:
-            raise UserError(notes[0] if notes else "there are no human labels on reviews", remedy=NO_LABELS)
+            raise UserError(notes[-1] if notes else "there are no human labels on reviews", remedy=NO_LABELS)
         for name in self.dimensions:
             if name not in known:
                 raise UserError(f"nobody judged {name!r}", remedy=f"there are: {', '.join(known)}")
@@ -181,6 +186,7 @@ def _write(folder: Path, report: ValidityReport) -> tuple[tuple[str, ...], tuple
 )
 @click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
 @click.option("--slice", "slices", multiple=True, help="Also break down by this fact; may be given again.")
+@click.option("--round", "of_round", help="Only labels of this round (default: those without one, or the first).")
 @stage_option
 @click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")
 @click.option("--folds", default=10, show_default=True, help="Folds of the calibrations.")
@@ -195,6 +201,7 @@ def command(
     labels: str | None,
     dimensions: Sequence[str],
     slices: Sequence[str],
+    of_round: str | None,
     stages: Sequence[str],
     resamples: int,
     folds: int,
@@ -216,6 +223,7 @@ def command(
             labels=labels,
             dimensions=dimensions,
             slices=slices,
+            of_round=of_round,
             stages=stages,
             resamples=resamples,
             seed=seed,
