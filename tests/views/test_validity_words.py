@@ -128,6 +128,17 @@ def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
     assert words.coefficient(sweep.auc.value) in said
     assert f"a decision tree {words.coefficient(tree.accuracy.value)} of the grades right" in said
     assert "ranks 4 systems" in said
+    floor = words.calibrated(best, "floor")
+    assert floor is not None
+    assert f"reaches Spearman {words.with_bounds(floor.spearman)} after floor calibration" in said
+
+
+def test_what_is_to_be_minded_of_the_best_metric_stands_first() -> None:
+    best = metric("a", 0.5).model_copy(update={"estimate_note": "an estimate", "warnings": ("it saw these labels",)})
+    assert words.remarks(report(best, metric("b", 0.2)), "grade")[:2] == [
+        "Mind: an estimate.",
+        "Mind: it saw these labels.",
+    ]
 
 
 def test_why_a_figure_is_missing_is_said_once_a_reason() -> None:

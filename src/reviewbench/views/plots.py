@@ -90,7 +90,7 @@ def _forest(
     return draw(chart, name, title, said)
 
 
-_SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^0\\./, '.')"
+_SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^([-\u2212]?)0\\./, '$1.')"
 
 
 def _said(system: SystemSummary, reading: str) -> str:

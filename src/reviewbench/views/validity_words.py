@@ -209,7 +209,8 @@ def remarks(report: ValidityReport, dimension: str) -> list[str]:
     baseline, called = _baseline(metrics), names(report)
     if baseline is not None and _beats(baseline, real[0]):
         return [f"{called[key(real[0])]} {use}" for use in _uses(real[0])]
-    said = [f"It {use}" for use in _uses(real[0])]
+    said = [f"Mind: {text}." for text in filter(None, (real[0].estimate_note, *real[0].warnings))]
+    said += [f"It {use}" for use in _uses(real[0])]
     if baseline is not None:
         said.append(f"For comparison: {called[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
     return said
@@ -228,6 +229,9 @@ def _uses(metric: MetricValidity) -> Iterator[str]:
             f"gives a decision tree {coefficient(tree.accuracy.value)} of the grades right; always saying the most "
             f"common grade gets {coefficient(majority.accuracy.value)}."
         )
+    best = max(metric.calibrated, key=lambda c: _defined(c.spearman.value, -2.0), default=None)
+    if best is not None and _defined(best.spearman.value, -2.0) > _defined(spearman(metric).value, 2.0):
+        yield f"reaches Spearman {with_bounds(best.spearman)} after {best.method} calibration, which used the labels."
     ranking = metric.ranking
     if ranking is not None and figures.defined(ranking.spearman.value):
         yield (
