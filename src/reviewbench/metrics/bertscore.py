@@ -125,8 +125,11 @@ def _text(one: TokenStates, idf: TokenIdf | None) -> _Text:
 
 
 def _match(said: _Text, reference: _Text) -> tuple[float, float, float]:
-    """(precision, recall, F1): the mean over tokens of the cosine with the closest token of the other side."""
-    close = said.states @ reference.states.T
+    """(precision, recall, F1): the mean over tokens of the cosine with the closest token of the other side.
+
+    A token whose every cosine is negative has no like there, and counts 0: F1 would have no bounds otherwise.
+    """
+    close = np.maximum(said.states @ reference.states.T, 0)
     precision = float(close.max(axis=1) @ said.weights)
     recall = float(close.max(axis=0) @ reference.weights)
     both = precision + recall

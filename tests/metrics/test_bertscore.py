@@ -1,0 +1,231 @@
+"""BERTScore: the values of the bert-score package, and a plain implementation on any text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tiny_models
+from numpy_bert import hidden_states, read_weights
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Metric
+from reviewbench.metrics._texts import TextPair
+from reviewbench.metrics._token_idf import write_idf
+from reviewbench.metrics.bertscore import Bertscore
+from reviewbench.models._onnx_encoder import OnnxEmbedder
+from reviewbench.models.embeddings import DEFAULT, embedder
+
+SAID = (
+    "Please close the file.",
+    "Why is this needed?",
+    "Please close the file.",
+    "Rename the variable, and add a test for the empty list.",
+)
+KNOWN = (
+    "The file is never closed: use a with statement.",
+    "Is there a reason for this change? It looks unrelated.",
+    "Could you rename this variable?",
+    "A better name would help here.",
+)
+# (P, R, F1) by bert-score 0.3.13 on transformers 5.23.0 and torch 2.15.0, from the same weights, last layer (6).
+LAST = (
+    (0.63999, 0.470592, 0.542372),
+    (0.495639, 0.323955, 0.391815),
+    (0.218867, 0.165003, 0.188156),
+    (0.166086, 0.226112, 0.191506),
+)
+THIRD = (
+    (0.719171, 0.494192, 0.585824),
+    (0.669002, 0.511382, 0.579668),
+    (0.396947, 0.377915, 0.387197),
+    (0.369273, 0.430741, 0.397646),
+)
+WITH_IDF = (
+    (0.638333, 0.4826, 0.549649),
+    (0.500862, 0.312625, 0.384965),
+    (0.198233, 0.153949, 0.173307),
+    (0.150283, 0.238804, 0.184474),
+)
+
+
+def triples(metric: Metric, *pairs: TextPair) -> np.ndarray[Any, np.dtype[np.float64]]:
+    assert isinstance(metric, Bertscore)
+    return np.array([[parts[name] for name in ("precision", "recall", "f1")] for parts in metric.segments(pairs)])
+
+
+EXAMPLES = tuple(TextPair(said, (known,)) for said, known in zip(SAID, KNOWN, strict=True))
+
+
+def test_values_are_those_of_the_package() -> None:
+    assert np.abs(triples(Bertscore(), *EXAMPLES) - LAST).max() < 2e-6
+    assert np.abs(triples(Bertscore(layer=6), *EXAMPLES) - LAST).max() < 2e-6
+    assert np.abs(triples(Bertscore(layer=3), *EXAMPLES) - THIRD).max() < 2e-6
+
+
+def test_values_with_idf_are_those_of_the_package(tmp_path: Path) -> None:
+    file = tmp_path / "idf.json"
+    assert write_idf(file, KNOWN, embedder(DEFAULT, cache=False)) == len(KNOWN)
+    metric = load(Metric, f"bertscore(idf={str(file)!r})")
+    assert load(Metric, signature(metric)) == metric
+    assert np.abs(triples(metric, *EXAMPLES) - WITH_IDF).max() < 2e-6
+    assert set(metric.pins()) == {DEFAULT, "idf"}
+
+
+def test_of_several_references_the_best_of_each_counts() -> None:
+    found = triples(Bertscore(), TextPair(SAID[0], (KNOWN[2], KNOWN[0])))
+    assert np.abs(found - [LAST[0]]).max() < 2e-6
+
+
+def test_blank_identical_and_rescaled() -> None:
+    same = TextPair(KNOWN[0], (KNOWN[0],))
+    blank = TextPair(" \n", (KNOWN[0],))
+    assert triples(Bertscore(), blank).tolist() == [[0, 0, 0]]
+    assert triples(Bertscore(), same) == pytest.approx(1, abs=1e-6)
+    rescaled = load(Metric, f"bertscore(baseline=(.1, .2, .3), baseline_of={DEFAULT!r})")
+    assert np.abs(triples(rescaled, EXAMPLES[0]) - (np.array(LAST[0]) - [0.1, 0.2, 0.3]) / [0.9, 0.8, 0.7]).max() < 3e-6
+    assert triples(rescaled, blank)[0] == pytest.approx([-0.1 / 0.9, -0.25, -0.3 / 0.7])
+    assert Bertscore().segments([]) == []
+
+
+def plain(model: OnnxEmbedder, said: str, known: str, idf: dict[int, float] | None = None) -> tuple[float, ...]:
+    """BERTScore in loops, on the states of the plain forward pass."""
+    weights = read_weights(model.folder / "model.safetensors")
+
+    def tokens(text: str) -> list[tuple[int, float, list[float]]]:
+        ids = model.tokens([text], longest=10**6)[0].ids.tolist()
+        states = hidden_states(weights, dict(model.settings.config), ids)[-1]
+        special = {tiny_models.VOCABULARY.index(word) for word in ("[CLS]", "[SEP]")}
+        rare = [0.0 if token in special else (idf or {}).get(token, 1.0) for token in ids]
+        return list(zip(ids, rare, (states / np.linalg.norm(states, axis=1, keepdims=True)).tolist(), strict=True))
+
+    def side(some: list[tuple[int, float, list[float]]], others: list[tuple[int, float, list[float]]]) -> float:
+        total = sum(weight for _, weight, _ in some)
+        best = [max(0.0, *(float(np.dot(a, b)) for _, _, b in others)) for _, _, a in some]
+        return sum(w * b for (_, w, _), b in zip(some, best, strict=True)) / total if total else 0.0
+
+    one, other = tokens(said), tokens(known)
+    precision, recall = side(one, other), side(other, one)
+    return precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+TEXT = st.text("abcz 19.,?é🙂\n", min_size=1, max_size=25).filter(lambda text: text.strip())
+_FOLDER: list[str] = []
+
+
+def tiny_folder(home: Path) -> str:
+    if not _FOLDER:
+        _FOLDER.append(str(tiny_models.write_model(home / "tiny-bertscore")))
+    return _FOLDER[0]
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5))
+@settings(max_examples=40, deadline=None)
+def test_any_text_has_the_value_of_the_plain_implementation(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]
+) -> None:
+    folder = tiny_folder(tmp_path_factory.getbasetemp())
+    model = embedder(folder, cache=False)
+    assert isinstance(model, OnnxEmbedder)
+    found = triples(Bertscore(model=folder), *(TextPair(said, (known,)) for said, known in pairs))
+    expected = [plain(model, said, known) for said, known in pairs]
+    assert np.abs(found - expected).max() < 1e-5
+    assert ((found >= 0) & (found <= 1 + 1e-6)).all()
+
+
+def test_idf_counts_texts_not_occurrences(tmp_path: Path) -> None:
+    folder = str(tiny_models.write_model(tmp_path / "tiny"))
+    model = embedder(folder, cache=False)
+    assert isinstance(model, OnnxEmbedder)
+    file = tmp_path / "idf.json"
+    references = ["lock lock leak", "lock", "the null check", "lock"]
+    assert write_idf(file, references, model) == 4
+    ids = {word: tiny_models.VOCABULARY.index(word) for word in ("lock", "leak", "the")}
+    counts = Counter({ids["lock"]: 3, ids["leak"]: 1, ids["the"]: 1})
+    stored = json.loads(file.read_text())["counts"]
+    assert {token: stored[str(token)] for token in counts} == counts
+    idf = {token: math.log(5 / (count + 1)) for token, count in ((int(t), c) for t, c in stored.items())}
+    everything = dict.fromkeys(range(len(tiny_models.VOCABULARY)), math.log(5)) | idf
+    found = triples(Bertscore(model=folder, idf=str(file)), TextPair("lock leak z", ("the lock",)))
+    assert found[0] == pytest.approx(plain(model, "lock leak z", "the lock", everything), abs=1e-5)
+
+
+def test_a_text_of_weightless_tokens_has_0(tmp_path: Path) -> None:
+    folder = str(tiny_models.write_model(tmp_path / "tiny"))
+    write_idf(tmp_path / "idf.json", ["lock", "lock leak"], embedder(folder, cache=False))
+    found = Bertscore(model=folder, idf=str(tmp_path / "idf.json")).segments([TextPair("lock", ("lock leak",))])
+    assert found[0]["precision"] == found[0]["f1"] == 0
+
+
+def test_long_texts_are_read_as_far_as_the_network_goes(tmp_path: Path) -> None:
+    folder = str(tiny_models.write_model(tmp_path / "tiny", longest=4))
+    full = "lock " * (tiny_models.POSITIONS - 2)
+    found = Bertscore(model=folder).segments([TextPair(full, ("leak",)), TextPair(full + "x", ("leak",))])
+    assert [parts["cut"] for parts in found] == [0, 1]
+    assert found[0]["f1"] == found[1]["f1"]
+
+
+def test_a_value_does_not_depend_on_the_batch() -> None:
+    metric = Bertscore()
+    many = [TextPair(f"{said} {n % 5}", (known,)) for n in range(40) for said, known in zip(SAID, KNOWN, strict=True)]
+    together = metric.segments(many)
+    for row in (0, 17, 99):
+        alone = metric.segments([many[row]])[0]
+        assert {name: together[row][name] for name in alone} == pytest.approx(alone, abs=1e-7)
+
+
+def test_numbers_of_another_model_are_refused(tmp_path: Path) -> None:
+    folder = str(tiny_models.write_model(tmp_path / "tiny"))
+    write_idf(tmp_path / "idf.json", ["lock"], embedder(folder, cache=False))
+    for spec in (
+        f"bertscore(idf={str(tmp_path / 'idf.json')!r})",
+        f"bertscore(model={folder!r}, baseline=(.1, .1, .1), baseline_of={DEFAULT!r})",
+    ):
+        with pytest.raises(UserError, match="belongs to the model"):
+            triples(load(Metric, spec), *EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ("layer=-1", "counts from 0"),
+        ("baseline=(.1, .2, .3)", "baseline_of="),
+        (f"baseline_of={DEFAULT!r}", "baseline_of="),
+        (f"baseline=(.1, 1, .3), baseline_of={DEFAULT!r}", "below 1"),
+        ("baseline=(.1, .2)", "is not of type"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(parameters: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        load(Metric, f"bertscore({parameters})")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "cannot read"),
+        ("{", "no file of token counts"),
+        ("{}", "no file of token counts"),
+        ('{"fingerprint": "ab", "texts": 2, "counts": {"5": 3}}', "not between 0"),
+        ('{"fingerprint": "ab", "texts": 2, "counts": [5]}', "no file of token counts"),
+    ],
+)
+def test_a_broken_file_of_counts_is_named(tmp_path: Path, content: str | None, words: str) -> None:
+    file = tmp_path / "idf.json"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(UserError, match=words):
+        Bertscore(idf=str(file)).pins()
+
+
+def test_a_layer_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UserError, match=r"layer 7: .* to 6"):
+        triples(Bertscore(layer=7), *EXAMPLES)
