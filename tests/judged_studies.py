@@ -1,0 +1,96 @@
+"""GradedReviews and the CRScore study as `validate` sees them: scored by spec and joined with human labels, once each.
+
+Nothing is computed here: data sets and metrics are loaded as plug-ins, scores are made by the engine's `measure`, and
+rows are joined by the analysis. No intervals are drawn: only values are published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from reviewbench.analysis.bootstrap import Resampler
+from reviewbench.analysis.judged import Bench, HumanValues, Judged, human_values, join, on_steps
+from reviewbench.analysis.sample import Sample
+from reviewbench.analysis.validity import Scored
+from reviewbench.core.labels import Label
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Dataset, Measured, Metric
+from reviewbench.core.records import Case, Review
+from reviewbench.core.results import Failure, Outcome, Score
+from reviewbench.engine.score import measure
+
+FOLDERS = {"graded_reviews": "graded-reviews", "crscore_study": "crscore"}
+
+
+class Study(NamedTuple):
+    """A data set's recorded reviews, each beside its case, and what people said of them, by dimension."""
+
+    dataset: Dataset
+    items: tuple[tuple[Case, Review], ...]
+    labels: tuple[Label, ...]
+    bench: Bench
+    humans: Mapping[str, HumanValues]
+
+
+@cache
+def study(shared_data: Path, name: str) -> Study:
+    """A data set with its reviews and labels. Labels of a later round are no part of what metrics are held against."""
+    dataset = load(Dataset, f"{name}(path={str(shared_data / FOLDERS[name])!r})")
+    cases = list(dataset.cases())
+    reviews, labels = dataset.recorded()
+    of = {case.id: case for case in cases}
+    bench = Bench.of(
+        cases,
+        [Outcome(case=review.case, system=review.system, review=review) for review in reviews],
+        dataset.human_systems,
+    )
+    humans, _ = human_values([label for label in labels if label.round is None], dataset.scales())
+    items = tuple((of[review.case], review) for review in reviews)
+    return Study(dataset, items, tuple(labels), bench, {human.dimension: human for human in humans})
+
+
+@cache
+def scored(shared_data: Path, name: str, spec: str) -> Scored:
+    """The headline of a metric on every review of a data set."""
+    metric, items = load(Metric, spec), study(shared_data, name).items
+    return Scored.of(
+        metric, [_score(metric, *item, found) for item, found in zip(items, measure(metric, items), strict=True)]
+    )
+
+
+def _score(metric: Metric, case: Case, review: Review, found: Measured | str | Failure) -> Score:
+    assert not isinstance(found, Failure), (signature(metric), case.id, review.system, found)
+    parts, reason = (found.parts, "") if isinstance(found, Measured) else (None, found)
+    return Score(case=case.id, system=review.system, metric=signature(metric), benchmark="", parts=parts, reason=reason)
+
+
+@cache
+def judged(shared_data: Path, name: str, spec: str, dimension: str) -> Judged:
+    """The rows that have a score and a label, without those that people wrote."""
+    own = study(shared_data, name)
+    return join(own.bench, own.humans[dimension], scored(shared_data, name, spec).values)
+
+
+def sample(shared_data: Path, name: str, spec: str, dimension: str) -> Sample:
+    """The same rows, as the analysis takes them."""
+    own, rows = study(shared_data, name), judged(shared_data, name, spec, dimension)
+    return Sample(
+        rows.score,
+        rows.human,
+        on_steps(rows.human, own.humans[dimension].scale),
+        rows.cluster,
+        Resampler(own.bench.clusters, 0, 0),
+        less_is_better=scored(shared_data, name, spec).less_is_better,
+    )
+
+
+def of_language(shared_data: Path, spec: str, dimension: str, language: str) -> Sample:
+    """The rows of the CRScore study in one language."""
+    rows = judged(shared_data, "crscore_study", spec, dimension)
+    chosen = np.array([value == language for value in rows.fact("language")])
+    return sample(shared_data, "crscore_study", spec, dimension).rows(chosen)
