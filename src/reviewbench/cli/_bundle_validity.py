@@ -83,6 +83,13 @@ def stored_report(contents: Contents, entry: RunEntry) -> ValidityReport:
     return found
 
 
+def validity_files(contents: Contents, entry: RunEntry) -> list[str]:
+    """The files of a report in a bundle."""
+    place = f"{VALIDITY}/{entry.name}"
+    found = contents.read_one(ValidityReport, f"{place}/{RESULT}")
+    return [f"{place}/{name}" for name in (RESULT, *csv_tables(found))]
+
+
 def make_again(contents: Contents, entry: RunEntry, run: Path, work: Path, progress: Progress | None) -> int:
     """Make the report of `run` (a whole run folder, measured) again; how many figures were the same. Raises Differs."""
     name = f"{VALIDITY}/{entry.name}/{RESULT}"

@@ -12,7 +12,7 @@ from pydantic import Field
 from reviewbench import __version__
 from reviewbench.cli._bundle_data import whole_run
 from reviewbench.cli._bundle_tables import LABELS, Settings, make_tables
-from reviewbench.cli._bundle_validity import make_again, stored_report
+from reviewbench.cli._bundle_validity import make_again, stored_report, validity_files
 from reviewbench.cli._output import Progress
 from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
@@ -116,6 +116,7 @@ class _Check:
         self.reviews = self.scores = self.figures = 0
         self.not_measured: dict[str, str] = {}
         self.notes: list[str] = []
+        self.checked: list[str] = []  # files whose content was held against something
 
     def run(self, sources: Mapping[str, Path]) -> None:
         """Everything, in the order in which a difference says most. Raises Differs."""
@@ -126,7 +127,11 @@ class _Check:
         for run in stored:
             self.reviews += len(run.outcomes)
             self._measure(run, sources.get(run.entry.name))
+            self.checked += recheck.run_files(run.entry)
+            if run.entry.validity:
+                self.checked += validity_files(contents, run.entry)
         self._tables(stored)
+        recheck.check_nothing_else(contents, self.checked)
         recheck.check_hashes(contents)
 
     def _versions(self) -> None:
@@ -191,17 +196,12 @@ class _Check:
             column, old, new = difference
             raise contents.differs(BUNDLE, old, new, row="tables", column=column)
         for name, table in tables.items():
-            self._listed(name)
             recheck.compare_tables(contents, name, table.text, LABELS[table.entry.kind])
             self.figures += recheck.count_figures(table.text)
+            self.checked.append(name)
             if table.to_latex is not None:
-                self._listed(table.latex_path)
-                text = (contents.folder / name).read_text(encoding="utf-8", errors="replace")
-                recheck.compare_text(contents, table.latex_path, table.to_latex(text))
-
-    def _listed(self, name: str) -> None:
-        if name not in self.contents.found:
-            raise self.contents.differs(name, "a table", "missing")
+                recheck.compare_text(contents, table.latex_path, table.to_latex(contents.text(name)))
+                self.checked.append(table.latex_path)
 
     def result(self, path: Path, difference: Difference | None) -> VerifyResult:
         """What was found."""

@@ -24,6 +24,7 @@ from reviewbench.engine.archive import write_archive
 from reviewbench.engine.bundle import (
     BUNDLE,
     FORMAT,
+    MOST_RESAMPLES,
     README,
     TABLES,
     BundleManifest,
@@ -37,6 +38,8 @@ from reviewbench.engine.journal import write_error, write_whole
 from reviewbench.engine.recheck import Contents
 from reviewbench.engine.store import RunFolder
 from reviewbench.views.bundle_readme import readme
+
+__all__ = ["bundle", "command", "verify"]
 
 
 class BundleResult(Record):
@@ -66,6 +69,8 @@ def bundle(
     False none. `slices` are facts or facets that the tables are broken down by.
     """
     check_settings(resamples, 0.95)
+    if resamples > MOST_RESAMPLES:
+        raise UserError(f"{resamples:,} resamples are over {MOST_RESAMPLES:,}", remedy="10000 is the default")
     if not runs:
         raise UserError("no run folder given")
     path = Path(out)
@@ -258,9 +263,9 @@ def verify_command(file: str, source: Sequence[str], tables_only: bool, as_json:
 def _verdict(result: VerifyResult) -> list[str]:
     if result.difference is not None:
         return [f"DIFFERS: {result.difference.sentence}"]
+    again = f"{result.scores:,} scores of {result.reviews:,} reviews were measured again and " if result.scores else ""
     lines = [
         f"{result.path}, content {result.content[:16]}: {result.files} files have their hash",
-        f"{result.scores:,} scores of {result.reviews:,} reviews were measured again and {result.figures:,} figures "
-        "recomputed: none differs",
+        f"{again}{result.figures:,} figures were recomputed: none differs",
     ]
     return [*lines, *(f"not measured again: {what}: {why}" for what, why in result.not_measured.items())]

@@ -12,11 +12,11 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reviewbench.core.base import Record
+from reviewbench.core.base import Record, RelPath
 from reviewbench.core.errors import UserError
 from reviewbench.core.parsing import records
 from reviewbench.core.plugins import parse_spec
@@ -30,30 +30,19 @@ FORMAT = 1
 BUNDLE, README, OUTLINE = "bundle.json", "README.md", "outline.jsonl"
 RUNS, TABLES, PARAMETERS, VALIDITY = "runs", "tables", "parameters", "validity"
 LARGEST_PARAMETER = 64 * 1024 * 1024  # bytes; a larger file is a model, which a bundle does not hold
+MOST_RESAMPLES = 1_000_000  # that a bundle may ask somebody else's machine for
 LONGEST_FACT = 80  # characters; a longer fact is a text, which an outline has none of
 RECORDED = "recorded"
 _PARAMETER_FILES = (".json", ".jsonl", ".csv", ".toml", ".yaml", ".yml", ".txt")
 _NOT_PLAIN = re.compile(r"[^\w.-]+")
 _LIBRARIES = ("numpy", "pydantic", "scipy", "sacrebleu", "nltk", "rapidfuzz", "onnxruntime", "tokenizers")
-_OPEN = (
-    "mit",
-    "apache",
-    "bsd",
-    "isc",
-    "mpl",
-    "gpl",
-    "lgpl",
-    "agpl",
-    "cc0",
-    "cc-by",
-    "cc by",
-    "unlicense",
-    "odc",
-    "pddl",
+_OPEN = re.compile(
+    r"(mit|apache|0?bsd|isc|mpl|epl|l?gpl|agpl|cc0|cc[- ]by|unlicense|odc[- ]by|odbl|pddl)(?![a-z])", re.IGNORECASE
 )
-_CLOSED = ("-nd", " nd", "-nc", " nc")  # no derivatives, no commercial use: not for us to decide
+_CLOSED = re.compile(r"[- ]n[cd]\b", re.IGNORECASE)  # not commercially, not changed: not for us to decide
 
 Texts = Literal["all", "own", "none"]
+RunName = Annotated[str, Field(max_length=200, pattern=r"^[\w=][\w.=-]*$")]  # a folder's name and nothing else
 
 
 class FileEntry(Record):
@@ -78,7 +67,7 @@ class RunEntry(Record):
     the report that `validate` left in the run folder is there.
     """
 
-    name: str
+    name: RunName
     dataset: str
     benchmark: str
     cases: int
@@ -99,10 +88,10 @@ class RunEntry(Record):
 class TableEntry(Record):
     """One table: what it shows, of which metric, and the runs that it was made from."""
 
-    path: str
+    path: RelPath
     kind: str
     metric: str
-    runs: tuple[str, ...]
+    runs: tuple[RunName, ...]
 
 
 class BundleManifest(Record):
@@ -118,9 +107,9 @@ class BundleManifest(Record):
     runs: tuple[RunEntry, ...]
     tables: tuple[TableEntry, ...]
     slices: tuple[str, ...] = ()
-    resamples: int
-    seed: int
-    parameters: Mapping[str, str] = Field(default_factory=dict)
+    resamples: Annotated[int, Field(ge=1, le=MOST_RESAMPLES)]
+    seed: Annotated[int, Field(ge=0)]
+    parameters: Mapping[str, RelPath] = Field(default_factory=dict)
     files: Mapping[str, FileEntry]
 
     @property
@@ -143,8 +132,7 @@ def versions() -> dict[str, str]:
 
 def may_be_passed_on(card: Card) -> bool:
     """Whether the card's licence is one of those that let everybody pass the data on; in doubt it is not."""
-    words = card.licence.casefold()
-    return words.startswith(_OPEN) and not any(word in words for word in _CLOSED)
+    return _OPEN.match(card.licence) is not None and _CLOSED.search(card.licence) is None
 
 
 def lines_hash(found: Iterable[Record]) -> Withheld:

@@ -25,15 +25,16 @@ from reviewbench.core.records import Case
 from reviewbench.core.results import Outcome, Score
 from reviewbench.engine.archive import Unpacked
 from reviewbench.engine.benchmark import benchmark_hash
-from reviewbench.engine.bundle import BUNDLE, OUTLINE, BundleManifest, RunEntry, Withheld, bare, lines_hash
+from reviewbench.engine.bundle import BUNDLE, OUTLINE, README, BundleManifest, RunEntry, Withheld, bare, lines_hash
 from reviewbench.engine.score import score as score_run
-from reviewbench.engine.store import CASES, MANIFEST, REVIEWS, SCORES, Manifest, RunFolder
+from reviewbench.engine.store import CASES, LABELS, MANIFEST, REVIEWS, SCORES, Manifest, RunFolder
 
 R = TypeVar("R", bound=Record)
 Progress = Callable[[int, int, str], None]
 TOLERANCE = 1e-9
 _TINY = 1e-12
 _ASKS_A_MODEL = re.compile(r"\b(openai|anthropic|azure|bedrock|vertex|litellm):|https?://")
+LABELS_PIN = "labels"  # what a score says of the labels that it was measured with
 _NOT_NUMBERS = ("usage", "pins", "metric")
 
 
@@ -90,6 +91,8 @@ class Contents:
         try:
             with (self.folder / name).open("rb") as stream:
                 return list(records(model, stream, name))
+        except FileNotFoundError:
+            raise self.differs(name, "a file", "missing") from None
         except BadInput as error:
             row = f"line {error.record}" if error.record is not None else ""
             raise self.differs(name, "a record", str(error), row=row, column=error.field) from None
@@ -98,8 +101,17 @@ class Contents:
         """The one record that a whole file is. What is no record is a difference."""
         try:
             return parse_record(model, (self.folder / name).read_bytes(), name)
+        except FileNotFoundError:
+            raise self.differs(name, "a file", "missing") from None
         except BadInput as error:
             raise self.differs(name, "a record", str(error), column=error.field) from None
+
+    def text(self, name: str) -> str:
+        """The text of one file. Raises Differs where it is not there."""
+        try:
+            return (self.folder / name).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            raise self.differs(name, "a file", "missing") from None
 
     def manifest_of(self, entry: RunEntry) -> Manifest:
         """The manifest of a run. Raises Differs where it is of another benchmark, or is none."""
@@ -123,6 +135,18 @@ def check_files(contents: Contents) -> None:
             raise contents.differs(name, f"{listed[name].bytes:,} bytes", "missing")
         if name not in listed:
             raise contents.differs(name, "no such file", "there")
+
+
+def check_nothing_else(contents: Contents, expected: Iterable[str]) -> None:
+    """No file is there that nothing was held against, however well it is listed."""
+    if more := sorted(contents.found.keys() - {BUNDLE, README, *expected, *contents.manifest.parameters.values()}):
+        raise contents.differs(more[0], "no such file", "there")
+
+
+def run_files(entry: RunEntry) -> list[str]:
+    """The files of a run in a bundle."""
+    of_data = (CASES, LABELS) if entry.texts == "all" else (OUTLINE,)
+    return [f"{entry.folder}/{name}" for name in (MANIFEST, *of_data, REVIEWS, SCORES)]
 
 
 def check_hashes(contents: Contents) -> None:
@@ -221,12 +245,15 @@ def measure_again(contents: Contents, stored: StoredRun, run: Path, spec: str, p
     short = short_spec(load(Metric, spec))
     for key in sorted(there.keys() | again.keys()):
         if key not in there or key not in again:
-            one, other = ("no score", "a score") if key in again else ("a score", "no score")
-            raise contents.differs(name, one, other, row=f"{_row(key)}, {short}")
+            ends = ("no score", "a score") if key in again else ("a score", "no score")
+            raise contents.differs(name, *ends, row=f"{_row(key)}, {short}")
+        pins = [scores[key].pins.get(LABELS_PIN) for scores in (there, again)]
+        if pins[0] != pins[1]:
+            raise contents.differs(f"{stored.entry.folder}/{LABELS}", *pins, column="hash of the labels")
         new = again[key] if stored.entry.texts == "all" else bare(again[key])
         if difference := first_difference(_numbers(there[key]), _numbers(new)):
-            column, old, now = difference
-            raise contents.differs(name, old, now, row=f"{_row(key)}, {short}", column=column)
+            column, one, other = difference
+            raise contents.differs(name, one, other, row=f"{_row(key)}, {short}", column=column)
     return _other_pins(short, there, again)
 
 
@@ -287,7 +314,7 @@ def same_value(stored: object, found: object) -> bool:
 
 def compare_tables(contents: Contents, name: str, found: str, labels: int) -> None:
     """Hold a stored CSV table against the one that was made again. `labels` columns name a row. Raises Differs."""
-    stored = _rows((contents.folder / name).read_text(encoding="utf-8", errors="replace"))
+    stored = _rows(contents.text(name))
     again = _rows(found)
     head = again[0] if again else []
     for number, (one, other) in enumerate(_pad(stored, again)):
@@ -318,7 +345,7 @@ def _is_number(cell: str) -> bool:
 
 def compare_text(contents: Contents, name: str, found: str) -> None:
     """Hold a stored text file against the one that was made again, line by line. Raises Differs."""
-    stored = (contents.folder / name).read_text(encoding="utf-8", errors="replace").splitlines()
+    stored = contents.text(name).splitlines()
     for number, (one, other) in enumerate(
         _pad([[line] for line in stored], [[x] for x in found.splitlines()]), start=1
     ):

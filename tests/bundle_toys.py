@@ -1,0 +1,95 @@
+"""Metrics and helpers for the tests of bundles: archives that somebody tampered with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from reviewbench.core.protocols import Measured, Metric
+from reviewbench.core.records import Case, Change, Comment, Review
+
+BODIES = (
+    "the total is computed before the discount is applied",
+    "the file handle is never closed on error",
+    "the lock is taken twice in one call",
+)
+
+
+@dataclass(frozen=True)
+class Remote(Metric):
+    """Would ask a model over the network; it must never be called while a bundle is checked."""
+
+    model: str = "openai:judge"
+    headline: ClassVar[str] = "value"
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        return Measured(parts={"value": float(len(review.comments))})
+
+
+@dataclass(frozen=True)
+class FromFile(Metric):
+    """Weighs comments with a number that lies in a file."""
+
+    file: str = ""
+    headline: ClassVar[str] = "value"
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        weight = float(json.loads(Path(self.file).read_text())["weight"])
+        return Measured(parts={"value": weight * len(review.comments)})
+
+
+def write_bench(folder: Path, quiet_failure: bool = False) -> Path:
+    """Six cases and two recorded reviewers, in a folder of JSON lines."""
+    folder.mkdir(exist_ok=True)
+    references = [Comment(id=f"r{n}", body=body) for n, body in enumerate(BODIES)]
+    cases = [
+        Case(
+            id=f"case-{n}",
+            change=Change(repo="shop", title=f"secret title {n}"),
+            references=tuple(references[: 1 + n % 3]),
+            facts={"size": ["small", "large"][n % 2]},
+        )
+        for n in range(6)
+    ]
+    reviews = []
+    for n, case in enumerate(cases):
+        reviews.append(Review(case=case.id, system="good", comments=case.references))
+        said = (Comment(id="x", body="please add a docstring"), case.references[0])
+        reviews.append(Review(case=case.id, system="=noisy", comments=said[: 1 + n % 2]))
+    (folder / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in cases))
+    (folder / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in reviews))
+    return folder / "cases.jsonl"
+
+
+def tamper(bundle: Path, name: str, change: Callable[[str], str | None], *, fit_hashes: bool = False) -> Path:
+    """A copy of a bundle in which one file was changed (None: removed), and its hash made to fit if asked for."""
+    with zipfile.ZipFile(bundle) as archive:
+        files = {info.filename: archive.read(info) for info in archive.infolist()}
+    changed = change(files[name].decode())
+    if changed is None:
+        del files[name]
+    else:
+        assert changed.encode() != files[name], "the test changes nothing"
+        files[name] = changed.encode()
+    if fit_hashes:
+        manifest = json.loads(files["bundle.json"])
+        manifest["files"] = {
+            key: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            for key, data in sorted(files.items())
+            if key != "bundle.json"
+        }
+        files["bundle.json"] = json.dumps(manifest).encode()
+    return write_zip(bundle.with_name("tampered.zip"), files)
+
+
+def write_zip(path: Path, files: dict[str, bytes]) -> Path:
+    """A plain zip archive."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path
