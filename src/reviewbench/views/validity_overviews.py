@@ -112,12 +112,14 @@ def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, wi
         "x:Q", title="human grade", scale=alt.Scale(domain=[low - edge, high + edge], nice=False),
         axis=alt.Axis(values=grades, format="~g", grid=False, titleFontWeight="normal"),
     )  # fmt: skip
-    rows, ends = [], []
+    rows: list[dict[str, Any]] = []
+    ends = []
+    aside = (high - low) * min(1 / 90, 0.07 / max(1, len(shown)))  # so that intervals stand beside each other
     for at, m in enumerate(shown):
-        shift = (at - len(shown) / 2) * (high - low) / 90  # so that intervals at one grade stand beside each other
+        shift = (at - (len(shown) - 1) / 2) * aside
         line = [_on_range(m, row, shift) | _look(at) for row in sorted(m.grades, key=lambda r: r.grade)]
         line = [point for point in line if point["y"] is not None]
-        rows += line
+        rows = [*line, *rows]  # the first is drawn last, over the others
         if at < len(COLOURS) and len(line) > 1:
             ends.append({"t": cut(called[words.key(m)], side), "from": line[-2]["y"]} | line[-1])
     reached = max((row[key] for row in rows for key in ("y", "high") if row[key] is not None), default=1.0)
