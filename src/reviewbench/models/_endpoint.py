@@ -28,7 +28,7 @@ import numpy as np
 from reviewbench.core.errors import UserError, hide_secrets, one_line
 from reviewbench.core.records import Usage
 from reviewbench.models._vector_cache import VectorCache
-from reviewbench.models.embeddings import Embedder, Floats
+from reviewbench.models.embeddings import Embedder, Floats, Refused
 
 OFFICIAL = "https://api.openai.com/v1"
 TIMEOUT = 60.0  # seconds without an answer
@@ -50,7 +50,7 @@ class _Broken(Exception):
 
 
 class _Refused(Exception):
-    """The endpoint will not embed these texts (400, 413, 422)."""
+    """The endpoint will not take this call (400, 413, 422)."""
 
 
 class _Address(NamedTuple):
@@ -96,33 +96,33 @@ class EndpointEmbedder(Embedder):
         """A blank text is not sent, as endpoints refuse it: its vector is all zeros."""
         sent = [row for row, text in enumerate(texts) if text.strip()]
         found: dict[int, Floats] = {}
+        refusals: list[str] = []
         for rows in _calls(texts, sent):
-            answer = self._embed([texts[row] for row in rows])
-            found.update(zip(rows, answer, strict=True))
+            for row, answer in zip(rows, self._embed([texts[row] for row in rows]), strict=True):
+                if isinstance(answer, str):
+                    refusals.append(answer)
+                else:
+                    found[row] = answer
+        if refusals:
+            raise Refused(refusals[0], {texts[row]: vector for row, vector in found.items()})
         nothing = np.zeros(self._size or self.dimensions, dtype=np.float32)
         return np.stack([found.get(row, nothing) for row in range(len(texts))])
 
-    def _embed(self, texts: Sequence[str]) -> list[Floats]:
-        """The vectors of one call. Where the endpoint refuses it, each text is sent alone to find which it is.
+    def _embed(self, texts: Sequence[str]) -> list[Floats | str]:
+        """The vectors of one call, in place of each the endpoint's reason where it refuses that text.
 
-        Raises UserError where all are refused, ValueError that names the one where it is one of many.
+        A refused call does not say which text is at fault, so each is sent alone. Raises UserError where several
+        were sent and all are refused.
         """
         try:
-            return self._persist(texts)
+            return list(self._persist(texts))
         except _Refused as refusal:
-            if len(texts) == 1:
-                raise ValueError(f"{self.name} refuses a text of {len(texts[0]):,} characters: {refusal}") from None
-            reason = refusal
-        found, refused = [], []
-        for text in texts:
-            try:
-                found += self._persist([text])
-            except _Refused as refusal:
-                refused.append(f"{self.name} refuses a text of {len(text):,} characters: {refusal}")
-        if len(refused) == len(texts):
+            reason = str(refusal)
+        if len(texts) == 1:
+            return [f"{self.name} refuses a text of {len(texts[0]):,} characters: {reason}"]
+        found = [self._embed([text])[0] for text in texts]
+        if all(isinstance(answer, str) for answer in found):
             raise UserError(f"{self.name} refuses every text: {reason}")
-        if refused:
-            raise ValueError(refused[0])
         return found
 
     def _persist(self, texts: Sequence[str]) -> list[Floats]:
@@ -182,7 +182,8 @@ class EndpointEmbedder(Embedder):
         """The vectors in an answer, by their `index`. Raises _Broken where it is not what it should be."""
         try:
             answer = json.loads(content)
-            rows = {int(row["index"]): np.array(row["embedding"], dtype=np.float32) for row in answer["data"]}
+            with np.errstate(over="ignore"):  # what is too large for a float32 becomes infinite, and is refused below
+                rows = {int(row["index"]): np.array(row["embedding"], dtype=np.float32) for row in answer["data"]}
             tokens = int((answer.get("usage") or {}).get("total_tokens") or 0)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             raise _Broken("the answer is not the JSON that it should be") from None

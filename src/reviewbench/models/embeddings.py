@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -50,6 +50,14 @@ class TokenStates(NamedTuple):
     vectors: Floats
 
 
+class Refused(ValueError):
+    """A model refuses some text (too long, as a rule). `done` are the vectors of the others, by text."""
+
+    def __init__(self, problem: str, done: Mapping[str, Floats]) -> None:
+        super().__init__(problem)
+        self.done = done
+
+
 class Embedder(ABC):
     """An embedding model. `name` is the word that it was asked for by.
 
@@ -82,19 +90,27 @@ class Embedder(ABC):
 
     @abstractmethod
     def _encode(self, texts: Sequence[str]) -> Floats:
-        """One vector per text (n x d), of any length; the texts are distinct."""
+        """One vector per text (n x d), of any length; the texts are distinct. Raises Refused."""
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        """One vector of length 1 per text (n x d), in order. Equal texts are computed once, and kept in the cache."""
-        unique = list(dict.fromkeys(texts))
+        """One vector of length 1 per text (n x d), in order. Equal texts are computed once, and kept in the cache.
+
+        Raises Refused where the model will not read a text; the others are kept.
+        """
+        readable_texts = [readable(text) for text in texts]
+        unique = list(dict.fromkeys(readable_texts))
         known = self.cache.get(self.fingerprint, unique) if self.cache else {}
         missing = sorted((text for text in unique if text not in known), key=len)
         for start in range(0, len(missing), _CHUNK):
             chunk = missing[start : start + _CHUNK]
-            found = dict(zip(chunk, to_length_one(self._encode([readable(text) for text in chunk])), strict=True))
+            try:
+                found = dict(zip(chunk, to_length_one(self._encode(chunk)), strict=True))
+            except Refused as refusal:
+                if refusal.done:
+                    self._keep(dict(zip(refusal.done, to_length_one(np.stack([*refusal.done.values()])), strict=True)))
+                raise
             known.update(found)
-            if self.cache:
-                self.cache.put(self.fingerprint, found)
+            self._keep(found)
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         if len(sizes := {len(vector) for vector in known.values()}) > 1:
@@ -102,7 +118,11 @@ class Embedder(ABC):
                 f"{self.name} gave vectors of {' and '.join(map(str, sorted(sizes)))} numbers",
                 remedy="is another model answering under this name? REVIEWBENCH_CACHE=off leaves old vectors out",
             )
-        return np.stack([known[text] for text in texts])
+        return np.stack([known[text] for text in readable_texts])
+
+    def _keep(self, vectors: Mapping[str, Floats]) -> None:
+        if self.cache:
+            self.cache.put(self.fingerprint, vectors)
 
     def cut(self, texts: Sequence[str]) -> Truths | None:
         """Which texts have more tokens than `longest`, so that their ends are not read; None where nobody says."""
