@@ -10,7 +10,7 @@ from scipy import stats
 
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.correlation import Rows, correlate, rank_auc, row_weights, spearman_only
+from reviewbench.analysis.correlation import Rows, correlate, rank_auc, row_weights, spearman_only, spearman_within
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 small = st.lists(
@@ -181,3 +181,21 @@ def test_the_size_of_the_scores_does_not_matter(scale: float) -> None:
     weights = np.stack([np.ones(50), rng.integers(0, 3, 50).astype(float)])
     one, two = (Rows(values, human, np.arange(50)).pearson(weights) for values in (score, score * scale))
     assert two == pytest.approx(one)
+
+
+def test_within_groups_a_shift_of_each_group_changes_nothing() -> None:
+    rng = np.random.default_rng(5)
+    human = rng.integers(1, 4, 200).astype(float)
+    score, group = human + rng.normal(0, 1, 200), np.arange(200) % 4
+    cluster, resampler = np.arange(200), Resampler(200, 200, 0)
+    apart = spearman_within(score + 10 * group, human, cluster, group, resampler)
+    together = spearman_within(score, human, cluster, group, resampler)
+    assert apart == together
+    assert together.value == pytest.approx(
+        np.mean([stats.spearmanr(score[group == g], human[group == g])[0] for g in range(4)])
+    )
+    assert apart.low is not None and apart.high is not None and apart.value is not None
+    assert apart.low < apart.value < apart.high
+    alone = spearman_within(score, human, cluster, np.zeros(200, dtype=int), resampler)
+    plain = spearman_only(score, human, cluster, resampler)
+    assert (alone.value, alone.low, alone.high) == pytest.approx((plain.value, plain.low, plain.high))

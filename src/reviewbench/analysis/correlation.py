@@ -48,6 +48,36 @@ def spearman_only(
     return _figures((SPEARMAN,), Rows(score, human, cluster), resampler, level)[SPEARMAN]
 
 
+def spearman_within(
+    score: Numbers, human: Numbers, cluster: Integers, group: Integers, resampler: Resampler, *, level: float = 0.95
+) -> Figure:
+    """The mean over groups of rows of Spearman's rho within each, weighted by rows; no p-value.
+
+    For scores that do not compare across groups, such as grades by fits on different folds: each fit puts the many
+    rows that it cannot tell apart at a value of its own, and ranked together those values would be noise. Groups in
+    which rho is undefined are left out.
+    """
+    everything = Rows(score, human, cluster)
+    if everything.undefined:
+        return Figure(value=None, n=everything.n, level=level, reason=everything.undefined)
+    chosen = [np.flatnonzero(group == number) for number in np.unique(group)]
+    parts = [Rows(everything.score[at], everything.human[at], everything.cluster[at]) for at in chosen]
+
+    def mean(weights: Numbers) -> Numbers:
+        rhos = np.stack([part.spearman(weights[:, at]) for part, at in zip(parts, chosen, strict=True)])
+        rows = np.stack([weights[:, at].sum(axis=1) for at in chosen]) * np.isfinite(rhos)
+        total = rows.sum(axis=0)
+        found: Numbers = np.divide(
+            (rows * np.nan_to_num(rhos)).sum(axis=0), total, out=np.full(total.shape, np.nan), where=total > 0
+        )
+        return found
+
+    value = float(mean(np.ones((1, everything.n)))[0])
+    if not np.isfinite(value):
+        return Figure(value=None, n=everything.n, level=level, reason="undefined within every group of rows")
+    return interval_figure(value, everything.n, everything.cluster, resampler, mean, level=level)
+
+
 def rank_auc(
     score: Numbers, positive: np.ndarray[Any, Any], cluster: Integers, resampler: Resampler, *, level: float = 0.95
 ) -> Figure:

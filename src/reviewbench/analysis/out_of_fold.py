@@ -15,9 +15,10 @@ from reviewbench.analysis.calibration import WARNING, Isotonic, Segments, best_f
 from reviewbench.analysis.confusion import accuracy, confusion, quadratic_kappa
 from reviewbench.analysis.folds import grouped_folds
 from reviewbench.analysis.sample import Sample
-from reviewbench.core.validity import Calibrated, HeatMap, ReliabilityPoint
+from reviewbench.core.validity import Calibrated, Figure, HeatMap, ReliabilityPoint
 
 FEWEST = 20  # rows; fewer are not worth a fit
+WITHIN = "mean of the correlations within each fold"
 GROUPED_BY = "reference, near-copies together"
 _BINS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)  # shares of the rows: the top ones matter most
 
@@ -54,7 +55,7 @@ class _Work:
     def __init__(self, sample: Sample, fold: Integers) -> None:
         self.sample, self.folds = sample, int(fold.max()) + 1
         self.score, self.human = sample.oriented, sample.human
-        self.held_out = [fold == number for number in range(self.folds)]
+        self.fold, self.held_out = fold, [fold == number for number in range(self.folds)]
 
     def floor(self) -> Calibrated:
         """Scores below a floor are equal; the floor is learnt on the other folds."""
@@ -66,7 +67,7 @@ class _Work:
         side = "above" if self.sample.less_is_better else "below"
         low, middle, high = min(floors), float(np.median(floors)), max(floors)
         learned = f"scores {side} {middle:.4g} are equal (median over the folds; {low:.4g} to {high:.4g})"
-        return self._calibrated("floor", mapped, learned)
+        return self._calibrated("floor", self.sample.spearman(mapped), learned)
 
     def isotonic(self) -> Calibrated:
         """A rising step map, learnt on the other folds."""
@@ -75,8 +76,8 @@ class _Work:
             fitted = Isotonic.fitted(self.score[~held_out], self.human[~held_out])
             mapped[held_out] = fitted.predict(self.score[held_out])
             steps.append(np.unique(fitted.values).size)
-        learned = f"{min(steps)} to {max(steps)} levels by fold"
-        return self._calibrated("isotonic", mapped, learned, self._reliability(mapped))
+        learned = f"{min(steps)} to {max(steps)} levels by fold; {WITHIN}"
+        return self._calibrated("isotonic", self._within(mapped), learned, self._reliability(mapped))
 
     def ordinal(self, grade: Numbers) -> tuple[Calibrated, HeatMap]:
         """A proportional-odds model on rising segments of the score, learnt on the other folds."""
@@ -85,19 +86,23 @@ class _Work:
             segments = Segments.of(self.score[~held_out])
             model = fit_ordinal(segments.features(self.score[~held_out]), grade[~held_out])
             mapped[held_out] = model.expected(segments.features(self.score[held_out]))
-        learned = "proportional odds on rising segments of the score, ridge 1"
-        found = self._calibrated("ordinal", mapped, learned, self._reliability(mapped))
+        learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}"
+        found = self._calibrated("ordinal", self._within(mapped), learned, self._reliability(mapped))
         said = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
         return found, self._heat_map(mapped, grade, said)
 
+    def _within(self, mapped: Numbers) -> Figure:
+        """Fits on different folds put the rows that they cannot tell apart at different values: no common ranks."""
+        return self.sample.spearman_within(mapped, self.fold)
+
     def _calibrated(
-        self, method: str, mapped: Numbers, learned: str, points: tuple[ReliabilityPoint, ...] = ()
+        self, method: str, spearman: Figure, learned: str, points: tuple[ReliabilityPoint, ...] = ()
     ) -> Calibrated:
         return Calibrated(
             method=method,
             folds=self.folds,
             grouped_by=GROUPED_BY,
-            spearman=self.sample.spearman(mapped),
+            spearman=spearman,
             learned=learned,
             warning=WARNING,
             reliability=points,

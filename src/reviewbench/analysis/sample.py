@@ -10,7 +10,7 @@ import numpy as np
 
 from reviewbench.analysis.bag import Flags, Numbers
 from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.correlation import correlate, figure_of, interval_figure, spearman_only
+from reviewbench.analysis.correlation import correlate, figure_of, interval_figure, spearman_only, spearman_within
 from reviewbench.core.validity import Figure
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -71,6 +71,10 @@ class Sample:
         """Spearman's rho of the human values with `values` (more is better), by default with the oriented scores."""
         found = self.oriented if values is None else values
         return spearman_only(found, self.human, self.cluster, self.resampler, level=self.level)
+
+    def spearman_within(self, values: Numbers, group: Integers) -> Figure:
+        """The mean of Spearman's rho of the human values with `values` within each group of rows."""
+        return spearman_within(values, self.human, self.cluster, group, self.resampler, level=self.level)
 
     def human_mean(self) -> Figure:
         """The mean of the human values."""
