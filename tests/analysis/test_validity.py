@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from judged_toys import Missed, Shared, Study, label, study
-from reviewbench.analysis.validity import LENGTH, LESS_IS_BETTER, Scored, Settings, length_baseline, validity_report
+from reviewbench.analysis.judged import Bench, HumanValues
+from reviewbench.analysis.validity import LENGTH, LESS_IS_BETTER, Evidence, Scored, Settings, length_baseline
 from reviewbench.core.protocols import Metric
 from reviewbench.core.validity import Figure, MetricValidity, Scale, ValidityReport
 
@@ -20,9 +21,13 @@ SMALL = Settings(resamples=60, folds=4, slices=("system", "language"))
 def report(made: Study, *metrics: Metric, settings: Settings = SMALL, people: tuple[str, ...] = ()) -> ValidityReport:
     bench = made.bench(people)
     scored = [Scored.of(metric, made.scores(metric)) for metric in metrics]
-    return validity_report(
-        bench, made.humans(), [*scored, length_baseline(bench)], settings, dataset="toy", benchmark="b" * 64
-    )
+    return validity(bench, made.humans(), [*scored, length_baseline(bench)], settings)
+
+
+def validity(
+    bench: Bench, humans: Sequence[HumanValues], scored: Sequence[Scored], settings: Settings
+) -> ValidityReport:
+    return Evidence(bench, tuple(humans), tuple(scored), settings, dataset="toy", benchmark="b" * 64).report()
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +125,7 @@ def test_constant_scores_are_undefined_in_words() -> None:
     made = study(20)
     bench = made.bench()
     flat = Scored("flat()", "flat", "mean", "share", dict.fromkeys(bench.keys, 0.5), {})
-    found = validity_report(bench, made.humans(), [flat], SMALL, dataset="toy", benchmark="b").metrics[0]
+    found = validity(bench, made.humans(), [flat], SMALL).metrics[0]
     assert "all 80 scores are 0.5: the metric tells no review from another" in found.warnings
     assert found.correlations[0].spearman.value is None
     assert "equal" in found.correlations[0].spearman.reason
@@ -160,9 +165,7 @@ def test_a_scale_without_steps_has_correlations_and_no_grades() -> None:
     fine = tuple(label(o, float(generator.random())) for o in made.outcomes)
     bench = made.bench()
     humans = Study(made.cases, made.outcomes, fine).humans({"grade": Scale(low=0, high=1, step=0)})
-    found: MetricValidity = validity_report(
-        bench, humans, [Scored.of(Shared(), made.scores(Shared()))], SMALL, dataset="toy", benchmark="b"
-    ).metrics[0]
+    found: MetricValidity = validity(bench, humans, [Scored.of(Shared(), made.scores(Shared()))], SMALL).metrics[0]
     assert found.correlations[0].spearman.value is not None
     assert (found.grades, found.ks, found.classifiers, found.sweeps, found.heat_map) == ((), (), (), (), None)
     assert [c.method for c in found.calibrated] == ["floor", "isotonic"]
@@ -176,6 +179,19 @@ def test_labels_that_do_not_count_are_counted() -> None:
     found = report(again, Shared())
     assert found.warnings == ("grade: 80 labels of other rounds left out",)
     assert found.metrics[0].correlations == report(made, Shared()).metrics[0].correlations
+
+
+def test_the_inputs_print_in_full_and_tell_what_differs() -> None:
+    made = study(300)
+    bench = made.bench()
+    first, other = (
+        Evidence(bench, tuple(made.humans()), (length_baseline(bench),), Settings(seed=seed), "toy", "b")
+        for seed in (0, 1)
+    )
+    printed = [repr(value) for value in first.inputs]
+    assert not any("..." in text or " at 0x" in text for text in printed)
+    assert printed == [repr(value) for value in first.inputs]
+    assert printed != [repr(value) for value in other.inputs]
 
 
 def test_pins_and_fakes_are_carried() -> None:
@@ -208,13 +224,11 @@ def test_crscore_s_lexical_rows_from_the_published_files(shared_data: Path) -> N
     outcomes = tuple(Outcome(case=r.case, system=r.system, review=r) for r in reviews)
     made = Study(tuple(cases.values()), outcomes, tuple(labels))
     (human,) = [human for human in made.humans(dataset.scales()) if human.dimension == "rel"]
-    (found,) = validity_report(
+    (found,) = validity(
         made.bench(dataset.human_systems),
         [human],
         [Scored.of(metric, scores)],
         Settings(resamples=20, slices=("language",)),
-        dataset="crscore_study",
-        benchmark="b",
     ).metrics
     by_language = {row.value: row.spearman for row in found.slices}
     assert {name: row.n for name, row in by_language.items()}.items() >= {"python": 882, "java": 882}.items()
@@ -246,13 +260,8 @@ def test_graded_reviews_as_the_paper_gives_it(shared_data: Path) -> None:
     outcomes = tuple(Outcome(case=r.case, system=r.system, review=r) for r in reviews)
     made = Study(tuple(cases.values()), outcomes, tuple(labels))
     bench = made.bench()
-    (found,) = validity_report(
-        bench,
-        made.humans(dataset.scales()),
-        [Scored.of(metric, scores)],
-        Settings(resamples=20),
-        dataset="graded_reviews",
-        benchmark="b",
+    (found,) = validity(
+        bench, made.humans(dataset.scales()), [Scored.of(metric, scores)], Settings(resamples=20)
     ).metrics
     every, below = found.correlations
     assert (every.rows.rows, below.rows.rows) == (5164, 5125)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import reviewbench
 from judged_toys import case, label, study
 from reviewbench.cli.main import main
 from reviewbench.core.labels import Label
@@ -80,6 +81,24 @@ def test_a_second_run_measures_nothing_and_finds_the_same(bench: Path, capsys: p
     assert (totals["done"], totals["skipped"]) == (0, 96), "and a metric that is named twice counts once"
     assert Path("there/scores.jsonl").read_bytes() == scores
     assert not Path("there/report.html").exists() and second["files"] == []
+
+
+def test_nothing_is_computed_again_until_something_changes(
+    bench: Path,
+) -> None:
+    first = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    page = Path("validity-mine/report.html")
+    made = page.stat().st_mtime_ns
+    again = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    assert (first.unchanged, again.unchanged) == (False, True)
+    assert again.report == first.report and again.files == first.files
+    assert page.stat().st_mtime_ns == made
+    assert not reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, seed=1, report=False).unchanged
+    page.write_text("edited", encoding="utf-8")
+    mended = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    assert not mended.unchanged and "<html" in page.read_text(encoding="utf-8")
+    Path("validity-mine/validity.stamp").write_text("[]", encoding="utf-8")
+    assert not reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, report=False).unchanged
 
 
 def test_a_run_is_validated_with_its_labels_or_with_those_of_a_file(

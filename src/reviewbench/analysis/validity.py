@@ -90,41 +90,49 @@ def length_baseline(bench: Bench) -> Scored:
     return Scored(LENGTH, f"{LENGTH} (baseline)", "characters", "characters", values, {})
 
 
-def validity_report(
-    bench: Bench,
-    humans: Sequence[HumanValues],
-    scored: Sequence[Scored],
-    settings: Settings,
-    *,
-    dataset: str,
-    benchmark: str,
-    warnings: Sequence[str] = (),
-    progress: Callable[[int, int, str], None] | None = None,
-) -> ValidityReport:
-    """Every metric in every dimension, a few at a time: the arrays are handled without the interpreter's lock."""
-    validator = Validator(bench, settings)
-    jobs = [(one, human) for human in humans for one in scored]
-    found: list[MetricValidity] = []
-    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        for (one, human), made in zip(jobs, pool.map(lambda job: validator.metric(*job), jobs), strict=True):
-            found.append(made)
-            if progress is not None:
-                progress(len(found), len(jobs), f"{one.label} {human.dimension}")
-    return ValidityReport(
-        dataset=dataset,
-        benchmark=benchmark,
-        cases=bench.cases,
-        reviews=len(bench.keys),
-        labels=tuple(human.summary for human in humans),
-        metrics=tuple(found),
-        resamples=settings.resamples,
-        seed=settings.seed,
-        level=settings.level,
-        warnings=(
-            *warnings,
-            *(f"{human.dimension}: {n:,} {why} left out" for human in humans for why, n in human.left_out.items()),
-        ),
-    )
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that a report is made of."""
+
+    bench: Bench
+    humans: tuple[HumanValues, ...]
+    scored: tuple[Scored, ...]
+    settings: Settings
+    dataset: str
+    benchmark: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> Iterator[object]:
+        """Everything that the figures depend on, as values that print in full."""
+        bench = self.bench
+        yield from (bench.keys, bench.hypothesis, bench.reference, bench.facts, sorted(bench.people), bench.cases)
+        yield from (bench.claims.tolist(), bench.cluster.tolist(), self.humans, self.scored, self.settings)
+        yield from (self.dataset, self.benchmark, self.warnings)
+
+    def report(self, progress: Callable[[int, int, str], None] | None = None) -> ValidityReport:
+        """Every metric in every dimension, a few at a time: the arrays are handled without the interpreter's lock."""
+        validator = Validator(self.bench, self.settings)
+        jobs = [(one, human) for human in self.humans for one in self.scored]
+        found: list[MetricValidity] = []
+        with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+            for (one, human), made in zip(jobs, pool.map(lambda job: validator.metric(*job), jobs), strict=True):
+                found.append(made)
+                if progress is not None:
+                    progress(len(found), len(jobs), f"{one.label} {human.dimension}")
+        left_out = [(human.dimension, n, why) for human in self.humans for why, n in human.left_out.items()]
+        return ValidityReport(
+            dataset=self.dataset,
+            benchmark=self.benchmark,
+            cases=self.bench.cases,
+            reviews=len(self.bench.keys),
+            labels=tuple(human.summary for human in self.humans),
+            metrics=tuple(found),
+            resamples=self.settings.resamples,
+            seed=self.settings.seed,
+            level=self.settings.level,
+            warnings=(*self.warnings, *(f"{dimension}: {n:,} {why} left out" for dimension, n, why in left_out)),
+        )
 
 
 class Validator:

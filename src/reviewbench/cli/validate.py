@@ -13,7 +13,7 @@ from pydantic import Field
 
 from reviewbench.analysis.judged import Bench, HumanValues, human_values
 from reviewbench.analysis.leaderboard import check_settings
-from reviewbench.analysis.validity import Scored, Settings, length_baseline, validity_report
+from reviewbench.analysis.validity import Evidence, Scored, Settings, length_baseline
 from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, is_run, make_run, open_run
 from reviewbench.cli._output import (
     Progress,
@@ -25,6 +25,7 @@ from reviewbench.cli._output import (
     seed_option,
     stage_option,
 )
+from reviewbench.cli._unchanged import digest, unchanged, write_stamp
 from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Record
 from reviewbench.core.errors import MissingExtra, UserError
@@ -39,12 +40,13 @@ REPORT, RESULT = "report.html", "validity.json"
 
 
 class ValidateResult(Record):
-    """The report, what was measured for it, and the files that were written into `folder`."""
+    """The report, what was measured for it, and the files in `folder`, which may be `unchanged` since the last time."""
 
     schema_version: int = 1
     run: str
     folder: str
     files: tuple[str, ...]
+    unchanged: bool = False
     totals: tuple[ScoreTotals, ...]
     report: ValidityReport
     notes: tuple[str, ...] = ()
@@ -93,12 +95,20 @@ def validate(
     with judged.run:
         totals = tuple(score_run(judged.run, metric, progress=progress) for metric in wanted)
         asked = _Wanted(dimensions, slices, of_round)
-        found = _report(judged, wanted, asked, Settings(resamples, seed, folds), progress)
-    files, missing = _write(folder, found) if report else ((), ())
+        evidence = _evidence(judged, wanted, asked, Settings(resamples, seed, folds))
+    made_of = digest(evidence.inputs)
+    known = unchanged(folder, made_of)
+    missing: tuple[str, ...] = ()
+    if known is not None:
+        files, found = known, ValidityReport.model_validate_json((folder / RESULT).read_bytes())
+    else:
+        found = evidence.report(progress)
+        files, missing = _write(folder, found, made_of) if report else ((), ())
     return ValidateResult(
         run=str(judged.run.path),
         folder=str(folder),
         files=files,
+        unchanged=known is not None,
         totals=totals,
         report=found,
         notes=(*judged.notes, *missing),
@@ -106,22 +116,19 @@ def validate(
     )
 
 
-def _report(
-    judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: Settings, progress: Progress | None
-) -> ValidityReport:
+def _evidence(judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: Settings) -> Evidence:
     run = judged.run
     humans, notes = human_values(judged.labels, judged.scales, of_round=wanted.of_round)
     bench = Bench.of(run.cases(), run.outcomes(), judged.people)
     scored = [Scored.of(metric, run.scores(signature(metric))) for metric in metrics]
-    return validity_report(
+    return Evidence(
         bench,
-        wanted.of(humans, notes),
-        [*scored, length_baseline(bench)],
+        tuple(wanted.of(humans, notes)),
+        (*scored, length_baseline(bench)),
         replace(settings, slices=wanted.facts(bench)),
         dataset=run.manifest.dataset,
         benchmark=run.manifest.benchmark,
-        warnings=notes,
-        progress=progress,
+        warnings=tuple(notes),
     )
 
 
@@ -154,7 +161,7 @@ class _Wanted(NamedTuple):
         return tuple(dict.fromkeys([*usual, *self.slices]))
 
 
-def _write(folder: Path, report: ValidityReport) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The page, its tables and the whole report as JSON, each file whole or not at all: their names, and notes."""
     from reviewbench.views.validity_csv import csv_tables
     from reviewbench.views.validity_report import render
@@ -171,6 +178,7 @@ def _write(folder: Path, report: ValidityReport) -> tuple[tuple[str, ...], tuple
         raise write_error(folder, error) from None
     for name, text in texts.items():
         write_whole(folder / name, text.encode("utf-8", "replace"))
+    write_stamp(folder, made_of, sorted(texts))
     return tuple(sorted(texts)), notes
 
 
@@ -256,6 +264,7 @@ def _closing(result: ValidateResult) -> str:
         "reviews had failed": sum(t.failed_reviews for t in totals),
     }
     said = [f"{n:,} {what}" for what, n in counts.items() if n or what == "reviews measured"]
+    said += ["nothing changed, so the figures are those of the last time"] if result.unchanged else []
     lines = [f"{'; '.join(said)}; {result.seconds:.1f} s"]
     tables = sum(name.endswith(".csv") for name in result.files)
     if REPORT in result.files:
