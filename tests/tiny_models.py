@@ -143,7 +143,10 @@ def write_model(
         "tokenizer.json": tokenizer(),
         "tokenizer_config.json": {"model_max_length": 1000000000000000019884624838656},
         "modules.json": modules,
-        "1_Pooling/config.json": {key: word == pooling for key, word in flags.items()},
+        "1_Pooling/config.json": {
+            "word_embedding_dimension": HIDDEN,
+            **{key: word == pooling for key, word in flags.items()},
+        },
     }
     if longest is not None:
         files["sentence_bert_config.json"] = {"max_seq_length": longest, "do_lower_case": False}

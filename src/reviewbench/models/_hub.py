@@ -14,6 +14,7 @@ from reviewbench.core.errors import MissingExtra, UserError, one_line
 from reviewbench.models._model_folder import CONFIG, ONNX_FILES, SETTINGS, TOKENIZER
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _SUFFIX = "_data"  # of the file beside an ONNX file that holds the weights of a large model
 
 
@@ -44,8 +45,13 @@ def download(rest: str) -> Path:
 
 def _fetch(name: str, file: str, revision: str | None) -> Path | None:
     """One file of a model in the hub's cache, fetched if need be; None where the model has no such file."""
-    from huggingface_hub import errors, hf_hub_download
+    from huggingface_hub import errors, hf_hub_download, try_to_load_from_cache
 
+    # What the cache knows of a commit needs no network; it remembers files that are not there by an object of its own.
+    by_commit = revision is not None and _COMMIT.fullmatch(revision)
+    known = try_to_load_from_cache(name, file, revision=revision) if by_commit else None
+    if known is not None:
+        return Path(known) if isinstance(known, str) else None
     try:
         return Path(hf_hub_download(name, file, revision=revision))
     except errors.LocalEntryNotFoundError:

@@ -44,6 +44,8 @@ class SentenceTransformersEmbedder(Embedder):
         """See `Embedder.fingerprint`."""
         digest = hashlib.sha256()
         for name, tensor in sorted(self._model.state_dict().items()):
+            if "pooler." in name:  # BERT's classification head: not used here, and random where the checkpoint has none
+                continue
             digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
             digest.update(tensor.detach().cpu().float().numpy().tobytes())
         parts = [type(part).__name__ + json.dumps(_settings(part), sort_keys=True, default=str) for part in self._model]
