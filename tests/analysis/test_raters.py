@@ -116,6 +116,16 @@ def test_two_systems_are_planned_by_changes_and_raters() -> None:
     assert one_plan(labels_of(one, "one"), question=Question(0.2)).pair is None
 
 
+def test_a_system_that_was_hardly_judged_twice_borrows_what_raters_vary_by() -> None:
+    generator = np.random.default_rng(14)
+    tables = [generator.normal(mean, 0.5, (150, 1)) + generator.normal(0, 0.6, (150, 2)) for mean in (3.4, 3.0)]
+    tables[0][10:, 1] = np.nan
+    found = one_plan(labels_of(tables[0], "one") + labels_of(tables[1], "two"), question=Question(0.2))
+    assert found.pair is not None and found.within is not None
+    assert found.pair.within_first == pytest.approx(found.within)
+    assert "fewer than 30 reviews of one were judged twice" in found.pair.warnings[-1]
+
+
 def test_one_rater_an_item_tells_nothing_of_raters() -> None:
     found = one_plan(labels_of(ratings(50, 1, 0.8, 0.6, seed=5)))
     assert found.icc.value is None

@@ -78,6 +78,19 @@ def test_a_metric_that_calls_somebody_is_known_by_its_signature(metric: str, ask
     assert asks_a_model(metric) is asks
 
 
+def test_fewer_digits_let_rounding_pass() -> None:
+    assert first_difference([0.5], [0.5000001], 1e-4) is None
+    assert first_difference([0.5], [0.501], 1e-4) is not None
+    assert same_value(0.0, 1e-8, 1e-4), "beside 0 the distance counts"
+    assert not same_value(0.0, 1e-6, 1e-4)
+
+
+def test_a_difference_that_a_machine_can_make_says_so(tmp_path: Path) -> None:
+    there = contents(tmp_path, scores="")
+    assert "--digits 4" in there.differs("scores", 0.5, 0.5000001).difference.hint
+    assert there.differs("scores", 0.5, 0.6).difference.hint == ""
+
+
 def contents(folder: Path, **texts: str) -> Contents:
     for name, text in texts.items():
         (folder / name).write_text(text)

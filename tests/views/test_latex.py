@@ -68,10 +68,18 @@ def test_other_units_have_digits_that_fit() -> None:
 @given(st.text(max_size=40))
 def test_no_text_from_data_is_a_command(text: str) -> None:
     shown = escape(text)
-    known = r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|ldots)\{\}|\\[&%$#_{}]"
+    known = (
+        r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|ldots)\{\}|\\[&%$#_{}]|\{[\[*]\}"
+    )
     rest = re.sub(known, "", shown)
     assert not set(rest) & set("\\&%$#_{}~^")
     assert "\n" not in shown
+
+
+def test_a_name_cannot_be_an_argument_of_the_line_break_before_it() -> None:
+    text = leaderboard_table(leaderboard("[2cm] tool"), caption="c", label="l")
+    assert "    {[}2cm] tool & " in text
+    assert "    {*} tool & " in leaderboard_table(leaderboard("* tool"), caption="c", label="l")
 
 
 def test_an_empty_table_is_a_table() -> None:

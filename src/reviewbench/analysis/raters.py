@@ -30,6 +30,7 @@ RELIABLE = (0.7, 0.8, 0.9)
 AGREEMENT_WIDTH = 0.2  # of the interval of the agreement: 0.1 to either side
 LEVEL = 0.95
 MOST_RATERS = 1_000
+ENOUGH = 30  # items judged twice, from which on a system's own raters' spread is believed
 
 
 def rater_plans(
@@ -104,11 +105,11 @@ def _rater_plan(dimension: str, ratings: Ratings, asked: _Asked) -> RaterPlan:
         left_out=ratings.left_out,
         icc=Estimated(value=None, reason="no item was judged by two raters" if not twice else ""),
         margin=margin,
-        pair=_pair(items, asked.question, resamples, seed) if asked.question else None,
     )
     if not twice or len(items) < 2:
         reason = "no item was judged by two raters" if not twice else "one item alone shows no variance"
-        return blank.model_copy(update={"icc": Estimated(value=None, reason=reason)})
+        pair = _pair(items, asked, None)
+        return blank.model_copy(update={"icc": Estimated(value=None, reason=reason), "pair": pair})
     groups = Clusters("change", tuple(cases), index, len(cases))
     found = OneWay.of(rows, groups, Resampler(groups.count, resamples, seed))
     warnings = []
@@ -124,6 +125,7 @@ def _rater_plan(dimension: str, ratings: Ratings, asked: _Asked) -> RaterPlan:
             "icc": found.icc,
             "rows": tuple(found.row(k, margin) for k in RATERS),
             "raters_for": found.raters_for(),
+            "pair": _pair(items, asked, found.within),
             "warnings": tuple(warnings),
         }
     )
@@ -230,33 +232,48 @@ def _items_for_agreement(rho: float, raters: int) -> int:
     return max(2, math.ceil(round(found, 9)))
 
 
-def _pair(
-    items: Mapping[Subject, Mapping[str, float]], question: Question, resamples: int, seed: int
-) -> PairPlan | None:
-    """The comparison of the two systems with the most items, by the mean of their ratings; None for one system."""
+def _pair(items: Mapping[Subject, Mapping[str, float]], asked: _Asked, within: float | None) -> PairPlan | None:
+    """The comparison of the two systems with the most items, by the mean of their ratings; None for one system.
+
+    `within` is what raters vary by on all items; it stands in where few reviews of a system were judged twice.
+    """
     by_system: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for item, found in items.items():
         if item.kind is SubjectKind.REVIEW and item.system is not None:
             by_system[item.system][item.case] += found.values()
-    most = sorted(by_system, key=lambda system: (-len(by_system[system]), system))[:2]
-    if len(most) < 2:
+    names = sorted(by_system, key=lambda system: (-len(by_system[system]), system))[:2]
+    if asked.question is None or len(names) < 2:
         return None
-    common = sorted(by_system[most[0]].keys() & by_system[most[1]].keys())
+    common = sorted(by_system[names[0]].keys() & by_system[names[1]].keys())
     if len(common) < 2:
         return None
-    sides, means, spreads = [], [], []
-    for system in most:
+    means, spreads = [], []
+    for system in names:
         rows = [by_system[system][case] for case in common]
         case = np.repeat(np.arange(len(common), dtype=np.int64), [len(row) for row in rows])
         values = np.array([value for row in rows for value in row])
-        sides.append(Attempts(values[:, None], case, len(common)))
-        means.append(case_means(values, sides[-1]))
-        spreads.append(Spread.of(values, sides[-1]))
+        side = Attempts(values[:, None], case, len(common))
+        means.append(case_means(values, side))
+        spreads.append(Spread.of(values, side))
+    borrowed = [
+        name for name, spread in zip(names, spreads, strict=True) if spread.repeated < ENOUGH and within is not None
+    ]
+    if borrowed and within is not None:
+        spreads = [Spread(np.full(len(common), within), spread.counts) for spread in spreads]
     clusters = Clusters("change", tuple(common), np.arange(len(common), dtype=np.int64), len(common))
     gap = means[0] - means[1]
-    parts = split(gap, spreads, clusters, Resampler(clusters.count, resamples, seed))
-    tiny = 1e-9 * float(np.abs(means).max())
-    names = (most[0], most[1])
-    return pair_plan(
-        names, float(gap.mean()), parts, spreads, clusters=clusters, question=question, tiny=tiny, words=RATER_WORDS
+    parts = split(gap, spreads, clusters, Resampler(clusters.count, asked.resamples, asked.seed))
+    made = pair_plan(
+        (names[0], names[1]),
+        float(gap.mean()),
+        parts,
+        spreads,
+        clusters=clusters,
+        question=asked.question,
+        tiny=1e-9 * float(np.abs(means).max()),
+        words=RATER_WORDS,
     )
+    if not borrowed:
+        return made
+    said = f"fewer than {ENOUGH} reviews of {borrowed[0]} were judged twice: what raters vary by is that of all items"
+    return made.model_copy(update={"warnings": (*made.warnings, said)})

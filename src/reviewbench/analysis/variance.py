@@ -93,9 +93,14 @@ class Spread:
         return cls(own, counts)
 
     @property
+    def repeated(self) -> int:
+        """How many cases had two attempts."""
+        return int(np.isfinite(self.own).sum())
+
+    @property
     def known(self) -> bool:
         """Whether any case had two attempts."""
-        return bool(np.isfinite(self.own).any())
+        return self.repeated > 0
 
 
 def case_means(values: Numbers, attempts: Attempts) -> Numbers:

@@ -8,6 +8,7 @@ from reviewbench.analysis.judged import human_values
 from reviewbench.analysis.validity import LENGTH
 from reviewbench.cli._judged_runs import open_run
 from reviewbench.cli._output import Progress
+from reviewbench.cli._unchanged import STAMP
 from reviewbench.cli.validate import RESULT, validate
 from reviewbench.core.errors import UserError
 from reviewbench.core.parsing import parse_record
@@ -30,8 +31,8 @@ def stage_validity(run: Path, entry: RunEntry, folder: Path) -> RunEntry:
     if not file.is_file():
         return entry
     report = parse_record(ValidityReport, file.read_bytes(), str(file))
-    tables = csv_tables(report).keys()
-    others = {name: why for name, why in entry.left_out.items() if name not in tables and name != RESULT}
+    own = {RESULT, STAMP, *csv_tables(report)}
+    others = {name: why for name, why in entry.left_out.items() if name not in own}
     if why := _not_of(run, entry, report):
         return entry.model_copy(update={"left_out": {**others, RESULT: why}})
     packed = report if entry.texts == "all" else without_texts(report)
@@ -109,7 +110,9 @@ def make_again(contents: Contents, entry: RunEntry, run: Path, work: Path, progr
     found = again if entry.texts == "all" else without_texts(again)
     for at, (old, new) in enumerate(zip(stored.metrics, found.metrics, strict=False)):
         if difference := first_difference(
-            old.model_dump(mode="json", exclude={"pins"}), new.model_dump(mode="json", exclude={"pins"})
+            old.model_dump(mode="json", exclude={"pins"}),
+            new.model_dump(mode="json", exclude={"pins"}),
+            10.0**-contents.digits,
         ):
             column, one, other = difference
             raise contents.differs(name, one, other, row=f"metrics[{at}] {old.label}, {old.dimension}", column=column)

@@ -50,12 +50,14 @@ def verify(
     *,
     source: Sequence[str | Path] = (),
     tables_only: bool = False,
+    digits: int = recheck.DIGITS,
     progress: Progress | None = None,
 ) -> VerifyResult:
     """Recompute every number of a bundle, without a network, up to the first that differs.
 
     `source` holds the data whose texts the bundle leaves out: a path, or `RUN=PATH` where several runs lack theirs.
-    `tables_only` leaves out measuring again. Raises UserError for what is no bundle.
+    `tables_only` leaves out measuring again. What is measured again must agree to `digits` digits; on another machine
+    vectors of embedding models do not to more than six. Raises UserError for what is no bundle.
     """
     path = Path(file)
     with tempfile.TemporaryDirectory(prefix="reviewbench-verify-") as made:
@@ -63,7 +65,7 @@ def verify(
         folder.mkdir()
         found = unpack(path, folder)
         manifest = _read_manifest(path, folder)
-        check = _Check(Contents(folder, manifest, found), Path(made) / "again", tables_only, progress)
+        check = _Check(Contents(folder, manifest, found, digits), Path(made) / "again", tables_only, progress)
         sources = _sources(manifest, source)
         try:
             check.run(sources)

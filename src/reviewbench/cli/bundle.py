@@ -243,11 +243,18 @@ def _said(result: BundleResult) -> list[str]:
     help="The data, or the run, whose texts are left out; RUN=PATH for one of several.",
 )
 @click.option("--tables-only", is_flag=True, help="Do not measure again: check hashes, and tables against scores.")
+@click.option(
+    "--digits",
+    default=recheck.DIGITS,
+    show_default=True,
+    type=click.IntRange(min=1, max=recheck.DIGITS),
+    help="How far what is measured again must agree; fewer for embeddings on another machine.",
+)
 @json_option
-def verify_command(file: str, source: Sequence[str], tables_only: bool, as_json: bool) -> int:
+def verify_command(file: str, source: Sequence[str], tables_only: bool, digits: int, as_json: bool) -> int:
     """Recompute every number of the bundle FILE without a network, up to the first that differs (exit code 1)."""
     with progress_bar("checking", quiet=as_json) as progress:
-        result = verify(file, source=source, tables_only=tables_only, progress=progress)
+        result = verify(file, source=source, tables_only=tables_only, digits=digits, progress=progress)
     for line in result.notes if not as_json else ():
         note(f"note: {line}")
 

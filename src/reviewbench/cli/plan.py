@@ -13,12 +13,11 @@ from reviewbench.analysis.raters import rater_plans
 from reviewbench.analysis.study import Question
 from reviewbench.cli._output import emit, json_option, seed_option
 from reviewbench.cli._runs import Measured, read_runs
-from reviewbench.cli._words import find_dataset
+from reviewbench.cli.agree import _find as find_labels
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label
 from reviewbench.core.plans import ChangePlan, Plan, RaterPlan
-from reviewbench.datasets._labels import read_labels
-from reviewbench.engine.store import MANIFEST, RunFolder
+from reviewbench.engine.store import RunFolder
 
 
 def plan(
@@ -28,6 +27,7 @@ def plan(
     reading: str | None = None,
     systems: Sequence[str] = (),
     labels: str | Path | None = None,
+    data: str | Path | None = None,
     power: float = 0.8,
     level: float = 0.05,
     comparisons: int = 1,
@@ -40,14 +40,16 @@ def plan(
     """Plan a study from pilot runs, from human labels, or from both.
 
     `runs` are scored pilots of one benchmark: the plan says how many changes and attempts find a difference of
-    `detect`. `labels` (a file, a run folder or a data set) say how many raters it takes; where it is left out, the
-    labels of the runs do. `comparisons` share the level (Holm). Costs are in dollars; what an attempt cost is taken
-    from the runs where they recorded it.
+    `detect`. `labels` (a file, a run folder, or a data set whose files are in `data`) say how many raters it takes;
+    where it is left out, the labels of the runs do. `comparisons` share the level (Holm). Costs are in dollars; what
+    an attempt cost is taken from the runs where they recorded it.
     """
     if not runs and labels is None:
         raise UserError("nothing to plan from", remedy="reviewbench plan --from RUN --detect .03, or --labels FILE")
     if runs and detect is None:
         raise UserError("how small a difference should the study find?", remedy="--detect .03")
+    if data is not None and labels is None:
+        raise UserError("--data goes with --labels", remedy="--from names a run")
     if margin is not None and not margin > 0:
         raise UserError(f"a margin of {margin:g} is no margin", remedy="--margin .1 asks for ±.1")
     costs = {"attempt cost": attempt_cost or 0.0, "change cost": change_cost}
@@ -62,9 +64,11 @@ def plan(
         changes.append(_change_plan(entry, question, systems=systems, reading=reading, resamples=resamples, seed=seed))
     found: list[RaterPlan] = []
     wanted = Question(detect, **asked) if detect is not None and labels is not None else None  # type: ignore[arg-type]
-    for source, judged in _judged(runs, labels):
+    notes: list[str] = []
+    for source, judged, said in _judged(runs, labels, data):
         found += rater_plans(judged, source=source, question=wanted, margin=margin, resamples=resamples, seed=seed)
-    return Plan(changes=tuple(changes), raters=tuple(found), notes=tuple(_notes(runs, labels, found)))
+        notes += said
+    return Plan(changes=tuple(changes), raters=tuple(found), notes=(*notes, *_notes(runs, labels, found)))
 
 
 def _prices(entry: Measured, attempt_cost: float | None) -> Mapping[str, float]:
@@ -91,32 +95,16 @@ def _change_plan(
     return made.model_copy(update={"warnings": (*entry.warnings, *made.warnings)})
 
 
-def _judged(runs: Sequence[str | Path], labels: str | Path | None) -> list[tuple[str, list[Label]]]:
-    """(name, labels): of what was named, else of each run that holds labels of several raters."""
+def _judged(
+    runs: Sequence[str | Path], labels: str | Path | None, data: str | Path | None
+) -> list[tuple[str, Sequence[Label], Sequence[str]]]:
+    """(name, labels, notes): of what was named, else of each run that holds labels of several raters."""
     if labels is not None:
-        return [(Path(labels).name if Path(labels).exists() else str(labels), _read_labels(labels))]
-    found = []
-    for run in runs:
-        judged = _of_run(Path(run))
-        if len({label.rater for label in judged if not label.consensus}) > 1:
-            found.append((str(run), judged))
-    return found
-
-
-def _read_labels(word: str | Path) -> list[Label]:
-    """Labels from a run folder, from a file of them, or those that came with a data set."""
-    path = Path(word)
-    if (path / MANIFEST).is_file():
-        return _of_run(path)
-    if path.exists():
-        return read_labels(path)
-    dataset = find_dataset(str(word))
-    on_cases = [label for case in dataset.cases() for label in case.labels]
-    return [*on_cases, *dataset.recorded()[1]]
-
-
-def _of_run(run: Path) -> list[Label]:
-    return [label for case in RunFolder.open(run).cases() for label in case.labels]
+        found = find_labels(str(labels), data)
+        return [(found.source, found.labels, found.notes)]
+    judged = [(str(run), RunFolder.open(run).cases()) for run in runs]
+    of_runs = [(name, [label for case in cases for label in case.labels]) for name, cases in judged]
+    return [(name, own, ()) for name, own in of_runs if len({one.rater for one in own if not one.consensus}) > 1]
 
 
 def _notes(runs: Sequence[str | Path], labels: str | Path | None, found: Sequence[RaterPlan]) -> list[str]:
@@ -140,6 +128,7 @@ def _notes(runs: Sequence[str | Path], labels: str | Path | None, found: Sequenc
 @click.option("--reading", help="The reading to plan for, such as recall (default: the metric's headline).")
 @click.option("--system", "systems", multiple=True, help="Plan for this system; give two for one pair.")
 @click.option("--labels", help="Human labels to plan raters from: a CSV or JSON lines file, a run, or a data set.")
+@click.option("--data", type=click.Path(exists=True), help="The files of the data set that --labels names.")
 @click.option("--power", default=0.8, show_default=True, help="How often a study should find the difference.")
 @click.option("--level", default=0.05, show_default=True, help="How often it may find one that is not there.")
 @click.option(
@@ -158,6 +147,7 @@ def command(
     reading: str | None,
     systems: Sequence[str],
     labels: str | None,
+    data: str | None,
     power: float,
     level: float,
     comparisons: int,
@@ -176,6 +166,7 @@ def command(
         reading=reading,
         systems=systems,
         labels=labels,
+        data=data,
         power=power,
         level=level,
         comparisons=comparisons,

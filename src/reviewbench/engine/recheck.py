@@ -31,8 +31,10 @@ from reviewbench.engine.store import CASES, LABELS, MANIFEST, REVIEWS, SCORES, M
 
 R = TypeVar("R", bound=Record)
 Progress = Callable[[int, int, str], None]
-TOLERANCE = 1e-9
+DIGITS = 9  # to which numbers must agree
+CLOSE = 1e-4  # relative; numbers this close may differ by machine alone, which is said
 _TINY = 1e-12
+_SMALL = 1e-3  # numbers below are held to the same distance as this one
 _ASKS_A_MODEL = re.compile(r"\b(openai|anthropic|azure|bedrock|vertex|litellm):|https?://")
 LABELS_PIN = "labels"  # what a score says of the labels that it was measured with
 _NOT_NUMBERS = ("usage", "pins", "metric")
@@ -66,11 +68,15 @@ class Differs(Exception):
 
 @dataclass(frozen=True)
 class Contents:
-    """An unpacked bundle: `folder` holds the files, `found` what each of them is, by name."""
+    """An unpacked bundle: `folder` holds the files, `found` what each of them is, by name.
+
+    Scores that are measured again must agree with the stored ones to `digits` digits.
+    """
 
     folder: Path
     manifest: BundleManifest
     found: Mapping[str, Unpacked]
+    digits: int = DIGITS
     changed: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +88,8 @@ class Contents:
     def differs(self, file: str, stored: object, found: object, *, row: str = "", column: str = "") -> Differs:
         """The difference to raise; it says whether the file was changed after it was packed."""
         hint = "the file's hash differs too: it was changed after it was packed" if file in self.changed else ""
+        if not hint and same_value(stored, found, CLOSE):
+            hint = "another machine or library may round so; --digits 4 lets it pass"
         return Differs(
             Difference(file=file, row=row, column=column, stored=_shown(stored), found=_shown(found), hint=hint)
         )
@@ -251,7 +259,7 @@ def measure_again(contents: Contents, stored: StoredRun, run: Path, spec: str, p
         if pins[0] != pins[1]:
             raise contents.differs(f"{stored.entry.folder}/{LABELS}", *pins, column="hash of the labels")
         new = again[key] if stored.entry.texts == "all" else bare(again[key])
-        if difference := first_difference(_numbers(there[key]), _numbers(new)):
+        if difference := first_difference(_numbers(there[key]), _numbers(new), 10.0**-contents.digits):
             column, one, other = difference
             raise contents.differs(name, one, other, row=f"{_row(key)}, {short}", column=column)
     return _other_pins(short, there, again)
@@ -284,31 +292,33 @@ def _row(key: tuple[str, str, int]) -> str:
 # --- values --------------------------------------------------------------------------------------------------------
 
 
-def first_difference(stored: object, found: object, path: str = "") -> tuple[str, object, object] | None:
+def first_difference(
+    stored: object, found: object, tolerance: float = 10.0**-DIGITS, path: str = ""
+) -> tuple[str, object, object] | None:
     """(place, stored, found) of the first difference of two JSON values; numbers may differ by rounding."""
     if isinstance(stored, Mapping) and isinstance(found, Mapping):
         for key in dict.fromkeys([*stored, *found]):
             place = f"{path}.{key}" if path else str(key)
-            if deeper := first_difference(stored.get(key), found.get(key), place):
+            if deeper := first_difference(stored.get(key), found.get(key), tolerance, place):
                 return deeper
         return None
     if _is_list(stored) and _is_list(found):
         if len(stored) != len(found):
             return path, f"{len(stored)} entries", f"{len(found)} entries"
         pairs = enumerate(zip(stored, found, strict=True))
-        return next((d for at, (a, b) in pairs if (d := first_difference(a, b, f"{path}[{at}]"))), None)
-    return None if same_value(stored, found) else (path, stored, found)
+        return next((d for at, (a, b) in pairs if (d := first_difference(a, b, tolerance, f"{path}[{at}]"))), None)
+    return None if same_value(stored, found, tolerance) else (path, stored, found)
 
 
 def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def same_value(stored: object, found: object) -> bool:
-    """Whether two values are the same; of numbers, to nine digits."""
+def same_value(stored: object, found: object, tolerance: float = 10.0**-DIGITS) -> bool:
+    """Whether two values are the same; of numbers, within a relative tolerance."""
     numbers = [value for value in (stored, found) if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) == 2:
-        return math.isclose(*numbers, rel_tol=TOLERANCE, abs_tol=_TINY)
+        return math.isclose(*numbers, rel_tol=tolerance, abs_tol=max(_TINY, tolerance * _SMALL))
     return type(stored) is type(found) and stored == found
 
 

@@ -24,6 +24,8 @@ _ESCAPED = {
     "|": r"\textbar{}",
     '"': "''",
     **{c: f"\\{c}" for c in "&%$#_{}"},
+    "[": "{[}",  # at the start of a row it would be an argument of the line break before it, as would a star
+    "*": "{*}",
     "–": "--",
     "—": "---",
     "…": r"\ldots{}",

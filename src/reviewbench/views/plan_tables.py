@@ -67,7 +67,7 @@ def _change_plan(found: ChangePlan) -> RenderableType:
     )
     parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
     shown = found.pairs[found.typical] if found.typical is not None else None
-    if len(found.pairs) > 1:
+    if len(found.pairs) > 1 and not found.pairs[0].assumed:
         parts += [_pairs(found), Text("")]
     if shown is not None and not shown.assumed:
         parts += [_study(found, shown), Text(""), plain(_answer(found, shown, wanted), 1000, "bold")]
@@ -240,7 +240,7 @@ def _rater_answer(found: RaterPlan) -> str:
     wanted = [f"{raters} for {figures.number(float(name))}" for name, raters in found.raters_for.items()]
     takes = f"; raters for a reliable mean: {', '.join(wanted)}" if wanted else "; no number of raters is reliable"
     return (
-        f"One rating is {icc} {span} item and the rest rater (ICC); spread between items "
+        f"Of what ratings vary by, {icc} {span} is the item and the rest the rater (ICC); spread between items "
         f"{figures.number(found.between, '')}, within {figures.number(found.within, '')}{takes}."
     )
 
