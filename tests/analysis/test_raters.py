@@ -8,6 +8,7 @@ import pytest
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.raters import rater_plans
 from reviewbench.analysis.study import Question
+from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewbench.core.plans import RaterPlan
 
@@ -176,6 +177,11 @@ def test_raters_who_agree_on_nothing_reach_no_reliability() -> None:
     found = one_plan(labels_of(table))
     assert found.icc.value == 0
     assert found.raters_for == {}
+
+
+def test_a_number_too_large_to_be_a_grade_is_refused() -> None:
+    with pytest.raises(UserError, match="rater-1 gave grade 1e\\+308 on case-00000, which is no grade"):
+        one_plan(labels_of(np.array([[1.0, 1e308], [2.0, 3.0]])))
 
 
 def test_items_of_one_change_are_resampled_together() -> None:

@@ -17,11 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reviewbench.analysis.agreement_report import LARGEST
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.bootstrap import Clusters, Resampler, percentile_interval
 from reviewbench.analysis.study import RATER_WORDS, Question, pair_plan
 from reviewbench.analysis.summary import number
 from reviewbench.analysis.variance import Attempts, Spread, case_means, split
+from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewbench.core.plans import Estimated, PairPlan, RaterPlan, RaterRow
 
@@ -70,7 +72,10 @@ class Ratings(NamedTuple):
 
 
 def _ratings(labels: Sequence[Label]) -> Ratings:
-    """The independent labels that are numbers, one a rater and item: the first, before anybody talked."""
+    """The independent labels that are numbers, one a rater and item: the first, before anybody talked.
+
+    Raises UserError for a number too large to be a grade.
+    """
     left_out: Counter[str] = Counter()
     humans = any(label.rater_kind is RaterKind.HUMAN and not label.consensus for label in labels)
     items: dict[Subject, dict[str, float]] = defaultdict(dict)
@@ -83,6 +88,11 @@ def _ratings(labels: Sequence[Label]) -> Ratings:
             left_out["a word, no number"] += 1
         elif label.rater in items[label.subject]:
             left_out["a later label of the same rater"] += 1
+        elif abs(label.value) > LARGEST:
+            raise UserError(
+                f"{label.rater} gave {label.dimension} {label.value:g} on {label.subject.case}, which is no grade",
+                remedy=f"numbers up to {LARGEST:g}",
+            )
         else:
             items[label.subject][label.rater] = float(label.value)
     return Ratings({item: found for item, found in items.items() if found}, dict(left_out))

@@ -19,7 +19,7 @@ from reviewbench.engine.recheck import Contents, StoredRun, check_withheld
 from reviewbench.engine.stages import apply_stages
 from reviewbench.engine.store import CASES, LABELS, MANIFEST, REVIEWS, RunFolder
 
-OWN = "whatever its maker says"
+OWN = "that of whoever made it"
 
 
 class Policy(NamedTuple):

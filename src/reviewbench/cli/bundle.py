@@ -12,7 +12,7 @@ import click
 
 from reviewbench import __version__
 from reviewbench.analysis.leaderboard import check_settings
-from reviewbench.cli._bundle_data import policy_of
+from reviewbench.cli._bundle_data import OWN, policy_of
 from reviewbench.cli._bundle_tables import Settings, csv_texts, make_tables
 from reviewbench.cli._bundle_validity import stage_validity
 from reviewbench.cli._bundle_verify import VerifyResult, verify
@@ -224,6 +224,8 @@ def _said(result: BundleResult) -> list[str]:
     for entry in result.runs:
         if entry.texts == "all":
             why = f", {entry.why}" if entry.why else ""
+            if entry.licence == OWN:
+                why = ": your own data, which --without-texts leaves out"
             lines.append(f"note: {entry.name} holds the texts of {entry.cases} cases (licence: {entry.licence}{why})")
         else:
             gone = entry.withheld["reviews"].records

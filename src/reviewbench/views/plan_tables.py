@@ -136,8 +136,8 @@ def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
         return f"No study that could be made tells {pair.first} from {pair.second} by {wanted} {what}."
     span = f" (between {row.low:,} and {row.high:,}, as far as this pilot can tell)" if row.low and row.high else ""
     said = (
-        f"With {often} at each change it takes {row.changes:,} changes{span} to find a difference of {wanted} {what} "
-        f"between {pair.first} and {pair.second}{middle}."
+        f"With {often} at each change it takes {row.changes:,} changes{span} to find a difference of {wanted} "
+        f"in {what} between {pair.first} and {pair.second}{middle}."
     )
     return said + " " + _at_hand(pair)
 
