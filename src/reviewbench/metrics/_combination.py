@@ -26,7 +26,7 @@ from reviewbench.core.results import Failure, Parts
 from reviewbench.metrics._texts import reference_texts
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
-SHIPPED = {"": "_combined_lexical.json", "minilm": "_combined_minilm.json"}
+SHIPPED = {"": "_combined_minilm.json", "lexical": "_combined_lexical.json"}
 KEY_LENGTH = 12  # hex digits of the hash of a reference text
 
 
@@ -173,7 +173,8 @@ def graded(fit: Fit, grades: Sequence[float], table: Numbers) -> tuple[Numbers, 
     """
     means, scales = np.array(fit.means), np.array(fit.scales)
     standard = np.where(np.isfinite(table), (table - means) / scales, 0.0)
-    place = standard @ np.array(fit.weights)
+    # Sums by row, not a matrix product: the last bit of that depends on how many rows there are.
+    place = (standard * np.array(fit.weights)).sum(axis=1)
     beyond = 0.5 * (1 + np.tanh((place[:, None] - np.array(fit.cuts)) / 2))
-    expected = grades[0] + beyond @ np.diff(np.array(grades))
+    expected = grades[0] + (beyond * np.diff(np.array(grades))).sum(axis=1)
     return np.where(expected < fit.floor, grades[0], expected), expected, beyond[:, 0]
