@@ -13,6 +13,7 @@ from rouge_score import rouge_scorer
 from scipy.stats import spearmanr
 
 import graded_pairs
+from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.results import Parts
@@ -103,6 +104,9 @@ def test_of_several_references_the_best_counts() -> None:
 def test_specs() -> None:
     assert load(Metric, "rouge") == Rouge()
     assert signature(load(Metric, "rouge(n=2)")) == "rouge(n=2, stem=True, variant='unicode')"
+    for wrong in ("5", "True", "1.0", "'2'"):
+        with pytest.raises(UserError, match="none of 'L', 1, 2, 3, 4"):
+            load(Metric, f"rouge(n={wrong})")
 
 
 def test_the_figures_of_graded_reviews(shared_data: Path) -> None:

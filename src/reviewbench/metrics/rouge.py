@@ -40,7 +40,7 @@ class Rouge(TextMetric):
     compared by its marks. The variant "rouge-score" is the package to the last bit: it reads a to z and 0 to 9 only,
     so that other scripts look like silence, and `unread` is the share of the words of both texts that it dropped. On
     English prose the two are the same. A text shorter than `n` words has no n-gram and gets 0. Of several references
-    the one with the best `f` counts.
+    the one with the best `f` counts. ROUGE-L of two texts of 1 MB each takes some ten seconds.
     """
 
     n: Literal["L", 1, 2, 3, 4] = "L"
@@ -48,6 +48,12 @@ class Rouge(TextMetric):
     variant: Variant = "unicode"
 
     headline: ClassVar[str] = F
+    lower_is_better: ClassVar[frozenset[str]] = frozenset({UNREAD})
+
+    def __post_init__(self) -> None:
+        """Refuse True and 1.0, which Python takes for 1 and a signature would not."""
+        if not isinstance(self.n, int | str) or isinstance(self.n, bool):
+            raise ValueError(f"n={self.n!r} is none of 'L', 1, 2, 3, 4")
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """`f`, `precision` and `recall`; in the variant "rouge-score" also `unread`."""
