@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import check_grad, isotonic_regression
+from scipy.optimize import approx_fprime, isotonic_regression, minimize
 from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 
@@ -55,13 +55,33 @@ def test_isotonic_is_scipys_on_distinct_scores(found: list[tuple[int, int]]) -> 
     assert fitted.predict(np.array([-99.0]))[0] == pytest.approx(fitted.values[0]), "flat beyond what was seen"
 
 
-def test_the_ordinal_gradient_is_the_slope_of_the_loss() -> None:
+def test_gradient_and_curvature_are_the_slopes_of_the_loss() -> None:
     generator = np.random.default_rng(1)
     features = generator.random((60, 3))
-    loss = _OrdinalLoss(features, generator.integers(0, 4, 60), 3, 0.7)
+    loss = _OrdinalLoss(features, np.arange(60) % 4, 3, 0.7)
     for _ in range(5):
-        at = generator.normal(size=6)
-        assert check_grad(lambda x: loss(x)[0], lambda x: loss(x)[1], at) < 1e-4
+        at = np.concatenate([np.sort(generator.normal(size=3)), generator.normal(size=3)])
+        _, gradient, curvature = loss(at)
+        assert gradient == pytest.approx(approx_fprime(at, lambda x: loss(x)[0], 1e-6), abs=1e-3)
+        assert curvature == pytest.approx(approx_fprime(at, lambda x: loss(x)[1], 1e-6), rel=1e-3, abs=1e-3)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10_000), st.integers(2, 5), st.booleans())
+def test_the_minimum_is_the_one_of_a_general_solver(seed: int, grades: int, rising: bool) -> None:
+    generator = np.random.default_rng(seed)
+    features = generator.random((50, 3))
+    human = generator.integers(1, grades + 1, 50).astype(np.float64)
+    levels, code = np.unique(human, return_inverse=True)
+    mine = fit_ordinal(features, human, ridge=0.5, rising=rising)
+    loss = _OrdinalLoss(features, code.astype(np.int64), levels.size - 1, 0.5)
+    found = loss(np.concatenate([mine.cuts, mine.weights]))[0]
+    start = np.concatenate([np.linspace(-1, 1, levels.size - 1) if levels.size > 2 else [0.0], np.zeros(3)])
+    bounds = [(None, None)] * (levels.size - 1) + [(0 if rising else None, None)] * 3
+    other = minimize(lambda x: min(loss(x)[0], 1e9), start, bounds=bounds, method="Powell", options={"maxiter": 3000})
+    assert found <= other.fun + 1e-6, "nothing better was found"
+    assert (mine.weights >= 0).all() or not rising
+    assert (np.diff(mine.cuts) > 0).all()
 
 
 def test_with_two_grades_it_is_logistic_regression() -> None:
