@@ -43,14 +43,14 @@ class FromFile(Metric):
         return Measured(parts={"value": weight * len(review.comments)})
 
 
-def write_bench(folder: Path, quiet_failure: bool = False) -> Path:
+def write_bench(folder: Path) -> Path:
     """Six cases and two recorded reviewers, in a folder of JSON lines."""
     folder.mkdir(exist_ok=True)
     references = [Comment(id=f"r{n}", body=body) for n, body in enumerate(BODIES)]
     cases = [
         Case(
             id=f"case-{n}",
-            change=Change(repo="shop", title=f"secret title {n}"),
+            change=Change(repo="shop", title=f"secret title {n}", git=str(folder / "code.git")),
             references=tuple(references[: 1 + n % 3]),
             facts={"size": ["small", "large"][n % 2]},
         )

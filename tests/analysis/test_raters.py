@@ -103,6 +103,15 @@ def test_the_items_for_an_agreement_give_an_interval_of_that_width() -> None:
     assert np.mean(widths) == pytest.approx(0.2, abs=0.01)
 
 
+def test_two_raters_who_agree_well_take_a_few_items_more() -> None:
+    """Bonett (2002): 8 z^2 (1 - r)^2 (1 + r)^2 / (2 w^2) + 1, and 5 r more for two raters from r = .7 on."""
+    found = one_plan(labels_of(ratings(400, 2, 0.8, 0.4, seed=6)))
+    rho = found.icc.value
+    assert rho is not None and rho > 0.7
+    plain = 8 * 1.959964**2 * (1 - rho) ** 2 * (1 + rho) ** 2 / (2 * 0.2**2) + 1
+    assert found.rows[1].items_for_agreement == np.ceil(plain + 5 * rho)
+
+
 def test_two_systems_are_planned_by_changes_and_raters() -> None:
     generator = np.random.default_rng(4)
     change = generator.normal(0, 0.5, (150, 1))
