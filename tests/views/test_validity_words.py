@@ -64,7 +64,7 @@ def test_an_interval_that_holds_0_recommends_nothing(wide: float | None) -> None
 
 
 def test_a_metric_below_the_length_of_the_review_is_not_recommended() -> None:
-    length = metric("review length (baseline)", 0.374)
+    length = metric("review length (baseline)", 0.374).model_copy(update={"baseline": True})
     said = words.trust(report(length, metric("bleu", 0.2)), "grade")
     assert said.startswith("None beats the baseline on grade: the best, bleu, has Spearman .200")
     assert "review length (baseline) has .374 [.324, .424]" in said

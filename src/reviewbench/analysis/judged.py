@@ -190,7 +190,7 @@ def on_steps(human: Numbers, scale: Scale) -> Numbers | None:
 
 @dataclass(frozen=True)
 class Bench:
-    """The reviews of a run, in order, with what does not depend on the metric. `cluster` counts from 0."""
+    """The reviews of a run, with what does not depend on the metric. `cluster` counts from 0."""
 
     keys: tuple[Key, ...]
     hypothesis: tuple[str, ...]
@@ -203,7 +203,11 @@ class Bench:
 
     @classmethod
     def of(cls, cases: Sequence[Case], outcomes: Sequence[Outcome], people: Iterable[str] = ()) -> Bench:
-        """The bench of a run; `people` are the systems that are no tools."""
+        """The bench of a run, its rows by case, system and attempt, so that the order of the reviews changes nothing.
+
+        `people` are the systems that are no tools.
+        """
+        outcomes = sorted(outcomes, key=lambda outcome: (outcome.case, outcome.system, outcome.attempt))
         references = [reference_texts(case) for case in cases]
         texts = ["" if isinstance(found, str) else "\n".join(found) for found in references]
         number = {case.id: at for at, case in enumerate(cases)}

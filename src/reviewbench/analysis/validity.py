@@ -63,6 +63,7 @@ class Scored:
     estimate_note: str = ""
     fake: bool = False
     less_is_better: bool = False
+    baseline: bool = False
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -87,7 +88,7 @@ class Scored:
 def length_baseline(bench: Bench) -> Scored:
     """The length of the review in characters: what a metric must beat to be worth computing."""
     values = {key: float(len(text)) for key, text in zip(bench.keys, bench.hypothesis, strict=True)}
-    return Scored(LENGTH, f"{LENGTH} (baseline)", "characters", "characters", values, {})
+    return Scored(LENGTH, f"{LENGTH} (baseline)", "characters", "characters", values, {}, baseline=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +160,7 @@ class Validator:
             pins=scored.pins,
             estimate_note=scored.estimate_note,
             fake=scored.fake,
+            baseline=scored.baseline,
             correlations=tuple(_correlations(judged, sample, human)),
             grades=() if sample.grade is None else _grades(sample, sample.grade),
             ks=() if sample.grade is None else ks_table(sample.score, sample.grade),

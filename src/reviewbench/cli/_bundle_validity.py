@@ -18,7 +18,6 @@ from reviewbench.engine.journal import write_whole
 from reviewbench.engine.recheck import Contents, compare_tables, count_figures, first_difference
 from reviewbench.views.validity_csv import csv_tables
 
-FOLDS = 10  # of calibrations, where a report has none to tell the number from
 _LABELS = 4  # columns that name a row
 
 
@@ -95,7 +94,6 @@ def make_again(contents: Contents, entry: RunEntry, run: Path, work: Path, progr
     """Make the report of `run` (a whole run folder, measured) again; how many figures were the same. Raises Differs."""
     name = f"{VALIDITY}/{entry.name}/{RESULT}"
     stored = stored_report(contents, entry)
-    folds = [one.folds for metric in stored.metrics for one in metric.calibrated]
     again = validate(
         str(run),
         *(metric for metric in dict.fromkeys(one.metric for one in stored.metrics) if metric != LENGTH),
@@ -104,7 +102,7 @@ def make_again(contents: Contents, entry: RunEntry, run: Path, work: Path, progr
         slices=list(dict.fromkeys(row.fact for one in stored.metrics for row in one.slices)),
         resamples=stored.resamples,
         seed=stored.seed,
-        folds=max(folds, default=FOLDS),
+        folds=stored.folds,
         progress=progress,
     ).report
     found = again if entry.texts == "all" else without_texts(again)

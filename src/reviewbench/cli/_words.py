@@ -25,7 +25,8 @@ def find_dataset(word: str | Dataset, path: str | Path | None = None) -> Dataset
 
 def _is_path(word: str) -> bool:
     """Whether a word means files of one's own; a folder that is called like a data set needs a `./`."""
-    return word.endswith(".jsonl") or "/" in word or Path(word).is_file() or _is_own_folder(word)
+    is_spec = "(" in word and word.partition("(")[0] in names(Dataset.kind)
+    return not is_spec and (word.endswith(".jsonl") or "/" in word or Path(word).is_file() or _is_own_folder(word))
 
 
 def _is_own_folder(word: str) -> bool:

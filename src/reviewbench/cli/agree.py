@@ -21,7 +21,7 @@ from reviewbench.datasets._labels import find_labels, read_label_file
 from reviewbench.engine.store import MANIFEST, RunFolder
 
 
-class _Found(NamedTuple):
+class FoundLabels(NamedTuple):
     """Labels, what to call them, the scales that are known, and what reading them left out."""
 
     labels: Sequence[Label]
@@ -49,7 +49,7 @@ def agree(
     files are in `source`. `kinds` keeps humans or models. `nominal` names dimensions whose numbers are codes without
     an order. `tolerance` is how far apart numbers still agree.
     """
-    found = _find(labels, source)
+    found = labels_from(labels, source)
     report = agreement_report(
         found.labels,
         source=found.source,
@@ -60,9 +60,10 @@ def agree(
     return report.model_copy(update={"warnings": (*found.notes, *report.warnings)})
 
 
-def _find(labels: str | Path | Dataset | Sequence[Label], source: str | Path | None) -> _Found:
+def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Path | None) -> FoundLabels:
+    """The labels that a word means: labels themselves, a file of them, a run folder, or a data set."""
     if isinstance(labels, Sequence) and not isinstance(labels, str):
-        return _Found(labels, "labels", {})
+        return FoundLabels(labels, "labels", {})
     if isinstance(labels, Dataset):
         return _of_dataset(labels, source)
     path, known = Path(labels), str(labels) in names(Dataset.kind)
@@ -71,7 +72,7 @@ def _find(labels: str | Path | Dataset | Sequence[Label], source: str | Path | N
     file = find_labels(path) if path.is_dir() else path
     if source is None and not known and file is not None and file.is_file() and not _holds_cases(file):
         read = read_label_file(file)
-        return _Found(read.labels, file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes))
+        return FoundLabels(read.labels, file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes))
     if file is not None and file.suffix == ".csv":
         raise UserError(f"there is nothing at {file}" if not file.exists() else "--from goes with a data set")
     return _of_dataset(find_dataset(str(labels)), source)
@@ -89,17 +90,17 @@ def _holds_cases(file: Path) -> bool:
     return isinstance(first, dict) and "change" in first
 
 
-def _of_run(folder: Path) -> _Found:
+def _of_run(folder: Path) -> FoundLabels:
     run = RunFolder.open(folder)
     try:
         scales = find_dataset(run.manifest.dataset.partition(" | ")[0]).scales()
     except UserError:  # a data set of one's own that is not here any more
         scales = {}
     labels = [label for case in run.cases() for label in case.labels]
-    return _Found(labels, folder.resolve().name, scales)
+    return FoundLabels(labels, folder.resolve().name, scales)
 
 
-def _of_dataset(dataset: Dataset, source: str | Path | None) -> _Found:
+def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:
     found = find_dataset(dataset, source)
     labels = [label for case in found.cases() for label in case.labels]
     recorded: Sequence[Label] = ()
@@ -111,7 +112,7 @@ def _of_dataset(dataset: Dataset, source: str | Path | None) -> _Found:
         if not labels:
             raise UserError(f"{dataset_label(found)} holds no labels: {error.problem}") from None
     unique = {label.to_line(): label for label in (*labels, *recorded)}
-    return _Found(list(unique.values()), dataset_label(found), found.scales())
+    return FoundLabels(list(unique.values()), dataset_label(found), found.scales())
 
 
 @click.command("agree")

@@ -13,7 +13,7 @@ from reviewbench.analysis.raters import rater_plans
 from reviewbench.analysis.study import Question
 from reviewbench.cli._output import emit, json_option, seed_option
 from reviewbench.cli._runs import Measured, read_runs
-from reviewbench.cli.agree import _find as find_labels
+from reviewbench.cli.agree import labels_from
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label
 from reviewbench.core.plans import ChangePlan, Plan, RaterPlan
@@ -100,7 +100,7 @@ def _judged(
 ) -> list[tuple[str, Sequence[Label], Sequence[str]]]:
     """(name, labels, notes): of what was named, else of each run that holds labels of several raters."""
     if labels is not None:
-        found = find_labels(str(labels), data)
+        found = labels_from(str(labels), data)
         return [(found.source, found.labels, found.notes)]
     judged = [(str(run), RunFolder.open(run).cases()) for run in runs]
     of_runs = [(name, [label for case in cases for label in case.labels]) for name, cases in judged]

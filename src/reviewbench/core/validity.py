@@ -234,6 +234,7 @@ class MetricValidity(Record):
     pins: Mapping[str, str] = Field(default_factory=dict)
     estimate_note: str = ""
     fake: bool = False
+    baseline: bool = False  # what a metric must beat, such as the length of the review
     correlations: tuple[Correlations, ...]
     grades: tuple[GradeRow, ...] = ()
     ks: tuple[KsCell, ...] = ()
@@ -272,6 +273,7 @@ class ValidityReport(Record):
     metrics: tuple[MetricValidity, ...]
     resamples: int
     seed: int
+    folds: int = 10
     level: float = 0.95
     warnings: tuple[str, ...] = ()
 

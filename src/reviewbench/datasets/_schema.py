@@ -121,6 +121,8 @@ def _type(field: object) -> str:
         return _type(field["allOf"][0])
     kind = field.get("type")
     if kind == "array":
+        if "prefixItems" in field:
+            return " and ".join(_type(item) for item in field["prefixItems"])
         return f"list of {_type(field['items'])}"
     if kind == "object":
         return f"object of {_type(field.get('additionalProperties', {}))}"

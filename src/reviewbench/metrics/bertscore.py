@@ -129,8 +129,9 @@ def _match(said: _Text, reference: _Text) -> tuple[float, float, float]:
 
     A token whose every cosine is negative has no like there, and counts 0: F1 would have no bounds otherwise.
     """
-    close = np.maximum(said.states @ reference.states.T, 0)
-    precision = float(close.max(axis=1) @ said.weights)
-    recall = float(close.max(axis=0) @ reference.weights)
+    # einsum: for matrices this small a BLAS spends its time on waking threads, a hundred times what the sums take
+    close = np.maximum(np.einsum("sd,rd->sr", said.states, reference.states), 0)
+    precision = float((close.max(axis=1) * said.weights).sum())
+    recall = float((close.max(axis=0) * reference.weights).sum())
     both = precision + recall
     return precision, recall, 2 * precision * recall / both if both > 0 else 0.0

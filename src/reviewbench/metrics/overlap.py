@@ -17,13 +17,10 @@ from reviewbench.models.lexical import FEATURES, features, idf_table, profile
 from reviewbench.models.words import prose, raw_words
 
 KEYWORDS = "keywords"
-_COUNTED = {"largest_shared_idf": "nats"} | {
-    name: "ln(1 + n)"
-    for name in (*FEATURES, "words_in_comment", "words_in_reference")
-    if name.startswith("words_in_")
-    or name in ("shared_words", "shared_identifiers", "shared_numbers", "shared_concepts", "negation_difference")
-    or name.startswith("log_")
-}
+_LOGARITHMS = (
+    *("shared_words", "shared_identifiers", "shared_numbers", "shared_concepts", "negation_difference"),
+    *("log_length_of_reference", "log_length_of_comment", "log_length_ratio", "words_in_comment", "words_in_reference"),
+)
 
 
 @dataclass(frozen=True)
@@ -31,13 +28,17 @@ class Overlap(TextMetric):
     """`keywords` is the harmonic mean of two shares: of the reference's five rarest words, and of the review's.
 
     The other readings are the 24 lexical features that the offline judge uses, and what lies on the surface of the
-    texts (first words, questions, lengths, code): food for `calibrate`. How rare a word is comes from the shipped idf table. Words are stemmed, lower-cased,
-    split at camelCase; stop words are never rare. English only: words of other languages count as rare each. Of
-    several references the one with the most keywords counts.
+    texts (first words, questions, lengths, code): food for `calibrate`. How rare a word is comes from the shipped idf
+    table. Words are stemmed, lower-cased, split at camelCase; stop words are never rare. English only: words of other
+    languages count as rare each. Of several references the one with the most keywords counts.
     """
 
     headline: ClassVar[str] = KEYWORDS
-    units: ClassVar[Mapping[str, str]] = {**_COUNTED, "sides_with_identifiers": "sides"}
+    units: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(_LOGARITHMS, "ln(1 + n)"),
+        "largest_shared_idf": "nats",
+        "sides_with_identifiers": "sides",
+    }
 
     def pins(self) -> Mapping[str, str]:
         """The size and default of the idf table."""

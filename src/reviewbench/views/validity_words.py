@@ -20,7 +20,6 @@ from reviewbench.views import figures
 
 NAMED = 3  # more metrics than this in one sentence are counted, not named
 TREE, MAJORITY = "decision tree", "majority class"
-BASELINE = "(baseline)"  # how the label of a score ends that is no metric, but what a metric must beat
 
 
 def coefficient(value: float | None) -> str:
@@ -142,7 +141,7 @@ def _compared(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
 
 
 def _is_baseline(metric: MetricValidity) -> bool:
-    return metric.label.endswith(BASELINE)
+    return metric.baseline
 
 
 def _baseline(metrics: Sequence[MetricValidity]) -> MetricValidity | None:
@@ -211,9 +210,25 @@ def remarks(report: ValidityReport, dimension: str) -> list[str]:
         return [f"{called[key(real[0])]} {use}" for use in _uses(real[0])]
     said = [f"Mind: {text}." for text in filter(None, (real[0].estimate_note, *real[0].warnings))]
     said += [f"It {use}" for use in _uses(real[0])]
+    said += _other_by_auc(real, called)
     if baseline is not None:
         said.append(f"For comparison: {called[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
     return said
+
+
+def _other_by_auc(real: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str]) -> Iterator[str]:
+    """Where AUC puts another metric first: Spearman also rewards scores that are equal where the grades are."""
+    aucs = {
+        key(m): sweep.auc for m in real if (sweep := main_sweep(m)) is not None and figures.defined(sweep.auc.value)
+    }
+    if key(real[0]) not in aucs:
+        return
+    best = max(aucs, key=lambda name: _defined(aucs[name].value, 0.0))
+    if _defined(aucs[best].value, 0.0) > _defined(aucs[key(real[0])].value, 0.0):
+        yield (
+            f"By AUC {called[best]} comes first with {with_bounds(aucs[best])}: AUC asks for the order alone, Spearman "
+            "also rewards equal scores where grades are equal."
+        )
 
 
 def _uses(metric: MetricValidity) -> Iterator[str]:
