@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Record(BaseModel):
@@ -27,7 +31,7 @@ def _text(value: str) -> str:
 def _safe(value: str) -> str:
     if not value:
         raise ValueError("is empty")
-    if any(ord(c) < 32 or ord(c) == 127 for c in value):
+    if _CONTROL.search(value):
         raise ValueError("holds a control character")
     if value.startswith(("/", "~")) or "\\" in value or value[1:3] == ":/":
         raise ValueError("is an absolute path or holds a backslash")
