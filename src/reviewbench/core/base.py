@@ -8,7 +8,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
