@@ -8,12 +8,13 @@ import pytest
 from engine_small import Clumsy, Echo, Halting, Length, Together, make_cases
 from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import signature
-from reviewbench.core.records import Review
+from reviewbench.core.records import Comment, Review
 from reviewbench.core.results import Bounds, FailureKind
 from reviewbench.engine.executors import Executor, Processes, Serial, Threads
 from reviewbench.engine.review import import_reviews, review
 from reviewbench.engine.score import REVIEW_FAILED, score
 from reviewbench.engine.store import RunFolder
+from reviewbench.metrics.rank_mean import RankMean
 
 EXECUTORS = [Serial(), Threads(3), Processes(2)]
 
@@ -94,6 +95,33 @@ def test_a_joint_metric_sees_every_system_and_is_redone_when_one_comes(run: RunF
     systems = {(s.case, s.system): s.parts["systems"] for s in run.scores() if s.parts}
     assert systems["case-003", "echo"] == systems["case-003", "late"] == 2
     assert systems["case-004", "echo"] == 1
+
+
+@pytest.mark.parametrize("kept", [0, 4, 8])
+def test_a_metric_over_all_reviews_is_redone_over_all_of_them(run: RunFolder, kept: int) -> None:
+    """After an interruption, and when a review comes later: a rank among some reviews is no rank among all."""
+    metric = RankMean(("edit",))
+    texts = ["Fine", "Rename this", "Rename it to total", "No", "Null check", "Why?", "Because", "ok", "Rename"]
+    said = [
+        Review(case=f"case-{at:03d}", system="own", comments=(Comment(id="c", body=text),))
+        for at, text in enumerate(texts)
+    ]
+    import_reviews(run, said)
+    score(run, metric)
+    whole = {(s.case, s.system): s.parts for s in run.scores()}
+    path = run.path / "scores.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:kept]))
+    totals = score(run, metric)
+    assert (totals.done, totals.skipped) == (18, 0)
+    assert {(s.case, s.system): s.parts for s in run.scores()} == whole
+    assert score(run, metric).skipped == 18
+    import_reviews(run, [Review(case="case-003", system="late", comments=said[1].comments)])
+    assert score(run, metric).done == 19
+    redone = {(s.case, s.system): s.parts for s in run.scores()}
+    assert redone["case-000", "own"] != whole["case-000", "own"]
+    path.write_bytes(b"")
+    score(run, metric)
+    assert {(s.case, s.system): s.parts for s in run.scores()} == redone
 
 
 def test_a_batch_that_breaks_keeps_what_it_had(run: RunFolder) -> None:

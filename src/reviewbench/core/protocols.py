@@ -329,6 +329,11 @@ class Metric(Plugin):
     @property
     def joint(self) -> bool:
         """Whether a measurement depends on the other reviews in the batch: a new one then has its case redone."""
+        return self.joint_over_all
+
+    @property
+    def joint_over_all(self) -> bool:
+        """Whether it depends on the reviews of all cases: a new one then has everything redone."""
         return False
 
     @property

@@ -133,7 +133,9 @@ def _missing(run: RunFolder, desk: _Desk, retry_failed: bool) -> tuple[list[Outc
             failed += of_metric
     if desk.joint:
         affected = {outcome.case for outcome in todo}
-        todo = [outcome for outcome in outcomes if outcome.case in affected]
+        missing = {id(outcome) for outcome in todo}
+        again = [o for o in outcomes if id(o) not in missing and ((desk.over_all and todo) or o.case in affected)]
+        todo = again + todo  # what is missing for last: whatever interrupts this, all of it is done again
     return todo, len(outcomes) - len(todo), failed
 
 
@@ -185,7 +187,8 @@ class _Desk:
 
     def __init__(self, metric: Metric, benchmark: str, cases: Mapping[str, Case]) -> None:
         self._of, self._benchmark, self._cases = metric, benchmark, cases
-        self.metric, self.pins, self.joint = signature(metric), dict(metric.pins()), metric.joint
+        self.metric, self.pins = signature(metric), dict(metric.pins())
+        self.joint, self.over_all = metric.joint, metric.joint_over_all
         if metric.reads_labels:
             self.pins["labels"] = labels_hash(cases.values())[:16]
         self._bounds: dict[str, Bounds | None] = {}

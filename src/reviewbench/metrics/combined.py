@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Combined(Metric):
     """The expected human grade; `mean` has a floor under which all count as equal, `expected` has none.
 
-    `file` is what `reviewbench calibrate` wrote; empty means the shipped model over lexical metrics, and "minilm"
-    the shipped one that also uses MiniLM embeddings. Reviews of references that the model's labels hold are graded by
+    `file` is what `reviewbench calibrate` wrote; empty means the shipped model over lexical metrics and MiniLM
+    embeddings, "lexical" the shipped one over lexical metrics alone. Reviews of references that the model's labels hold are graded by
     a fit that has not seen them. `above_lowest` is the probability of more than the lowest grade.
     """
 
@@ -53,8 +53,13 @@ class Combined(Metric):
 
     @property
     def joint(self) -> bool:
-        """Whether one of its metrics looks at all reviews together."""
+        """Whether one of its metrics looks at several reviews together."""
         return any(metric.joint for metric in self._metrics.values())
+
+    @property
+    def joint_over_all(self) -> bool:
+        """Whether one of its metrics looks at the reviews of all cases together."""
+        return any(metric.joint_over_all for metric in self._metrics.values())
 
     @property
     def reads_labels(self) -> bool:

@@ -44,7 +44,7 @@ class RankMean(Metric):
         return {f"{spec}: {name}": pin for spec, metric in pairs for name, pin in metric.pins().items()}
 
     @property
-    def joint(self) -> bool:
+    def joint_over_all(self) -> bool:
         """A rank depends on the other reviews."""
         return True
 

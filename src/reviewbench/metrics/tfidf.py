@@ -46,7 +46,7 @@ class Tfidf(TextMetric):
                 raise ValueError(f"{name}=({low}, {high}) is no range of lengths within 1 to 20")
 
     @property
-    def joint(self) -> bool:
+    def joint_over_all(self) -> bool:
         """Whether the idf is counted on the reviews that are measured together."""
         return self.idf == "batch"
 
