@@ -27,8 +27,8 @@ class Combined(Metric):
     """The expected human grade; `mean` has a floor under which all count as equal, `expected` has none.
 
     `file` is what `reviewbench calibrate` wrote; empty means the shipped model over lexical metrics and MiniLM
-    embeddings, "lexical" the shipped one over lexical metrics alone. Reviews of references that the model's labels hold are graded by
-    a fit that has not seen them. `above_lowest` is the probability of more than the lowest grade.
+    embeddings, "lexical" the shipped one over lexical metrics alone. Reviews of references that the model's labels
+    hold are graded by a fit that has not seen them. `above_lowest` is the probability of more than the lowest grade.
     """
 
     file: str = ""
