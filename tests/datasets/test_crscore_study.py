@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from reviewbench.core.base import Fact
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.labels import Label, SubjectKind
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Dataset
 from reviewbench.core.records import Case, Review
+from reviewbench.datasets._crscore_claims import WORDS
 from reviewbench.datasets.crscore_study import AGREEMENT_FILES, CrscoreStudy
 from reviewbench.repo.diffs import parse_patch
 
@@ -35,17 +37,18 @@ def language(label: Label) -> str:
     return label.subject.case.partition("-")[0]
 
 
-def twice(labels: Sequence[Label], dimension: str, batch: str | None = None) -> list[tuple[float, float]]:
+def twice(labels: Sequence[Label], dimension: str, batch: str | None = None) -> list[tuple[Fact, Fact]]:
     """The values of both raters, by item."""
-    found: defaultdict[object, dict[str, float]] = defaultdict(dict)
+    found: defaultdict[object, dict[str, Fact]] = defaultdict(dict)
     for label in labels:
         if label.dimension == dimension and (batch is None or label.batch == batch):
-            found[label.subject, label.round][label.rater] = float(label.value)
+            found[label.subject, label.round][label.rater] = label.value
     return [(by["marcus"], by["atharva"]) for by in found.values() if len(by) == 2]
 
 
-def alpha(pairs: Sequence[tuple[float, float]]) -> float:
+def alpha(labels: Sequence[tuple[Fact, Fact]]) -> float:
     """Krippendorff's ordinal alpha of two raters without gaps, straight from Krippendorff (2004), chapter 11."""
+    pairs = [(float(a), float(b)) for a, b in labels]
     counts = Counter(value for pair in pairs for value in pair)
     values, n = sorted(counts), 2 * len(pairs)
 
@@ -58,7 +61,7 @@ def alpha(pairs: Sequence[tuple[float, float]]) -> float:
     return 1 - observed / expected
 
 
-def kappa(pairs: Sequence[tuple[float, float]]) -> float:
+def kappa(pairs: Sequence[tuple[Fact, Fact]]) -> float:
     """Cohen's kappa (1960)."""
     first, second = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
     chance = sum(first[v] * second[v] for v in first) / len(pairs) ** 2
@@ -95,6 +98,8 @@ def test_the_published_kappa(read: Read) -> None:
     pairs = twice(read[2], "accuracy", "395-494")
     assert len(pairs) == 100
     assert round(kappa(pairs), 4) == 0.8043
+    coded = {label.value for label in read[2] if label.dimension == "accuracy"}
+    assert coded <= set(WORDS.values()), "codes without an order are words, so that no weighted coefficient is made"
     both = [p for p in Counter((x.subject, x.rater) for x in read[2] if x.dimension == "accuracy").values() if p > 1]
     assert not both
     per_language = Counter(

@@ -90,7 +90,10 @@ def generated_claims(pairs: Sequence[Pair]) -> dict[str, list[Claim]]:
 
 
 def accuracy_labels(language: Language, pairs: Sequence[Pair]) -> Iterator[Label]:
-    """Every code that either rater gave; where both coded a claim, both are independent labels of it."""
+    """Every code that either rater gave; where both coded a claim, both are independent labels of it.
+
+    In words, since the numbers of the files have no order: nobody can take their mean, or a weighted kappa.
+    """
     counted: Counter[str] = Counter()
     batch = KAPPA_ROWS.get(language.code, range(0))
     for pair in pairs:
@@ -108,7 +111,7 @@ def accuracy_labels(language: Language, pairs: Sequence[Pair]) -> Iterator[Label
                     subject=subject,
                     rater=rater,
                     dimension=ACCURACY,
-                    value=code,
+                    value=WORDS[code],
                     batch=f"{batch[0]}-{batch[-1]}" if inside else None,
                 )
 
