@@ -14,8 +14,10 @@ import numpy as np
 
 from reviewbench.core.results import Parts
 from reviewbench.metrics._texts import TextMetric, TextPair
-from reviewbench.metrics._token_idf import WHOLE, TokenIdf, read_idf
+from reviewbench.metrics._token_idf import WHOLE, TokenIdf, read_idf, write_idf
 from reviewbench.models.embeddings import DEFAULT, Embedder, Floats, TokenStates, check_fitted_for, embedder
+
+__all__ = ["Bertscore", "write_idf"]
 
 PRECISION, RECALL, F1, CUT = "precision", "recall", "f1", "cut"
 _CHARACTERS_AT_ONCE = 100_000  # of texts whose states are held: about 70 MB with MiniLM

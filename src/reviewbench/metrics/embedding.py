@@ -18,6 +18,7 @@ from reviewbench.metrics._texts import VALUE, TextMetric, TextPair
 from reviewbench.models.embeddings import DEFAULT, Embedder, check_fitted_for, embedder, pins
 
 CUT = "cut"
+_AT_ONCE = 512  # pairs whose vectors are held as 64-bit numbers
 _COMBINE: Mapping[str, Callable[..., npt.NDArray[np.float64]]] = {
     "mean": np.mean,
     "median": np.median,
@@ -94,8 +95,11 @@ class Embedding(TextMetric):
 
 def _cosines(model: Embedder, some: Sequence[str], others: Sequence[str]) -> npt.NDArray[np.float64]:
     """The cosine of each pair of texts, at most 1 to the last bit."""
-    both = model.vectors([*some, *others]).astype(np.float64).reshape(2, len(some), -1)
-    lengths = np.sqrt((both * both).sum(axis=2))
-    product = lengths[0] * lengths[1]
-    cosines: npt.NDArray[np.float64] = (both[0] * both[1]).sum(axis=1) / np.where(product > 0, product, 1)
+    first, second = model.vectors(some), model.vectors(others)
+    cosines = np.zeros(len(some))
+    for start in range(0, len(some), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        one, other = first[part].astype(np.float64), second[part].astype(np.float64)
+        lengths = np.sqrt(np.square(one).sum(axis=1)) * np.sqrt(np.square(other).sum(axis=1))
+        cosines[part] = (one * other).sum(axis=1) / np.where(lengths > 0, lengths, 1)
     return np.minimum(1.0, cosines)

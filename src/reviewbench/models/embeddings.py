@@ -141,7 +141,7 @@ class Embedder(ABC):
 
 def to_length_one(vectors: Floats) -> Floats:
     """Each row divided by its length; a row of zeros stays one."""
-    lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))[:, None]
+    lengths = np.sqrt(np.square(vectors.astype(np.float64)).sum(axis=1, keepdims=True))
     scaled: Floats = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
     return scaled
 
@@ -197,7 +197,7 @@ def _made(word: str, cache_file: str | None) -> Embedder:
 
         return EndpointEmbedder(word, rest, cache)
     folder = Path(word).expanduser()
-    if not folder.is_dir():
+    if not word or not folder.is_dir():
         known = f"{DEFAULT}, a folder, hub:ORG/NAME, st:ORG/NAME, openai:MODEL"
         raise UserError(f"no embedding model is called {word!r}, and there is no such folder", remedy=known)
     from reviewbench.models._onnx_encoder import OnnxEmbedder
