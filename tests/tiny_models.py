@@ -156,8 +156,11 @@ def write_model(
     return folder
 
 
-def write_onnx(folder: Path, file: str = "onnx/model.onnx") -> Path:
-    """The model of a folder as an ONNX file, by the usual three inputs, and its safetensors taken away."""
+def write_onnx(folder: Path, file: str = "onnx/model.onnx", *, beside: bool = False) -> Path:
+    """The model of a folder as an ONNX file, by the usual three inputs, and its safetensors taken away.
+
+    With `beside` the weights lie in a second file, as those of large models do.
+    """
     import onnx
 
     from reviewbench.models._bert_graph import build_graph, read_shape
@@ -175,6 +178,7 @@ def write_onnx(folder: Path, file: str = "onnx/model.onnx") -> Path:
         model.graph.input.append(wanted)
     target = folder / file
     target.parent.mkdir(parents=True, exist_ok=True)
-    onnx.save_model(model, str(target))
+    place = f"{target.name}_data"
+    onnx.save_model(model, str(target), save_as_external_data=beside, location=place, size_threshold=200)
     source.unlink()
     return target

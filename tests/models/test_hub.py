@@ -77,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.refuse("EntryNotFound", commit)
         content = files[file]
         if body:
-            self.server.fetched.append(f"{commit[0]}:{file}")
+            self.server.fetched.append(f"{name}@{commit[0]}:{file}")
         self.send_response(200)
         self.send_header("X-Repo-Commit", commit)
         self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
@@ -115,11 +115,11 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def published(folder: Path, **changes: Any) -> dict[str, bytes]:
+def published(folder: Path, *, beside: bool = False, **changes: Any) -> dict[str, bytes]:
     """A tiny model as it lies on the hub: with an ONNX file, and with weights that nobody asked for."""
     made = tiny_models.write_model(folder, **changes)
     safetensors = (made / "model.safetensors").read_bytes()
-    tiny_models.write_onnx(made)
+    tiny_models.write_onnx(made, beside=beside)
     return files(made) | {"pytorch_model.bin": safetensors, "onnx/model_quantized.onnx": b"not this one"}
 
 
@@ -135,18 +135,21 @@ def ask(home: Path, url: str, *words: str, **variables: str) -> list[dict[str, A
 def test_a_model_comes_from_the_hub_and_then_from_its_cache(hub: Hub, tmp_path: Path) -> None:
     hub.models["org/tiny", COMMIT] = published(tmp_path / "new", seed=1)
     hub.models["org/tiny", OLD] = published(tmp_path / "old", seed=2)
+    hub.models["org/large", COMMIT] = published(tmp_path / "large", seed=1, beside=True)
     new, old = OnnxEmbedder("new", tmp_path / "new"), OnnxEmbedder("old", tmp_path / "old")
     home = tmp_path / "home"
-    found = ask(home, hub.url, "hub:org/tiny", "hub:org/tiny@old", f"hub:org/tiny@{OLD}")
+    found = ask(home, hub.url, "hub:org/tiny", "hub:org/tiny@old", f"hub:org/tiny@{OLD}", "hub:org/large")
     text = ["a null check"]
     assert found[0]["vectors"] == new.vectors(text).tolist()
     assert found[1]["vectors"] == found[2]["vectors"] == old.vectors(text).tolist()
     assert found[0]["fingerprint"] == new.fingerprint
     assert found[1]["fingerprint"] == old.fingerprint
+    assert found[3]["vectors"] == found[0]["vectors"], "weights beside the graph are fetched too"
+    assert found[3]["fingerprint"] == OnnxEmbedder("large", tmp_path / "large").fingerprint
     assert found[0]["longest"] == 12
     assert found[0]["folder"].startswith(str(home))
     assert sorted(set(hub.fetched)) == sorted(hub.fetched), "nothing is fetched twice"
-    names = {name[2:] for name in hub.fetched}
+    names = {name.partition(":")[2] for name in hub.fetched}
     assert "onnx/model.onnx" in names
     assert not names & {"pytorch_model.bin", "model.safetensors", "onnx/model_quantized.onnx"}
 
