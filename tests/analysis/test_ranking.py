@@ -38,6 +38,7 @@ def test_systems_stand_in_the_order_of_people_with_both_ranks() -> None:
         ("a", 0.0, 4.0, 4.0),
     ], "human values as (x - 1) / 4: CRScore, Table 10"
     assert found.spearman.value == pytest.approx(0.8)
+    assert found.spearman.p == pytest.approx(8 / 24), "four systems: of all orders, not Student's .2"
     assert found.kendall.value == pytest.approx(2 / 3)
     assert found.left_out == ("msg",)
     assert all(p.human.n == 20 for p in found.systems)

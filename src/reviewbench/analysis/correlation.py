@@ -19,6 +19,7 @@ import numpy as np
 
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.bootstrap import Resampler, percentile_interval
+from reviewbench.analysis.rank_test import spearman_p
 from reviewbench.core.validity import Figure
 
 PEARSON, SPEARMAN, KENDALL = "pearson", "spearman", "kendall"
@@ -35,7 +36,8 @@ def correlate(
     """Pearson's r, Spearman's rho and Kendall's tau-b of `score` with `human`, under those names.
 
     All three arrays have one entry a row; `cluster` counts from 0 below `resampler.clusters`. Each figure has the
-    p-value that scipy gives (which takes rows for independent) and the percentile interval over resampled clusters.
+    p-value that scipy gives (Spearman's of few rows: see rank_test), which takes rows for independent, and the
+    percentile interval over resampled clusters.
     Where a correlation is undefined the figure has no value and says why.
     """
     return _figures((PEARSON, SPEARMAN, KENDALL), Rows(score, human, cluster), resampler, level)
@@ -170,6 +172,8 @@ def _scipy(name: str, rows: Rows) -> tuple[float | None, float | None]:
     value, p = float(result.statistic), float(result.pvalue)
     if not np.isfinite(value):
         return None, None
+    if name == SPEARMAN:
+        return value, spearman_p(rows.score, rows.human)
     return value, p if np.isfinite(p) else None
 
 

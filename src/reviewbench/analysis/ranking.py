@@ -15,6 +15,7 @@ import numpy as np
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.confusion import ratio
 from reviewbench.analysis.correlation import KENDALL, SPEARMAN
+from reviewbench.analysis.rank_test import spearman_p
 from reviewbench.analysis.sample import Sample
 from reviewbench.core.validity import Figure, Ranking, Scale, SystemPoint
 
@@ -96,7 +97,8 @@ class _Means:
             warnings.simplefilter("ignore")
             found = (stats.spearmanr if name == SPEARMAN else stats.kendalltau)(sign * self.score, self.human)
         draws = _rank_correlations(name, sign * self.score_draws, self.human_draws)
-        return self.sample.figure(float(found.statistic), draws, n=n, p=float(found.pvalue))
+        p = spearman_p(self.score, self.human) if name == SPEARMAN else float(found.pvalue)
+        return self.sample.figure(float(found.statistic), draws, n=n, p=p)
 
 
 def _ranks(values: Numbers) -> Numbers:

@@ -109,7 +109,7 @@ def reference_key(case: Case) -> str:
     """A short hash of the reference text in plain words, or of the case's id where it has none."""
     texts = reference_texts(case)
     words = f"case {case.id}" if isinstance(texts, str) else " ".join("\n".join(texts).casefold().split())
-    return hashlib.sha256(words.encode()).hexdigest()[:KEY_LENGTH]
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:KEY_LENGTH]
 
 
 class RowBag:
