@@ -28,7 +28,7 @@ from reviewbench.metrics._texts import TextPair
 from reviewbench.metrics.combined import Combined
 
 LEXICAL = Combined(file="lexical")
-CARD = {"lexical": 0.492, "": 0.522}  # Spearman out of fold on 5,164 rows, docs/combined.md
+CARD = {"lexical": 0.493, "": 0.521}  # Spearman out of fold on 5,164 rows, docs/combined.md
 
 
 def test_rules() -> None:

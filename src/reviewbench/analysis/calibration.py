@@ -24,6 +24,7 @@ WARNING = (
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 _STEEP = 1e-7  # a gradient below this is none
+_FEW_FEATURES = 12
 
 
 # --- floors --------------------------------------------------------------------------------------------------------
@@ -156,8 +157,8 @@ class _OrdinalLoss:
     """The penalised negative log-likelihood of x = (cuts, weights) with its gradient and its second derivatives.
 
     Infinite where the cuts are not in order. It is convex: Pratt, Concavity of the log likelihood, JASA 76 (1981).
-    Rows lie sorted by grade, so that what concerns the cuts is a sum over each grade; einsum, not a matrix product,
-    because products this small are slowed down by the threads that are woken for them.
+    Rows lie sorted by grade, so that what concerns the cuts is a sum over each grade; of few features einsum, not a
+    matrix product, because products this small are slowed down by the threads that are woken for them.
     """
 
     def __init__(self, features: Numbers, code: Integers, free: int, ridge: float) -> None:
@@ -188,7 +189,9 @@ class _OrdinalLoss:
         mixed -= self._by_grade(features * (bend_low + across)[:, None])[:-1]
         curvature[:free, free:], curvature[free:, :free] = mixed, mixed.T
         whole = bend_up + bend_low + 2 * across
-        curvature[free:, free:] += np.einsum("nk,nl->kl", features * whole[:, None], features)
+        weighted = features * whole[:, None]
+        few = features.shape[1] < _FEW_FEATURES
+        curvature[free:, free:] += np.einsum("nk,nl->kl", weighted, features) if few else weighted.T @ features
         value = -np.log(own).sum() + (self.penalty * x * x).sum() / 2
         return float(value), gradient + self.penalty * x, curvature
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from reviewbench.core.results import Parts
 from reviewbench.metrics._texts import TextMetric, TextPair
-from reviewbench.models.lexical import FEATURES, features, idf_table, profile
+from reviewbench.models.lexical import FEATURES, features, idf_digest, profile
 from reviewbench.models.words import prose, raw_words
 
 KEYWORDS = "keywords"
@@ -30,7 +30,8 @@ class Overlap(TextMetric):
     The other readings are the 24 lexical features that the offline judge uses, and what lies on the surface of the
     texts (first words, questions, lengths, code): food for `calibrate`. How rare a word is comes from the shipped idf
     table. Words are stemmed, lower-cased, split at camelCase; stop words are never rare. English only: words of other
-    languages count as rare each. Of several references the one with the most keywords counts.
+    languages count as rare each. Of several references the one with the most keywords counts. Only
+    the first 20,000 characters of a text are read.
     """
 
     headline: ClassVar[str] = KEYWORDS
@@ -41,9 +42,8 @@ class Overlap(TextMetric):
     }
 
     def pins(self) -> Mapping[str, str]:
-        """The size and default of the idf table."""
-        table, unseen = idf_table()
-        return {"idf": f"{len(table)} stems, others {unseen}"}
+        """The hash of the idf table."""
+        return {"idf": f"sha256 {idf_digest()[:16]}"}
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """All readings of each pair."""
@@ -54,8 +54,9 @@ def _pair(hypothesis: str, reference: str) -> dict[str, float]:
     found = dict(zip(FEATURES, features(profile(hypothesis), profile(reference)), strict=True))
     one, other = found["top_of_reference"], found["top_of_comment"]
     said, wanted = raw_words(prose(hypothesis)), raw_words(prose(reference))
+    same = hypothesis.split() == reference.split()  # also where there is no rare word: "is it?", emoji
     return {
-        KEYWORDS: 2 * one * other / (one + other) if one + other else 0.0,
+        KEYWORDS: 1.0 if same else 2 * one * other / (one + other) if one + other else 0.0,
         **found,
         "same_first_word": float(bool(said) and said[:1] == wanted[:1]),
         "question_in_comment": float("?" in hypothesis),

@@ -10,6 +10,7 @@ Dice 1945), on words, word pairs and character 4-grams.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections import Counter
@@ -57,6 +58,12 @@ class Profile:
     negations: int
     concepts: frozenset[str]
     length: int  # in content words
+
+
+@cache
+def idf_digest() -> str:
+    """The SHA-256 of the idf table's file."""
+    return hashlib.sha256(resources.files("reviewbench.models").joinpath("idf.json").read_bytes()).hexdigest()
 
 
 @cache
