@@ -102,8 +102,9 @@ def _rater_plan(dimension: str, ratings: Ratings, asked: _Asked) -> RaterPlan:
     margin, resamples, seed = asked.margin, asked.resamples, asked.seed
     items = ratings.items
     rows = [np.array(list(found.values())) for found in items.values()]
-    cases = list(dict.fromkeys(item.case for item in items))
-    index = np.array([cases.index(item.case) for item in items]) if len(cases) < len(items) else np.arange(len(items))
+    place: dict[str, int] = {}
+    index = np.array([place.setdefault(item.case, len(place)) for item in items], dtype=np.int64)
+    cases = list(place)
     twice = sum(row.size > 1 for row in rows)
     blank = RaterPlan(
         source=asked.source,
