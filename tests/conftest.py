@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
+os.environ.setdefault("REVIEWBENCH_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewbench"))
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
