@@ -170,16 +170,7 @@ def _cells(file: Path) -> Iterator[tuple[int, tuple[object, ...]]]:
         raise UserError(f"{file} is not there", remedy="reviewbench get graded_reviews") from None
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror or error}") from None
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        LookupError,
-        SyntaxError,
-        ValueError,
-    ) as error:
-        # What openpyxl lets through from a file that is damaged or no workbook; a ParseError is a SyntaxError.
+    except _DAMAGE as error:
         raise BadInput(file.name, f"is no readable xlsx workbook ({type(error).__name__})") from None
 
 
