@@ -131,6 +131,7 @@ class Evidence:
             metrics=tuple(found),
             resamples=self.settings.resamples,
             seed=self.settings.seed,
+            folds=self.settings.folds,
             level=self.settings.level,
             warnings=(*self.warnings, *(f"{dimension}: {n:,} {why} left out" for dimension, n, why in left_out)),
         )

@@ -72,23 +72,6 @@ def _row_sums(matrix: csr_matrix) -> Numbers:
     return np.bincount(rows, weights=matrix.data, minlength=matrix.shape[0]).astype(np.float64)
 
 
-def similarities(ones: Sequence[str], others: Sequence[str], weighting: Weighting) -> Numbers:
-    """The cosine of every one of `ones` with every one of `others`, as a dense matrix."""
-    from scipy.sparse import csr_matrix
-
-    texts = [*ones, *others]
-    products = np.zeros((len(ones), len(others)))
-    squares = np.zeros(len(texts))
-    for matrix in weighting.vectors(texts):
-        columns, inverse = np.unique(matrix.indices, return_inverse=True)
-        small = csr_matrix((matrix.data, inverse, matrix.indptr), shape=(len(texts), max(1, len(columns))))
-        products += (small[: len(ones)] @ small[len(ones) :].T).toarray()
-        squares += _row_sums(small.multiply(small).tocsr())
-    below = np.sqrt(np.outer(squares[: len(ones)], squares[len(ones) :]))
-    values: Numbers = np.divide(products, below, out=np.zeros_like(products), where=below > 0)
-    return np.minimum(values, 1.0)
-
-
 def fitted_idf(texts: Sequence[str], grams: Grams) -> Idf:
     """The idf of `texts` themselves, window by window; a text that occurs twice counts once."""
 
