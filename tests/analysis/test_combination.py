@@ -44,7 +44,7 @@ def test_folds_keep_groups_and_give_about_what_all_rows_give() -> None:
 
 def test_shuffled_labels_reach_nothing() -> None:
     table, human, groups = noisy()
-    dealt = shuffled(human, 0)
+    dealt = shuffled(human, groups, 0)
     assert sorted(dealt) == sorted(human)
     held = fit_in_folds(table, dealt, groups, folds=5, seed=0)
     assert abs(spearmanr(held.expected, dealt)[0]) < 0.15
@@ -60,6 +60,11 @@ def test_a_copied_row_across_folds_would_leak_and_groups_stop_it() -> None:
     leaking = fit_in_folds(marks, human, np.arange(240), folds=5, seed=0, ridge=0.1)
     assert spearmanr(leaking.expected, human)[0] > 0.8
     assert abs(np.nan_to_num(spearmanr(apart.expected, human)[0])) < 0.5
+    dealt = shuffled(human, groups, 0)  # the check that calibrate prints sees that leak, and none where there is none
+    seen = fit_in_folds(marks, dealt, np.arange(240), folds=5, seed=0, ridge=0.1)
+    assert spearmanr(seen.expected, dealt)[0] > 0.8
+    unseen = fit_in_folds(marks, dealt, groups, folds=5, seed=0, ridge=0.1)
+    assert np.nan_to_num(spearmanr(unseen.expected, dealt)[0]) < 0.05
 
 
 def test_a_grade_that_a_fold_lacks_gets_a_cut_of_its_own() -> None:
@@ -108,7 +113,7 @@ def test_shuffled_grades_of_graded_reviews_reach_nothing(shared_data: Path) -> N
         columns.append(readings_by_row(metric, parts)[metric.headline])
     table, human = np.stack(columns, axis=1), np.array(grades(shared_data), dtype=np.float64)
     groups = duplicate_groups([pair.reference for pair in pairs(shared_data)])
-    dealt = shuffled(human, 0)
+    dealt = shuffled(human, groups, 0)
     assert abs(spearmanr(fit_in_folds(table, dealt, groups, folds=10, seed=0).grade, dealt)[0]) < 0.05
     real = spearmanr(fit_in_folds(table, human, groups, folds=10, seed=0).grade, human)[0]
     assert real == pytest.approx(0.43, abs=0.05)

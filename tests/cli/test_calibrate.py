@@ -85,3 +85,8 @@ def test_one_grade_only_teaches_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="all labels in grade are 3"):
         reviewbench.calibrate(str(tmp_path / "cases.jsonl"), *METRICS, run="run", resamples=40, folds=3)
+
+
+def test_a_metric_that_was_fitted_to_labels_is_named(bench: Path) -> None:
+    made = reviewbench.calibrate(str(bench), "combined(file='lexical')", "chrf", resamples=40, folds=3)
+    assert any("combined(file='lexical') was fitted to 5,164 human labels" in text for text in made.notes)

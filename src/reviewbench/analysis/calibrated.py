@@ -65,7 +65,7 @@ def fit_account(
     grades = _grades(np.array([human.of[key] for key in rows], dtype=np.float64), human, features)
     groups = bench.cluster[[place[key] for key in rows]]
     held = fit_in_folds(table, grades, groups, folds=settings.folds, seed=settings.seed, progress=progress)
-    dealt = shuffled(grades, settings.seed)
+    dealt = shuffled(grades, groups, settings.seed)
     chance = fit_in_folds(table, dealt, groups, folds=settings.folds, seed=settings.seed, progress=progress)
     validator = Validator(bench, settings)
     leakage = spearman_only(chance.grade, dealt, groups, validator.resampler)

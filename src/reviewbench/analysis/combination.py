@@ -155,7 +155,7 @@ def fit_in_folds(
 
     Raises UserError where there are fewer groups than folds.
     """
-    fold = grouped_folds(groups.tolist(), folds, seed)
+    fold = grouped_folds(groups.tolist(), folds, seed)  # rows of one group share a fold
     grades = np.unique(human)
     fits = []
     grade, expected = np.zeros(human.size), np.zeros(human.size)
@@ -177,6 +177,15 @@ def _on_all_grades(one: Fit, levels: Numbers, grades: Numbers) -> Fit:
     return one.model_copy(update={"cuts": _cuts(levels, np.array(one.cuts), grades)})
 
 
-def shuffled(human: Numbers, seed: int) -> Numbers:
-    """The labels dealt out at random: what a fit to them reaches out of fold is what leakage would give."""
-    return np.random.default_rng([seed, 1]).permutation(human)
+def shuffled(human: Numbers, groups: Integers, seed: int) -> Numbers:
+    """The labels dealt out at random, those of a group together: what a fit to them reaches out of fold is a leak.
+
+    Dealt one by one, labels would say nothing of the group that they are in, and a fit that has seen other rows of a
+    group could not be told from one that has not. Within a group they are mixed, so that they say nothing of the
+    system either.
+    """
+    draw = np.random.default_rng([seed, 1])
+    rows = [draw.permutation(np.flatnonzero(groups == group)) for group in draw.permutation(np.unique(groups))]
+    found = np.empty_like(human)
+    found[np.argsort(groups, kind="stable")] = human[np.concatenate(rows)]
+    return found

@@ -34,6 +34,7 @@ from reviewbench.core.validity import Figure, MetricValidity
 from reviewbench.engine.journal import write_error, write_whole
 from reviewbench.engine.score import score as score_run
 from reviewbench.metrics._combination import reference_key
+from reviewbench.metrics.combined import Combined
 
 FILE = "combined.json"
 
@@ -125,9 +126,19 @@ def calibrate(
         leakage=account.leakage,
         weights=tuple((f"{spec} {reading}", weight) for (spec, reading), weight in weights),
         left_out=dict(account.left_out),
-        notes=judged.notes,
+        notes=(*judged.notes, *_stacked(wanted)),
         seconds=round(time.monotonic() - began, 3),
     )
+
+
+def _stacked(metrics: Sequence[Metric]) -> list[str]:
+    """What to say of metrics that were fitted to labels themselves: their folds are not the folds made here."""
+    return [
+        f"{short_spec(metric)} was {metric.estimate_note}: on the same labels its folds are others than those made "
+        "here, so that what is fitted over it has seen labels of each fold"
+        for metric in metrics
+        if isinstance(metric, Combined)
+    ]
 
 
 def _one_dimension(judged: JudgedRun, wanted: str | None) -> HumanValues:
@@ -233,5 +244,5 @@ def command(
         note(f"note: {text}")
     emit(result, as_json, show)
     if result.leaks:
-        note("a fit to shuffled labels reaches more than chance: rows of one text lie on both sides of a split")
+        note("a fit to shuffled labels reaches more than chance: the folds do not keep apart what belongs together")
     return 1 if result.leaks else 0
