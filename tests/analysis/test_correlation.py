@@ -199,3 +199,22 @@ def test_within_groups_a_shift_of_each_group_changes_nothing() -> None:
     alone = spearman_within(score, human, cluster, np.zeros(200, dtype=int), resampler)
     plain = spearman_only(score, human, cluster, resampler)
     assert (alone.value, alone.low, alone.high) == pytest.approx((plain.value, plain.low, plain.high))
+
+
+def test_groups_too_small_to_correlate_are_not_read_and_their_rows_not_counted() -> None:
+    score = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1.0, 2.0])
+    human = np.array([1.0, 3.0, 2.0, 4.0, 5.0, 6.0, 2.0, 1.0])
+    group = np.array([0, 0, 0, 0, 0, 0, 1, 1])  # the second says -1, of two rows
+    found = spearman_within(score, human, np.arange(8), group, Resampler(8, 100, 0))
+    assert found.n == 6
+    assert found.value == pytest.approx(stats.spearmanr(score[:6], human[:6])[0])
+
+
+def test_a_few_rows_that_can_be_ordered_do_not_speak_for_the_others() -> None:
+    score = np.concatenate([[1.0, 2.0, 3.0], np.zeros(27)])  # a map that is flat in nine folds of ten
+    human, group = np.tile([3.0, 2.0, 1.0], 10), np.repeat(np.arange(10), 3)
+    found = spearman_within(score, human, np.arange(30), group, Resampler(30, 100, 0))
+    assert (found.value, found.low, found.n) == (None, None, 3)
+    assert found.reason == "defined in 1 of 10 groups of rows only, 3 of 30 rows"
+    flat = spearman_within(np.repeat(np.arange(10.0), 3), human, np.arange(30), group, Resampler(30, 100, 0))
+    assert (flat.value, flat.reason) == (None, "undefined within every group of rows")

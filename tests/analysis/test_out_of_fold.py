@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from reviewbench.analysis.bootstrap import Resampler
 from reviewbench.analysis.calibration import WARNING
-from reviewbench.analysis.out_of_fold import out_of_fold
+from reviewbench.analysis.folds import grouped_folds
+from reviewbench.analysis.out_of_fold import WITHIN, out_of_fold
 from reviewbench.analysis.sample import Sample
 
 
@@ -101,3 +103,13 @@ def test_constant_scores_and_values_without_steps() -> None:
     found = out_of_fold(continuous)
     assert [one.method for one in found.calibrated] == ["floor", "isotonic"]
     assert found.heat_map is None
+
+
+def test_a_mean_within_folds_stands_beside_what_the_score_itself_has_there() -> None:
+    sample = made(2)
+    _, isotonic, ordinal = out_of_fold(sample, folds=5).calibrated
+    fold = grouped_folds(sample.cluster.tolist(), 5, 0)
+    there = [stats.spearmanr(sample.score[fold == k], sample.human[fold == k])[0] for k in range(5)]
+    mean = np.average(there, weights=[(fold == k).sum() for k in range(5)])
+    for one in (isotonic, ordinal):
+        assert one.learned.endswith(f"{WITHIN}; the score as it is has {mean:.3f} there")

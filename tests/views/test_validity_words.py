@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import validity_toys as toys
-from reviewbench.core.validity import Correlations, Figure, MetricValidity, RowSet, ValidityReport
+from reviewbench.core.validity import Calibrated, Correlations, Figure, MetricValidity, RowSet, ValidityReport
 from reviewbench.views import validity_words as words
 
 ROWS = RowSet(name="all rows", rows=100, clusters=25, clustered_by="reference")
@@ -131,6 +131,14 @@ def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
     floor = words.calibrated(best, "floor")
     assert floor is not None
     assert f"reaches Spearman {words.with_bounds(floor.spearman)} after floor calibration" in said
+
+
+def test_a_mean_within_folds_is_not_set_against_the_correlation_on_all_rows() -> None:
+    plain = metric("rouge", 0.5)
+    high = Figure(value=0.9, low=0.8, high=0.95, n=100)
+    isotonic = Calibrated(method="isotonic", folds=10, grouped_by="reference", spearman=high)
+    made = report(plain.model_copy(update={"calibrated": (isotonic,)}))
+    assert "calibration" not in " ".join(words.remarks(made, "grade"))
 
 
 def test_what_is_to_be_minded_of_the_best_metric_stands_first() -> None:

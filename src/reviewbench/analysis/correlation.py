@@ -57,17 +57,23 @@ def spearman_within(
 
     For scores that do not compare across groups, such as grades by fits on different folds: each fit puts the many
     rows that it cannot tell apart at a value of its own, and ranked together those values would be noise. Groups in
-    which rho is undefined are left out.
+    which rho is undefined are left out, and `n` counts the rows of the others; where those are less than half of all
+    rows, they do not speak for all, and there is no value.
     """
     everything = Rows(score, human, cluster)
     if everything.undefined:
         return Figure(value=None, n=everything.n, level=level, reason=everything.undefined)
-    chosen = [np.flatnonzero(group == number) for number in np.unique(group)]
-    parts = [Rows(everything.score[at], everything.human[at], everything.cluster[at]) for at in chosen]
+    groups = telling_groups(everything.score, everything.human, group)
+    n = sum(rows.size for rows in groups)
+    if 2 * n < everything.n:
+        many = np.unique(group).size
+        reason = f"defined in {len(groups)} of {many} groups of rows only, {n} of {everything.n:,} rows"
+        return Figure(value=None, n=n, level=level, reason=reason if n else "undefined within every group of rows")
+    parts = [Rows(everything.score[at], everything.human[at], everything.cluster[at]) for at in groups]
 
     def mean(weights: Numbers) -> Numbers:
-        rhos = np.stack([part.spearman(weights[:, at]) for part, at in zip(parts, chosen, strict=True)])
-        rows = np.stack([weights[:, at].sum(axis=1) for at in chosen]) * np.isfinite(rhos)
+        rhos = np.stack([part.spearman(weights[:, at]) for part, at in zip(parts, groups, strict=True)])
+        rows = np.stack([weights[:, at].sum(axis=1) for at in groups]) * np.isfinite(rhos)
         total = rows.sum(axis=0)
         found: Numbers = np.divide(
             (rows * np.nan_to_num(rhos)).sum(axis=0), total, out=np.full(total.shape, np.nan), where=total > 0
@@ -75,9 +81,20 @@ def spearman_within(
         return found
 
     value = float(mean(np.ones((1, everything.n)))[0])
-    if not np.isfinite(value):
-        return Figure(value=None, n=everything.n, level=level, reason="undefined within every group of rows")
-    return interval_figure(value, everything.n, everything.cluster, resampler, mean, level=level)
+    return interval_figure(value, n, everything.cluster, resampler, mean, level=level)
+
+
+def telling_groups(score: Numbers, human: Numbers, group: Integers) -> list[Integers]:
+    """The row numbers of each group within which a correlation is defined."""
+    rows = [np.flatnonzero(group == number) for number in np.unique(group)]
+    return [at for at in rows if not Rows(score[at], human[at], np.zeros(at.size, dtype=np.int64)).undefined]
+
+
+def mean_within(score: Numbers, human: Numbers, groups: Sequence[Integers]) -> float | None:
+    """The value of `spearman_within` on these groups alone, without an interval; None where it has none."""
+    found = [(Rows(score[at], human[at], np.zeros(at.size, dtype=np.int64)), at.size) for at in groups]
+    rhos = [(float(rows.spearman(np.ones((1, n)))[0]), n) for rows, n in found if not rows.undefined]
+    return sum(rho * n for rho, n in rhos) / sum(n for _, n in rhos) if rhos else None
 
 
 def rank_auc(

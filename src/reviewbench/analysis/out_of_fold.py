@@ -13,6 +13,7 @@ import numpy as np
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.calibration import WARNING, Isotonic, Segments, best_floor, fit_ordinal, floored
 from reviewbench.analysis.confusion import accuracy, confusion, quadratic_kappa
+from reviewbench.analysis.correlation import mean_within, telling_groups
 from reviewbench.analysis.folds import grouped_folds
 from reviewbench.analysis.sample import Sample
 from reviewbench.core.validity import Calibrated, Figure, HeatMap, ReliabilityPoint
@@ -76,7 +77,7 @@ class _Work:
             fitted = Isotonic.fitted(self.score[~held_out], self.human[~held_out])
             mapped[held_out] = fitted.predict(self.score[held_out])
             steps.append(np.unique(fitted.values).size)
-        learned = f"{min(steps)} to {max(steps)} levels by fold; {WITHIN}"
+        learned = f"{min(steps)} to {max(steps)} levels by fold; {WITHIN}{self._as_it_is(mapped)}"
         return self._calibrated("isotonic", self._within(mapped), learned, self._reliability(mapped))
 
     def ordinal(self, grade: Numbers) -> tuple[Calibrated, HeatMap]:
@@ -86,7 +87,7 @@ class _Work:
             segments = Segments.of(self.score[~held_out])
             model = fit_ordinal(segments.features(self.score[~held_out]), grade[~held_out])
             mapped[held_out] = model.expected(segments.features(self.score[held_out]))
-        learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}"
+        learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}{self._as_it_is(mapped)}"
         found = self._calibrated("ordinal", self._within(mapped), learned, self._reliability(mapped))
         said = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
         return found, self._heat_map(mapped, grade, said)
@@ -94,6 +95,11 @@ class _Work:
     def _within(self, mapped: Numbers) -> Figure:
         """Fits on different folds put the rows that they cannot tell apart at different values: no common ranks."""
         return self.sample.spearman_within(mapped, self.fold)
+
+    def _as_it_is(self, mapped: Numbers) -> str:
+        """What the score itself has within the same folds: with its correlation on all rows a mean does not compare."""
+        value = mean_within(self.score, self.human, telling_groups(mapped, self.human, self.fold))
+        return "" if value is None else f"; the score as it is has {value:.3f} there"
 
     def _calibrated(
         self, method: str, spearman: Figure, learned: str, points: tuple[ReliabilityPoint, ...] = ()

@@ -122,10 +122,12 @@ def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:
     heats = dict.fromkeys(m.heat_map.predicted_by for m in metrics if m.heat_map is not None)
     if heats:
         yield f"QWK: quadratic weighted kappa of predicted grades ({'; '.join(heats)})"
-    methods = {c.method: c for m in metrics for c in m.calibrated}
-    if methods:
-        folds = "; ".join(f"{name}: {c.folds} folds by {c.grouped_by}" for name, c in methods.items())
-        yield f"Spearman of the calibrated scores, which used the labels out of fold ({folds})"
+    folds = dict.fromkeys(f"{c.folds} folds by {c.grouped_by}" for m in metrics for c in m.calibrated)
+    if folds:
+        yield (
+            f"floor, isotonic: Spearman of calibrated scores, which used the labels out of fold ({'; '.join(folds)}); "
+            "isotonic is the mean within each fold, so hold it against the score within the same folds (calibrated.csv)"
+        )
 
 
 # --- details -------------------------------------------------------------------------------------------------------

@@ -244,9 +244,9 @@ def _uses(metric: MetricValidity) -> Iterator[str]:
             f"gives a decision tree {coefficient(tree.accuracy.value)} of the grades right; always saying the most "
             f"common grade gets {coefficient(majority.accuracy.value)}."
         )
-    best = max(metric.calibrated, key=lambda c: _defined(c.spearman.value, -2.0), default=None)
-    if best is not None and _defined(best.spearman.value, -2.0) > _defined(spearman(metric).value, 2.0):
-        yield f"reaches Spearman {with_bounds(best.spearman)} after {best.method} calibration, which used the labels."
+    floor = calibrated(metric, "floor")  # the one on all rows: the others are means within folds, and do not compare
+    if floor is not None and _defined(floor.spearman.value, -2.0) > _defined(spearman(metric).value, 2.0):
+        yield f"reaches Spearman {with_bounds(floor.spearman)} after {floor.method} calibration, which used the labels."
     ranking = metric.ranking
     if ranking is not None and figures.defined(ranking.spearman.value):
         yield (
