@@ -90,3 +90,18 @@ def test_the_same_seed_gives_the_same_splits() -> None:
 def test_what_cannot_be_classified_says_why() -> None:
     assert classifiers(np.arange(4.0), np.ones(4))[1].startswith("all human values are equal")
     assert "too few" in classifiers(np.arange(3.0), np.array([1.0, 2.0, 3.0]))[1]
+
+
+def test_figures_by_grade_stand_with_their_range_over_the_splits() -> None:
+    generator = np.random.default_rng(3)
+    grade = generator.choice([1.0, 2.0], 200, p=[0.7, 0.3])
+    (tree, majority), _ = classifiers(generator.normal(grade), grade, splits=6)
+    for row in (*tree.rows, tree.macro):
+        assert row.f1 is not None and row.f1_low is not None and row.f1_high is not None
+        assert row.f1_low < row.f1 < row.f1_high
+        assert row.recall is not None and row.recall_low is not None and row.recall_high is not None
+        assert row.recall_low < row.recall < row.recall_high
+    one = classifiers(generator.normal(grade), grade, splits=1)[0][0].rows[0]
+    assert one.f1_low == one.f1 == one.f1_high, "one split has no range"
+    never = majority.rows[1]
+    assert (never.precision, never.precision_low, never.precision_high) == (None, None, None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.distributions import density, grade_rows, ks_table
+from reviewbench.analysis.distributions import _Distances, density, grade_rows, ks_table
 
 
 def test_a_row_for_each_grade() -> None:
@@ -65,6 +65,38 @@ def test_the_distance_of_two_grades() -> None:
     assert (cells[1, 2].n_first, cells[1, 2].n_second) == (3, 2)
     assert cells[1, 3].p == pytest.approx(2 / math.comb(5, 2))  # two of ten orders are fully apart
     assert ks_table(score, np.ones(7)) == ()
+
+
+def test_a_resampled_distance_is_that_of_the_repeated_rows() -> None:
+    generator = np.random.default_rng(1)
+    score, human = generator.integers(0, 12, 40).astype(float), generator.choice([1.0, 2.0, 4.0], 40, p=[0.6, 0.3, 0.1])
+    weights = generator.integers(0, 4, (25, 40)).astype(float)
+    weights[0, human == 4] = 0
+    drawn = _Distances(score, human)(weights)
+    assert np.isnan(drawn[0, 1:]).all() and np.isfinite(drawn[0, 0]), "a grade that was not drawn has no distance"
+    for found, weight in zip(drawn[1:], weights[1:].astype(int), strict=True):
+        repeated = ks_table(np.repeat(score, weight), np.repeat(human, weight))
+        assert found == pytest.approx([cell.statistic for cell in repeated])
+
+
+def test_a_distance_stands_with_an_interval_that_holds_it() -> None:
+    generator = np.random.default_rng(2)
+    human = np.repeat([1.0, 2.0, 3.0], [300, 100, 30])
+    score = generator.normal(np.repeat([0.0, 0.0, 9.0], [300, 100, 30]))
+    same, apart, _ = ks_table(score, human, np.arange(430), Resampler(430, 400, 0))
+    assert same.low is not None and same.high is not None and 0 <= same.low < same.statistic <= same.high < 0.2
+    assert same.low < 0.05, "two grades of one distribution: the noise of the resamples is taken off"
+    assert (apart.low, apart.high) == (1.0, 1.0)
+
+
+def test_no_interval_says_why() -> None:
+    score, human = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 1.0, 1.0, 2.0])
+    (one,) = ks_table(score, human, np.zeros(4, dtype=np.int64), Resampler(1, 50, 0))
+    assert (one.low, one.high, one.reason) == (None, None, "only one cluster: no interval")
+    (rare,) = ks_table(score, human, np.arange(4), Resampler(4, 200, 0))
+    assert rare.low is None and rare.reason.startswith("no interval: undefined in"), "the one row is often not drawn"
+    (bare,) = ks_table(score, human)
+    assert (bare.low, bare.high, bare.reason) == (None, None, "")
 
 
 @pytest.fixture(scope="module")

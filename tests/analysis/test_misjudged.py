@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from judged_toys import LIKERT, case, label
+from reviewbench.analysis.bootstrap import Resampler
 from reviewbench.analysis.judged import Bench, human_values, join
 from reviewbench.analysis.misjudged import FEWEST, SHOWN, Found, misjudged
 from reviewbench.core.records import Comment, Review
@@ -11,7 +13,7 @@ from reviewbench.core.results import Outcome
 CODE = "call `close()` here, or `flush()`?"
 
 
-def rows(score: list[float], human: list[int], bodies: list[str], *, less: bool = False) -> Found:
+def rows(score: list[float], human: list[int], bodies: list[str], *, less: bool = False, resamples: int = 0) -> Found:
     outcomes = [
         Outcome(case=case(n).id, system="s", review=Review(case=case(n).id, system="s", comments=(comment,)))
         for n, comment in enumerate(Comment(id="c", body=body) for body in bodies)
@@ -19,7 +21,8 @@ def rows(score: list[float], human: list[int], bodies: list[str], *, less: bool 
     bench = Bench.of([case(n) for n in range(len(bodies))], outcomes)
     (found,), _ = human_values([label(o, v) for o, v in zip(outcomes, human, strict=True)], {"grade": LIKERT})
     values = dict(zip(bench.keys, score, strict=True))
-    return misjudged(join(bench, found, values), less_is_better=less)
+    resampler = Resampler(bench.clusters, resamples, 0) if resamples else None
+    return misjudged(join(bench, found, values), resampler, less_is_better=less)
 
 
 def test_the_worst_stand_first_with_their_ranks_and_what_they_share() -> None:
@@ -65,3 +68,23 @@ def test_long_texts_are_cut_and_marks_are_told_from_each_other() -> None:
     assert traits["code block"] == 0.25
     assert traits["blank review"] == 0.25
     assert "inline code" not in traits
+
+
+def test_an_interval_tells_a_shared_trait_from_noise() -> None:
+    n = 200
+    generator = np.random.default_rng(5)
+    human = [1 + at % 5 for at in range(n)]
+    score = generator.normal(human).tolist()
+    bodies = [f"{'why? ' * int(generator.integers(0, 2))}word" for _ in range(n)]
+    for at in range(0, 50, 5):  # grade 1, scored high
+        score[at], bodies[at] = 50.0 + at, CODE
+    traits = {trait.trait: trait for trait in rows(score, human, bodies, resamples=300).traits}
+    code, asked = traits["inline code"], traits["question mark"]
+    over = code.over_less_all
+    assert over is not None and over.value is not None and over.low is not None and over.high is not None
+    assert over.value == pytest.approx(code.over - code.all) and over.n == code.n_over
+    assert 0 < over.low < over.value < over.high
+    under = asked.under_less_all
+    assert under is not None and under.low is not None and under.high is not None
+    assert under.low < 0 < under.high, "question marks are drawn at random"
+    assert rows(score, human, bodies).traits[0].over_less_all is None, "nothing was resampled"

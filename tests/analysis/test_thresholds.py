@@ -80,3 +80,22 @@ def test_one_grade_has_no_cut_and_no_grades_no_sweep() -> None:
     assert sweeps(sample([1.0, 2.0], [3, 3])) == ()
     continuous = Sample(np.arange(3.0), np.arange(3.0), None, np.arange(3), Resampler(3, 5, 0))
     assert sweeps(continuous) == ()
+
+
+@pytest.mark.parametrize("less_is_better", [False, True])
+def test_the_best_f1_has_the_interval_of_resamples_at_its_threshold(less_is_better: bool) -> None:
+    generator = np.random.default_rng(4)
+    grade = generator.integers(1, 3, 60)
+    score = generator.normal(-grade if less_is_better else grade).round(1)
+    cluster, resampler = generator.integers(0, 25, 60), Resampler(25, 40, 0)
+    values = grade.astype(np.float64)
+    (sweep,) = sweeps(Sample(score, values, values, cluster, resampler, 0.95, less_is_better))
+    assert sweep.best is not None and sweep.best_f1 is not None
+    taken = score <= sweep.best.threshold if less_is_better else score >= sweep.best.threshold
+    draws = []
+    for weights in resampler.weights():
+        for drawn in weights[:, cluster].astype(int):
+            draws.append(metrics.f1_score(np.repeat(values == 2, drawn), np.repeat(taken, drawn)))
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert (sweep.best_f1.value, sweep.best_f1.n) == (sweep.best.f1, 60)
+    assert (sweep.best_f1.low, sweep.best_f1.high) == pytest.approx((low, high))

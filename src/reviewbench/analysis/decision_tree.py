@@ -124,6 +124,7 @@ def _summary(name: str, tables: Sequence[Numbers], grades: Numbers, n_train: int
             recall=_mean(by_split.recall[:, at]),
             f1=_mean(by_split.f1[:, at]),
             support=float(stacked[:, :, at].sum(axis=-1).mean()),
+            **_ranges(by_split.precision[:, at], by_split.recall[:, at], by_split.f1[:, at]),
         )
         for at, grade in enumerate(grades)
     ]
@@ -146,13 +147,25 @@ def _macro(by_split: Rates, n: int) -> ClassRow:
     there = np.isfinite(by_split.recall)
     precision = np.where(there, np.nan_to_num(by_split.precision), np.nan)
     f1 = np.where(there, by_split.f1, np.nan)
+    means = [np.nanmean(values, axis=1) for values in (precision, by_split.recall, f1)]
     return ClassRow(
         grade=0.0,
-        precision=_mean(np.nanmean(precision, axis=1)),
-        recall=_mean(np.nanmean(by_split.recall, axis=1)),
-        f1=_mean(np.nanmean(f1, axis=1)),
+        precision=_mean(means[0]),
+        recall=_mean(means[1]),
+        f1=_mean(means[2]),
         support=float(n),
+        **_ranges(*means),
     )
+
+
+def _ranges(precision: Numbers, recall: Numbers, f1: Numbers) -> dict[str, float]:
+    """The least and the greatest value of each over the splits in which it has one."""
+    found: dict[str, float] = {}
+    for name, values in (("precision", precision), ("recall", recall), ("f1", f1)):
+        defined = values[np.isfinite(values)]
+        if defined.size:
+            found |= {f"{name}_low": float(defined.min()), f"{name}_high": float(defined.max())}
+    return found
 
 
 def _mean(values: Numbers) -> float | None:

@@ -2,7 +2,8 @@
 
 Sources: Smirnov, Table for estimating the goodness of fit of empirical distributions, Annals of Mathematical
 Statistics 19 (1948) (the two-sample statistic); Scott, Multivariate Density Estimation (1992) (the bandwidth);
-Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50 (1996) (quartiles: type 7).
+Hyndman and Fan, Sample quantiles in statistical packages, The American Statistician 50 (1996) (quartiles: type 7);
+Davison and Hinkley, Bootstrap Methods and their Application (1997), section 5.2 (the basic interval).
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import numpy as np
 
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.correlation import interval_figure
+from reviewbench.analysis.correlation import figure_of, interval_figure, row_weights
 from reviewbench.core.validity import GradeRow, KsCell
 
 DENSITY_POINTS = 64
 _NEARLY_EQUAL = 1e-9  # a spread this small beside the largest score has no density worth drawing
+_CELLS = 2_000_000  # 16 MB of distribution functions at a time
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -71,13 +73,44 @@ def density(values: Numbers, points: int = DENSITY_POINTS) -> tuple[tuple[float,
     return tuple((float(x), float(y)) for x, y in zip(places, heights, strict=True) if np.isfinite(y))
 
 
-def ks_table(score: Numbers, human: Numbers) -> tuple[KsCell, ...]:
+def ks_table(
+    score: Numbers,
+    human: Numbers,
+    cluster: Integers | None = None,
+    resampler: Resampler | None = None,
+    *,
+    level: float = 0.95,
+) -> tuple[KsCell, ...]:
     """The two-sample Kolmogorov-Smirnov statistic of every pair of human values, with scipy's two-sided p-value.
 
-    p is exact up to 10,000 rows a grade and asymptotic beyond, and takes rows for independent.
+    p is exact up to 10,000 rows a grade and asymptotic beyond, and takes rows for independent. With `cluster` (one
+    number a row) and `resampler` each cell has an interval. A largest distance is biased upwards in resamples, which
+    add their own noise to that of the rows: percentile intervals of small distances lie wholly above them. So it is
+    the basic interval, 2 d less the upper and the lower quantile of the resampled distances, cut to 0..1 and
+    stretched to d where it would not hold it. In simulations of unclustered rows (300 and 50 of one grade beside
+    2,000, 40 beside 60) intervals of 95% that are so made hold the true distance in 71% to 93% of samples,
+    percentile intervals in 0% to 88%; it is lowest where the true distance is near 0 or 1.
     """
     grades = [float(grade) for grade in np.unique(human)]
-    return tuple(_cell(first, second, score, human) for first, second in combinations(grades, 2))
+    pairs = list(combinations(grades, 2))
+    cells = [_cell(first, second, score, human) for first, second in pairs]
+    if cluster is None or resampler is None or not cells:
+        return tuple(cells)
+    found = [np.zeros((0, len(cells)))]
+    if (cluster != cluster[0]).any():
+        distances = _Distances(score, human)
+        found += [distances(weights) for weights in row_weights(cluster, resampler)]
+    draws = np.concatenate(found)
+    return tuple(_with_interval(cell, draws[:, at], cluster, level) for at, cell in enumerate(cells))
+
+
+def _with_interval(cell: KsCell, draws: Numbers, cluster: Integers, level: float) -> KsCell:
+    value = cell.statistic
+    percentile = figure_of(value, cell.n_first + cell.n_second, draws, cluster, level=level)
+    if percentile.low is None or percentile.high is None:
+        return cell.model_copy(update={"reason": percentile.reason})
+    low, high = 2 * value - percentile.high, 2 * value - percentile.low
+    return cell.model_copy(update={"low": max(0.0, min(low, value)), "high": min(1.0, max(high, value))})
 
 
 def _cell(first: float, second: float, score: Numbers, human: Numbers) -> KsCell:
@@ -95,6 +128,38 @@ def _cell(first: float, second: float, score: Numbers, human: Numbers) -> KsCell
         n_first=int(one.size),
         n_second=int(two.size),
     )
+
+
+class _Distances:
+    """The distance of every pair of grades under row weights (resamples x pairs), NaN where a grade was not drawn.
+
+    Two distribution functions are furthest apart at a value of the smaller sample, or just before one. So the values
+    of all grades but the commonest, and the gaps between them, are places enough to look at.
+    """
+
+    def __init__(self, score: Numbers, human: Numbers) -> None:
+        grades, label = np.unique(human, return_inverse=True)
+        label = label.reshape(-1)
+        values = np.unique(score[label != np.bincount(label).argmax()])
+        self.places = 2 * values.size + 1
+        self.grades = int(grades.size)
+        place = np.searchsorted(values, score, "left") + np.searchsorted(values, score, "right")
+        cell = label * self.places + place
+        self.order = np.argsort(cell, kind="stable")
+        self.cells, self.starts = np.unique(cell[self.order], return_index=True)
+
+    def __call__(self, weights: Numbers) -> Numbers:
+        step = max(1, _CELLS // (self.grades * self.places))
+        return np.concatenate([self._of(weights[at : at + step]) for at in range(0, weights.shape[0], step)])
+
+    def _of(self, weights: Numbers) -> Numbers:
+        drawn = np.zeros((weights.shape[0], self.grades * self.places))
+        drawn[:, self.cells] = np.add.reduceat(weights[:, self.order], self.starts, axis=1)
+        passed = np.cumsum(drawn.reshape(-1, self.grades, self.places), axis=2)
+        total = passed[:, :, -1:]
+        share = np.divide(passed, total, out=np.full(passed.shape, np.nan), where=total > 0)
+        pairs = combinations(range(self.grades), 2)
+        return np.stack([np.abs(share[:, one] - share[:, two]).max(axis=1) for one, two in pairs], axis=1)
 
 
 class _Means:

@@ -12,8 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewbench.analysis.bag import Numbers
+from reviewbench.analysis.bootstrap import Resampler
+from reviewbench.analysis.confusion import ratio
+from reviewbench.analysis.correlation import figure_of
 from reviewbench.analysis.judged import Judged
-from reviewbench.core.validity import Misjudged, SharedTrait
+from reviewbench.core.validity import Figure, Misjudged, SharedTrait
 
 SHOWN = 10  # rows a side
 SHARE = 0.02  # of the rows, a side, that the traits are taken over
@@ -29,8 +32,13 @@ class Found(NamedTuple):
     traits: tuple[SharedTrait, ...] = ()
 
 
-def misjudged(judged: Judged, *, less_is_better: bool = False) -> Found:
-    """The rows with the largest difference of ranks. Nothing where all scores or all human values are equal."""
+def misjudged(
+    judged: Judged, resampler: Resampler | None = None, *, less_is_better: bool = False, level: float = 0.95
+) -> Found:
+    """The rows with the largest difference of ranks. Nothing where all scores or all human values are equal.
+
+    With a `resampler` the traits have intervals: clusters are resampled, the choice of the rows is not made anew.
+    """
     score, human = judged.score, judged.human
     if judged.n < 2 or (score == score[0]).all() or (human == human[0]).all():
         return Found()
@@ -58,7 +66,7 @@ def misjudged(judged: Judged, *, less_is_better: bool = False) -> Found:
     return Found(
         tuple(shown(row) for row in over[:SHOWN]),
         tuple(shown(row) for row in under[:SHOWN]),
-        tuple(_traits(judged, over, under)),
+        tuple(_traits(judged, over, under, resampler, level)),
     )
 
 
@@ -74,22 +82,55 @@ def _cut(text: str) -> str:
     return text if len(text) <= _CUT else text[: _CUT - 1] + "…"
 
 
-def _traits(judged: Judged, over: list[int], under: list[int]) -> list[SharedTrait]:
+def _traits(
+    judged: Judged, over: list[int], under: list[int], resampler: Resampler | None, level: float
+) -> list[SharedTrait]:
+    traits = judged.bench.traits
+    values = np.stack([trait.values[judged.place] for trait in traits.values()], axis=1)
+    sides = [_Side(judged, values, rows, resampler, level) for rows in (over, under)]
     found = []
-    for name, trait in judged.bench.traits.items():
-        values = trait.values[judged.place]
-        if not values.any():  # no row has it
+    for at, (name, trait) in enumerate(traits.items()):
+        if not values[:, at].any():  # no row has it
             continue
         found.append(
             SharedTrait(
                 trait=name,
                 unit=trait.unit,
-                over=float(values[over].mean()) if over else 0.0,
-                under=float(values[under].mean()) if under else 0.0,
-                all=float(values.mean()),
+                over=float(values[over, at].mean()) if over else 0.0,
+                under=float(values[under, at].mean()) if under else 0.0,
+                all=float(values[:, at].mean()),
                 n_over=len(over),
                 n_under=len(under),
                 n_all=judged.n,
+                over_less_all=sides[0].difference(at),
+                under_less_all=sides[1].difference(at),
             )
         )
     return found
+
+
+class _Side:
+    """How far the means of traits (rows x traits) on some rows are from those on all rows."""
+
+    def __init__(
+        self, judged: Judged, values: Numbers, rows: list[int], resampler: Resampler | None, level: float
+    ) -> None:
+        self.values, self.rows, self.cluster, self.level = values, rows, judged.cluster, level
+        self.draws: Numbers | None = None
+        if resampler is None or not rows:
+            return
+        here = np.zeros((judged.n, 1))
+        here[rows] = 1.0
+        each = np.concatenate([values, np.ones((judged.n, 1)), values * here, here], axis=1)
+        of_clusters = np.zeros((resampler.clusters, each.shape[1]))
+        np.add.at(of_clusters, judged.cluster, each)
+        sums = np.concatenate([np.zeros((0, each.shape[1])), *(drawn @ of_clusters for drawn in resampler.weights())])
+        everywhere, own = sums[:, : values.shape[1] + 1], sums[:, values.shape[1] + 1 :]
+        self.draws = ratio(own[:, :-1], own[:, -1:]) - ratio(everywhere[:, :-1], everywhere[:, -1:])
+
+    def difference(self, at: int) -> Figure | None:
+        """Of one trait; None where nothing was to be resampled or there are no rows on this side."""
+        if self.draws is None:
+            return None
+        value = float(self.values[self.rows, at].mean() - self.values[:, at].mean())
+        return figure_of(value, len(self.rows), self.draws[:, at], self.cluster, level=self.level)

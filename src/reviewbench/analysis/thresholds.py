@@ -1,8 +1,8 @@
 """Thresholds: telling the good rows from the rest by the score alone, at every cut of the human scale.
 
 Source of the sweep as a table: CRScore, arXiv:2409.19801, Table 4. The best F1 is the best on these very rows, so it
-is an upper bound for a threshold that is chosen beforehand. AUC: Hanley and McNeil, The meaning and use of the area
-under a ROC curve, Radiology 143 (1982).
+is an upper bound for a threshold that is chosen beforehand, and its interval is that of F1 at that threshold.
+AUC: Hanley and McNeil, The meaning and use of the area under a ROC curve, Radiology 143 (1982).
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ def sweeps(sample: Sample) -> tuple[Sweep, ...]:
     for cut, auc in zip(cuts, _aucs(sample, [sample.grade >= cut for cut in cuts]), strict=True):
         positive = sample.grade >= cut
         curve = _Curve.of(sample.oriented, positive, sample.sign)
+        best = curve.point(int(curve.f1.argmax()))  # of equal ones the strictest
         sweep = Sweep(
             cut=float(cut),
             positives=int(positive.sum()),
             n=sample.n,
             auc=auc,
-            best=curve.point(int(curve.f1.argmax())),  # of equal ones the strictest
+            best=best,
             points=curve.points(),
+            best_f1=_f1_at(best, sample, positive),
         )
         found.append(sweep)
     return tuple(found)
@@ -69,6 +71,19 @@ def _aucs(sample: Sample, cuts: Sequence[Flags]) -> list[Figure]:
         draws += [drawn(weights) for weights in row_weights(sample.cluster, sample.resampler)]
     each = np.concatenate(draws)
     return [sample.figure(float(value), each[:, at]) for at, value in enumerate(values)]
+
+
+def _f1_at(point: SweepPoint, sample: Sample, positive: Flags) -> Figure:
+    """The F1 at this one threshold, with its interval: the threshold stays where it is in every resample."""
+    taken = sample.oriented >= sample.sign * point.threshold
+    counts = np.stack([taken & positive, taken, positive], axis=1).astype(np.float64)
+    of_clusters = np.zeros((sample.resampler.clusters, 3))
+    np.add.at(of_clusters, sample.cluster, counts)
+    draws = [np.zeros(0)]
+    for weights in sample.resampler.weights():
+        hits, said, there = (weights @ of_clusters).T
+        draws.append(ratio(2 * hits, said + there))
+    return sample.figure(point.f1, np.concatenate(draws))
 
 
 class _Curve(NamedTuple):

@@ -85,7 +85,10 @@ class GradeRow(Record):
 
 
 class KsCell(Record):
-    """The Kolmogorov-Smirnov distance between the scores of two grades: 0 the same, 1 fully apart."""
+    """The Kolmogorov-Smirnov distance between the scores of two grades: 0 the same, 1 fully apart.
+
+    `low` and `high` come from resampled clusters; where there are none, `reason` says why.
+    """
 
     first: float
     second: float
@@ -93,16 +96,28 @@ class KsCell(Record):
     p: float
     n_first: int
     n_second: int
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
 
 
 class ClassRow(Record):
-    """Precision, recall and F1 of one grade, averaged over splits; None where it never had a value."""
+    """Precision, recall and F1 of one grade, averaged over splits; None where it never had a value.
+
+    `low` and `high` are the range over the splits in which it had one.
+    """
 
     grade: float
     precision: float | None
     recall: float | None
     f1: float | None
     support: float
+    precision_low: float | None = None
+    precision_high: float | None = None
+    recall_low: float | None = None
+    recall_high: float | None = None
+    f1_low: float | None = None
+    f1_high: float | None = None
 
 
 class Classifier(Record):
@@ -132,7 +147,11 @@ class SweepPoint(Record):
 
 
 class Sweep(Record):
-    """Telling `human >= cut` from the rest by the score: AUC, and P, R, F1 along the thresholds."""
+    """Telling `human >= cut` from the rest by the score: AUC, and P, R, F1 along the thresholds.
+
+    `best_f1` is the F1 of `best` with the interval at that very threshold: that it was chosen on these rows is not
+    in it.
+    """
 
     cut: float
     positives: int
@@ -140,6 +159,7 @@ class Sweep(Record):
     auc: Figure
     best: SweepPoint | None
     points: tuple[SweepPoint, ...] = ()
+    best_f1: Figure | None = None
 
 
 class HeatMap(Record):
@@ -211,7 +231,10 @@ class Misjudged(Record):
 
 
 class SharedTrait(Record):
-    """What the over- and underestimated rows share: the mean of one property there and on all rows."""
+    """What the over- and underestimated rows share: the mean of one property there and on all rows.
+
+    `over_less_all` and `under_less_all` are the differences of the means: an interval that holds 0 may be noise.
+    """
 
     trait: str
     unit: str
@@ -221,6 +244,8 @@ class SharedTrait(Record):
     n_over: int
     n_under: int
     n_all: int
+    over_less_all: Figure | None = None
+    under_less_all: Figure | None = None
 
 
 class MetricValidity(Record):
