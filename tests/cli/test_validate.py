@@ -121,6 +121,21 @@ def test_a_run_is_validated_with_its_labels_or_with_those_of_a_file(
     assert validate(capsys, "run", METRIC)["report"] == own["report"], "a file of labels is only read"
 
 
+def test_empty_cells_of_a_file_of_labels_are_counted(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["id,system,rater,dimension,value,remark"]
+    rows += [f"case-{n:03d},{s},me,useful,{n % 3 if n else ''},x" for n in range(24) for s in ("weak", "best")]
+    text = "\n".join(rows) + "\n"
+    Path("ratings.csv").write_text(text, encoding="utf-8")
+    said = {
+        "the column remark: is none that labels have: not read",
+        "2 rows of me in useful: the value is empty: missing",
+    }
+    assert set(validate(capsys, bench, METRIC, "--labels", "ratings.csv", "-o", "run")["notes"]) == said
+    assert set(validate(capsys, "run", METRIC, "--labels", "ratings.csv")["notes"]) == said
+    (bench / "labels.csv").write_text(text, encoding="utf-8")
+    assert set(validate(capsys, bench, METRIC)["notes"]) == said, "beside the cases too"
+
+
 def test_labels_that_were_put_right_since_count(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = validate(capsys, bench, METRIC)
     made = study(24)
@@ -152,6 +167,37 @@ def test_dimensions_slices_and_stages_narrow_what_is_shown(bench: Path, capsys: 
     assert report["cases"] == 12
     slices = report["metrics"][0]["slices"]
     assert {row["value"] for row in slices if row["fact"] == "language"} == {"java"}
+
+
+def test_a_slice_is_a_report_of_its_own_beside_the_whole_one(bench: Path) -> None:
+    whole = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    before = {path.name: path.read_bytes() for path in Path("validity-mine").iterdir() if path.is_file()}
+    part = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, where={"system": "best"})
+    assert Path(part.folder) == Path("validity-mine/where-system-best") and Path(part.run) == Path("validity-mine")
+    assert (part.totals[0].done, part.totals[0].skipped) == (0, 96), "the scores are those of the whole"
+    assert part.report.dataset.endswith(" where system = best") and part.report.reviews == 24
+    assert "where system = best" in (Path(part.folder) / "report.html").read_text(encoding="utf-8")
+    assert "72 not system = best" in (Path(part.folder) / "correlations.csv").read_text(encoding="utf-8")
+    after = {path.name: path.read_bytes() for path in Path("validity-mine").iterdir() if path.is_file()}
+    assert before == after
+    assert reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, where=["system=best"]).unchanged
+    other = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, where=["system=good"])
+    assert not other.unchanged and other.report != part.report
+    again = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    assert again.unchanged and again.report == whole.report
+
+
+def test_a_slice_of_a_run_is_asked_for_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    validate(capsys, bench, METRIC, "-o", "run")
+    wanted = ("--where", "language=java", "--where", "system=best", "--where", "system=weak")
+    found = validate(capsys, "run", METRIC, "-o", "there", *wanted)
+    assert Path(found["folder"]) == Path("there/where-language-java-system-best+weak")
+    rows = found["report"]["metrics"][0]["correlations"][0]["rows"]
+    assert (rows["rows"], rows["left_out"]) == (24, {"not language = java and system = best or weak": 72})
+    assert {row["value"] for row in found["report"]["metrics"][0]["slices"]} == {"best", "weak"}
+    assert "there are: best, fair, good, weak" in refusal(capsys, "run", METRIC, "--where", "system=Best")
+    assert "there are: system, language" in refusal(capsys, "run", METRIC, "--where", "size=1")
+    assert "is not FACT=VALUE" in refusal(capsys, "run", METRIC, "--where", "best")
 
 
 def test_a_metric_that_needs_references_leaves_out_what_has_none(

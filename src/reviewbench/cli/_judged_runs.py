@@ -13,6 +13,8 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label, RaterKind, SubjectKind
 from reviewbench.core.plugins import load, names
 from reviewbench.core.protocols import Dataset, Stage
+from reviewbench.core.records import Review
+from reviewbench.core.results import Drop
 from reviewbench.core.validity import Scale
 from reviewbench.datasets._labels import on_reviews, read_label_file
 from reviewbench.engine.review import import_reviews
@@ -61,7 +63,7 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
             _require_human(found, str(path))
         else:
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
-            found = on_reviews(read_label_file(Path(labels)), reviews, Path(labels).name)
+            found, notes = _from_file(Path(labels), reviews)
         scales, people = _known_of(run.manifest.dataset)
         return JudgedRun(run, folder_name(path), found, scales if labels is None else {}, people, notes)
     except BaseException:
@@ -88,12 +90,13 @@ def make_run(
     cases, drops = apply_stages(dataset.cases(), narrowing)
     known = {case.id for case in cases}
     if labels is None:
+        left_out = _said(note for note in dataset.notes() if note.by == "labels")
         found = [label for case in cases for label in case.labels]
         there = {label.to_line() for label in found}
         found += [one for one in recorded if one.subject.case in known and one.to_line() not in there]
         _require_human(found, dataset_label(dataset))
     else:
-        found = on_reviews(read_label_file(Path(labels)), reviews, Path(labels).name)
+        found, left_out = _from_file(Path(labels), reviews)
     run = RunFolder.create(
         folder,
         dataset=staged_label(dataset, narrowing),
@@ -108,10 +111,20 @@ def make_run(
     except BaseException:
         run.close()
         raise
-    notes = (f"{len(drops)} cases were dropped by the stages: reviewbench review names them",) if drops else ()
+    dropped = (f"{len(drops)} cases were dropped by the stages: reviewbench review names them",) if drops else ()
     name = folder_name(dataset, narrowing)
     scales = dataset.scales() if labels is None else {}
-    return JudgedRun(run, name, found, scales, frozenset(dataset.human_systems), notes)
+    return JudgedRun(run, name, found, scales, frozenset(dataset.human_systems), (*dropped, *left_out))
+
+
+def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[list[Label], tuple[str, ...]]:
+    """The labels of a file on these reviews, and what of the file is none."""
+    read = read_label_file(file)
+    return on_reviews(read, reviews, file.name), _said(read.notes)
+
+
+def _said(notes: Iterable[Drop]) -> tuple[str, ...]:
+    return tuple(f"{note.item}: {note.reason}" for note in notes)
 
 
 def _last_word(labels: Iterable[Label]) -> tuple[list[Label], tuple[str, ...]]:
