@@ -3,12 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import metrics
 
 from reviewbench.analysis.bootstrap import Resampler
 from reviewbench.analysis.calibration import WARNING
 from reviewbench.analysis.folds import grouped_folds
-from reviewbench.analysis.out_of_fold import WITHIN, out_of_fold
+from reviewbench.analysis.out_of_fold import OWN_GRADE, WITHIN, heat_map, out_of_fold, own_heat_map
 from reviewbench.analysis.sample import Sample
+from reviewbench.core.validity import Scale
 
 
 def made(seed: int, n: int = 600, *, less_is_better: bool = False, shuffled: bool = False) -> Sample:
@@ -113,3 +115,35 @@ def test_a_mean_within_folds_stands_beside_what_the_score_itself_has_there() -> 
     mean = np.average(there, weights=[(fold == k).sum() for k in range(5)])
     for one in (isotonic, ordinal):
         assert one.learned.endswith(f"{WITHIN}; the score as it is has {mean:.3f} there")
+
+
+FIVE = Scale(low=1, high=5)
+
+
+def graded(score: list[float], human: list[float]) -> Sample:
+    cluster = np.arange(len(score))
+    return Sample(np.array(score), np.array(human), np.array(human), cluster, Resampler(len(score), 50, 0))
+
+
+def test_scores_that_are_grades_are_rounded_and_nothing_is_fitted() -> None:
+    found = own_heat_map(graded([1.0, 1.4, 1.5, 2.6, 4.4, 5.2], [1, 1, 1, 3, 5, 5]), FIVE)
+    assert found is not None and found.predicted_by == OWN_GRADE == "the score itself, rounded"
+    assert found.grades == (1, 2, 3, 4, 5), "2 and 4 were predicted, though nobody gave them; 5.2 is a 5"
+    assert found.counts == ((2, 0, 0, 0, 0), (1, 0, 0, 0, 0), (0, 0, 1, 0, 0), (0, 0, 0, 0, 1), (0, 0, 0, 0, 1))
+    assert found.exact.value == pytest.approx(4 / 6) and found.exact.n == 6
+    kappa = metrics.cohen_kappa_score([1, 1, 1, 3, 5, 5], [1, 1, 2, 3, 4, 5], weights="quadratic")
+    assert found.kappa_quadratic.value == pytest.approx(kappa)
+    assert found.kappa_quadratic.low is not None
+
+
+def test_grades_of_another_scale_are_not_taken_for_grades_of_this_one() -> None:
+    assert own_heat_map(graded([1.0, 4.0], [0, 1]), Scale(low=0, high=1)) is None
+    assert own_heat_map(graded([0.4, 2.0], [1, 2]), FIVE) is None
+    sample = made(0)
+    assert own_heat_map(Sample(sample.score, sample.human, None, sample.cluster, sample.resampler), FIVE) is None
+
+
+def test_one_grade_on_both_sides_is_agreement_without_a_kappa() -> None:
+    found = heat_map(graded([1.1, 1.2, 0.9], [1, 1, 1]), np.array([1.1, 1.2, 0.9]), np.ones(3), "so", FIVE)
+    assert found.exact.value == 1.0
+    assert found.kappa_quadratic.value is None and "one and the same grade" in found.kappa_quadratic.reason

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +193,40 @@ def test_the_inputs_print_in_full_and_tell_what_differs() -> None:
     assert not any("..." in text or " at 0x" in text for text in printed)
     assert printed == [repr(value) for value in first.inputs]
     assert printed != [repr(value) for value in other.inputs]
+
+
+def test_a_metric_in_grades_is_held_against_people_as_it_is() -> None:
+    made = study(30)
+    bench, humans = made.bench(), made.humans()
+    generator = np.random.default_rng(3)
+    values = {key: float(np.clip(humans[0].of[key] + generator.normal() / 2, 1, 5)) for key in bench.keys}
+    grades, share = (Scored(unit, unit, "mean", unit, values, {}) for unit in ("grades", "share"))
+    own, fitted = validity(bench, humans, [grades, share], SMALL).metrics
+    assert own.heat_map is not None and fitted.heat_map is not None
+    assert own.heat_map.predicted_by == "the score itself, rounded"
+    right = np.mean([np.floor(values[key] + 0.5) == humans[0].of[key] for key in bench.keys])
+    assert own.heat_map.exact.value == pytest.approx(right)
+    assert fitted.heat_map.predicted_by.startswith("ordinal calibration")
+    assert own.calibrated == fitted.calibrated
+
+
+def test_metrics_on_other_rows_than_the_others_are_marked() -> None:
+    made = study(20)
+    bench, full = made.bench(), Scored.of(Shared(), made.scores(Shared()))
+    first, last = bench.keys[:8], bench.keys[-8:]
+    fewer, others = (
+        replace(full, metric=name, label=name, values={k: v for k, v in full.values.items() if k not in gone})
+        for name, gone in (("fewer", first), ("others", last))
+    )
+    lacking = "measured on 72 of 80 judged rows: not the rows of the others"
+    found = validity(bench, made.humans(), [full, fewer, others], SMALL).metrics
+    assert [lacking in one.warnings for one in found] == [False, True, True]
+    found = validity(bench, made.humans(), [fewer, others], SMALL).metrics
+    assert [lacking in one.warnings for one in found] == [True, True], "as many rows, but not the same ones"
+    found = validity(bench, made.humans(), [fewer, length_baseline(bench)], SMALL).metrics
+    assert "measured on 72 of 80 judged rows: not the rows of the baseline" in found[0].warnings
+    same = validity(bench, made.humans(), [fewer, replace(fewer, metric="again", label="again")], SMALL).metrics
+    assert not any("judged rows" in text for one in same for text in one.warnings)
 
 
 def test_pins_and_fakes_are_carried() -> None:

@@ -7,14 +7,14 @@ independent raters' labels, or the label that they agreed on where that is all t
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from reviewbench.analysis.bag import MatrixBag, Numbers, readings_of
+from reviewbench.analysis.bag import Flags, MatrixBag, Numbers, readings_of
 from reviewbench.analysis.folds import duplicate_groups
 from reviewbench.analysis.traits import Trait, traits_of
 from reviewbench.core.base import Fact
@@ -22,7 +22,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label, RaterKind, SubjectKind
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case
-from reviewbench.core.results import Outcome, Parts, Score
+from reviewbench.core.results import NOT_STATED, Outcome, Parts, Score
 from reviewbench.core.validity import LabelSummary, RowSet, Scale
 from reviewbench.engine.score import REVIEW_FAILED
 from reviewbench.metrics._texts import reference_texts
@@ -61,14 +61,19 @@ class HumanValues:
 
 
 def human_values(
-    labels: Iterable[Label], scales: Mapping[str, Scale], *, of_round: str | None = None
+    labels: Iterable[Label],
+    scales: Mapping[str, Scale],
+    *,
+    of_round: str | None = None,
+    among: Container[Key] | None = None,
 ) -> tuple[list[HumanValues], list[str]]:
     """One entry a dimension that people judged reviews in with numbers, and what must be said of the others.
 
     Of several rounds of looks at one review the labels without a round count, else those of the round that comes
     first, before anybody talked; `of_round` names another. A dimension that `scales` does not name has the range of
-    its labels. Raises UserError for two different labels of one rater on one review in one round, and for a label
-    outside its scale.
+    its labels. Only reviews `among` some may be asked for; the others' labels still say what the scale and the order
+    of the rounds are. Raises UserError for two different labels of one rater on one review in one round, and for a
+    label outside its scale.
     """
     by_dimension: defaultdict[str, list[Label]] = defaultdict(list)
     elsewhere: Counter[str] = Counter()
@@ -81,20 +86,34 @@ def human_values(
     for dimension, all_of_it in by_dimension.items():
         own = [label for label in all_of_it if label.rater_kind is RaterKind.HUMAN]
         words = next((label.value for label in own if isinstance(label.value, str)), None)
-        left_out = Counter({"labels by models": len(all_of_it) - len(own)})
+        left_out = Counter({"labels by models": _count(all_of_it, among) - _count(own, among)})
         if of_round is not None:
             every, own = own, [label for label in own if label.round == of_round]
-            left_out[OTHER_ROUNDS] = len(every) - len(own)
+            left_out[OTHER_ROUNDS] = _count(every, among) - _count(own, among)
         if words is not None:
             notes.append(f"{dimension} was judged in words such as {words!r:.40}, not in numbers: left out")
+        elif own and not _count(own, among):
+            notes.append(f"{dimension}: people judged none of the reviews that were asked for: left out")
         elif own:
-            found.append(_values(dimension, own, scales.get(dimension), +left_out))
+            found.append(_values(dimension, own, scales.get(dimension), +left_out, among))
     return found, notes
 
 
-def _values(dimension: str, labels: Sequence[Label], scale: Scale | None, left_out: Counter[str]) -> HumanValues:
-    chosen = _first_look(labels)
-    if others := len(labels) - len(chosen):
+def _count(labels: Sequence[Label], among: Container[Key] | None) -> int:
+    return len(labels) if among is None else sum(_key(label) in among for label in labels)
+
+
+def _values(
+    dimension: str,
+    labels: Sequence[Label],
+    scale: Scale | None,
+    left_out: Counter[str],
+    among: Container[Key] | None,
+) -> HumanValues:
+    first = _first_look(labels)
+    scale = scale or _observed(first)
+    chosen = first if among is None else [label for label in first if _key(label) in among]
+    if others := _count(labels, among) - len(chosen):
         left_out[OTHER_ROUNDS] += others
     independent: defaultdict[Key, dict[str, Label]] = defaultdict(dict)
     agreed: dict[Key, Label] = {}
@@ -118,7 +137,6 @@ def _values(dimension: str, labels: Sequence[Label], scale: Scale | None, left_o
             left_out["agreed labels beside independent ones"] += 1
         else:
             values[key] = float(label.value)
-    scale = scale or _observed(chosen)
     _refuse_outside(dimension, chosen, scale)
     grades = on_steps(np.array(list(values.values())), scale)
     shown = np.array(list(values.values())) if grades is None else grades
@@ -190,7 +208,10 @@ def on_steps(human: Numbers, scale: Scale) -> Numbers | None:
 
 @dataclass(frozen=True)
 class Bench:
-    """The reviews of a run, with what does not depend on the metric. `cluster` counts from 0."""
+    """The reviews of a run, with what does not depend on the metric. `cluster` counts from 0.
+
+    Where only a part is asked for, `chosen` has one truth value a review and `where` names the part.
+    """
 
     keys: tuple[Key, ...]
     hypothesis: tuple[str, ...]
@@ -200,6 +221,8 @@ class Bench:
     cluster: Integers
     people: frozenset[str]
     cases: int
+    chosen: Flags | None = None
+    where: str = ""
 
     @classmethod
     def of(cls, cases: Sequence[Case], outcomes: Sequence[Outcome], people: Iterable[str] = ()) -> Bench:
@@ -225,15 +248,31 @@ class Bench:
             cases=len(cases),
         )
 
+    @cached_property
+    def places(self) -> Integers:
+        """The places of the reviews that are asked for."""
+        return np.arange(len(self.keys)) if self.chosen is None else np.flatnonzero(self.chosen)
+
     def values(self, fact: str) -> set[Fact]:
-        """What a fact is among the cases, or the names of the systems."""
+        """What a fact is among the cases of the reviews that are asked for, or the names of their systems."""
         if fact == SYSTEM:
-            return {system for _, system, _ in self.keys}
-        return {facts[fact] for facts in self.facts if fact in facts}
+            return {self.keys[at][1] for at in self.places}
+        return {self.facts[at][fact] for at in self.places if fact in self.facts[at]}
+
+    def shown(self, fact: str) -> list[str]:
+        """A fact of each review as text; what is not known is `NOT_STATED`."""
+        if fact == SYSTEM:
+            return [system for _, system, _ in self.keys]
+        return [str(facts.get(fact, NOT_STATED)) for facts in self.facts]
+
+    @property
+    def shown_cases(self) -> int:
+        """How many cases there are, or how many the reviews that are asked for are of."""
+        return self.cases if self.chosen is None else len({self.keys[at][0] for at in self.places})
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are."""
+        """How many clusters there are, in all of the run."""
         return int(self.cluster.max(initial=-1)) + 1
 
     @cached_property
@@ -300,7 +339,9 @@ def join(bench: Bench, human: HumanValues, values: Mapping[Key, float | str]) ->
     places, scores, judged = [], [], []
     for place, key in enumerate(bench.keys):
         value = values.get(key, "not scored")
-        if key[1] in bench.people:
+        if bench.chosen is not None and not bench.chosen[place]:
+            left_out[f"not {bench.where}"] += 1
+        elif key[1] in bench.people:
             left_out["written by people"] += 1
         elif key not in human.of:
             left_out["no human label"] += 1

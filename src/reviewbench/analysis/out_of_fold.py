@@ -15,12 +15,14 @@ from reviewbench.analysis.calibration import WARNING, Isotonic, Segments, best_f
 from reviewbench.analysis.confusion import accuracy, confusion, quadratic_kappa
 from reviewbench.analysis.correlation import mean_within, telling_groups
 from reviewbench.analysis.folds import grouped_folds
+from reviewbench.analysis.judged import on_steps
 from reviewbench.analysis.sample import Sample
-from reviewbench.core.validity import Calibrated, Figure, HeatMap, ReliabilityPoint
+from reviewbench.core.validity import Calibrated, Figure, HeatMap, ReliabilityPoint, Scale
 
 FEWEST = 20  # rows; fewer are not worth a fit
 WITHIN = "mean of the correlations within each fold"
 GROUPED_BY = "reference, near-copies together"
+OWN_GRADE = "the score itself, rounded"
 _BINS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)  # shares of the rows: the top ones matter most
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -45,11 +47,11 @@ def out_of_fold(sample: Sample, *, folds: int = 10, seed: int = 0) -> OutOfFold:
     if (sample.human == sample.human[0]).all():
         return OutOfFold(reason="all human values are equal: there is nothing to calibrate to")
     work = _Work(sample, grouped_folds(sample.cluster.tolist(), min(folds, sample.clusters), seed))
-    found, heat_map = [work.floor(), work.isotonic()], None
+    found, drawn = [work.floor(), work.isotonic()], None
     if sample.grade is not None:
-        ordinal, heat_map = work.ordinal(sample.grade)
+        ordinal, drawn = work.ordinal(sample.grade)
         found.append(ordinal)
-    return OutOfFold(tuple(found), heat_map)
+    return OutOfFold(tuple(found), drawn)
 
 
 class _Work:
@@ -90,7 +92,7 @@ class _Work:
         learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}{self._as_it_is(mapped)}"
         found = self._calibrated("ordinal", self._within(mapped), learned, self._reliability(mapped))
         said = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
-        return found, self._heat_map(mapped, grade, said)
+        return found, heat_map(self.sample, mapped, grade, said)
 
     def _within(self, mapped: Numbers) -> Figure:
         """Fits on different folds put the rows that they cannot tell apart at different values: no common ranks."""
@@ -126,21 +128,41 @@ class _Work:
             for place in np.unique(bins)
         )
 
-    def _heat_map(self, predicted: Numbers, grade: Numbers, said: str) -> HeatMap:
-        grades, code = np.unique(grade, return_inverse=True)
-        code = code.reshape(-1).astype(np.int64)
-        nearest = np.searchsorted((grades[1:] + grades[:-1]) / 2, predicted, side="right")
-        k = grades.size
-        table = confusion(nearest, code, k)
-        cells = np.zeros((self.sample.resampler.clusters, k * k))
-        np.add.at(cells, (self.sample.cluster, nearest * k + code), 1.0)
-        drawn = [np.zeros((0, k, k))]
-        drawn += [(weights @ cells).reshape(-1, k, k) for weights in self.sample.resampler.weights()]
-        draws = np.concatenate(drawn)
-        return HeatMap(
-            predicted_by=said,
-            grades=tuple(grades.tolist()),
-            counts=tuple(tuple(int(cell) for cell in row) for row in table),
-            exact=self.sample.figure(float(accuracy(table)), accuracy(draws)),
-            kappa_quadratic=self.sample.figure(float(quadratic_kappa(table, grades)), quadratic_kappa(draws, grades)),
-        )
+
+def own_heat_map(sample: Sample, scale: Scale) -> HeatMap | None:
+    """The heat map of scores that are grades of this scale already: each at the nearest step, nothing is fitted.
+
+    None where there are no grades, or where a score lies off the scale, so that it is a grade of another one.
+    """
+    if sample.grade is None or not sample.n:
+        return None
+    reach = scale.step / 2
+    if sample.score.min() < scale.low - reach or sample.score.max() > scale.high + reach:
+        return None
+    return heat_map(sample, sample.score, sample.grade, OWN_GRADE, scale)
+
+
+def heat_map(sample: Sample, predicted: Numbers, grade: Numbers, said: str, scale: Scale | None = None) -> HeatMap:
+    """Predictions at the nearest grade against the human grades: of those that occur, or of the steps of a `scale`."""
+    grades = np.unique(grade)
+    if scale is not None and (stepped := on_steps(predicted, scale)) is not None and scale.step > 0:
+        grades = np.unique(np.concatenate([grades, np.clip(stepped, scale.low, scale.high)]))
+    code = np.searchsorted(grades, grade)
+    nearest = np.searchsorted((grades[1:] + grades[:-1]) / 2, predicted, side="right")
+    k = grades.size
+    table = confusion(nearest, code, k)
+    cells = np.zeros((sample.resampler.clusters, k * k))
+    np.add.at(cells, (sample.cluster, nearest * k + code), 1.0)
+    drawn = [np.zeros((0, k, k))]
+    drawn += [(weights @ cells).reshape(-1, k, k) for weights in sample.resampler.weights()]
+    draws = np.concatenate(drawn)
+    kappa = float(quadratic_kappa(table, grades))
+    return HeatMap(
+        predicted_by=said,
+        grades=tuple(grades.tolist()),
+        counts=tuple(tuple(int(cell) for cell in row) for row in table),
+        exact=sample.figure(float(accuracy(table)), accuracy(draws)),
+        kappa_quadratic=sample.figure(kappa, quadratic_kappa(draws, grades))
+        if np.isfinite(kappa)
+        else sample.undefined("people and the predictions gave one and the same grade only"),
+    )

@@ -22,7 +22,7 @@ from reviewbench.analysis.decision_tree import classifiers
 from reviewbench.analysis.distributions import grade_rows, ks_table
 from reviewbench.analysis.judged import MOST_GRADES, Bench, HumanValues, Judged, Key, join, on_steps, row_scores
 from reviewbench.analysis.misjudged import misjudged
-from reviewbench.analysis.out_of_fold import out_of_fold
+from reviewbench.analysis.out_of_fold import out_of_fold, own_heat_map
 from reviewbench.analysis.ranking import ranking
 from reviewbench.analysis.sample import Sample
 from reviewbench.analysis.thresholds import sweeps
@@ -32,6 +32,7 @@ from reviewbench.core.results import NOT_STATED, Score
 from reviewbench.core.validity import Correlations, GradeRow, MetricValidity, SliceRow, ValidityReport
 
 LENGTH = "review length"
+GRADES = "grades"  # the unit of scores that are grades themselves
 FEWEST_IN_SLICE = 10  # rows; values of a fact with fewer are counted together, not shown
 MOST_SLICES = 40  # values of one fact
 LESS_IS_BETTER = (
@@ -109,7 +110,7 @@ class Evidence:
         bench = self.bench
         yield from (bench.keys, bench.hypothesis, bench.reference, bench.facts, sorted(bench.people), bench.cases)
         yield from (bench.claims.tolist(), bench.cluster.tolist(), self.humans, self.scored, self.settings)
-        yield from (self.dataset, self.benchmark, self.warnings)
+        yield from (self.dataset, self.benchmark, self.warnings, bench.places.tolist(), bench.where)
 
     def report(self, progress: Callable[[int, int, str], None] | None = None) -> ValidityReport:
         """Every metric in every dimension, a few at a time: the arrays are handled without the interpreter's lock."""
@@ -121,12 +122,13 @@ class Evidence:
                 found.append(made)
                 if progress is not None:
                     progress(len(found), len(jobs), f"{one.label} {human.dimension}")
+        found = [one for human in self.humans for one in self._told_apart(human, found)]
         left_out = [(human.dimension, n, why) for human in self.humans for why, n in human.left_out.items()]
         return ValidityReport(
-            dataset=self.dataset,
+            dataset=f"{self.dataset} where {self.bench.where}" if self.bench.where else self.dataset,
             benchmark=self.benchmark,
-            cases=self.bench.cases,
-            reviews=len(self.bench.keys),
+            cases=self.bench.shown_cases,
+            reviews=self.bench.places.size,
             labels=tuple(human.summary for human in self.humans),
             metrics=tuple(found),
             resamples=self.settings.resamples,
@@ -135,6 +137,21 @@ class Evidence:
             level=self.settings.level,
             warnings=(*self.warnings, *(f"{dimension}: {n:,} {why} left out" for dimension, n, why in left_out)),
         )
+
+    def _told_apart(self, human: HumanValues, found: Sequence[MetricValidity]) -> Iterator[MetricValidity]:
+        """The metrics of a dimension, with a warning on each that lacks rows which others have."""
+        everyone = [self.bench.keys[at] for at in join(self.bench, human, dict.fromkeys(self.bench.keys, 0.0)).place]
+        rows = [{key for key in everyone if not isinstance(one.values.get(key, ""), str)} for one in self.scored]
+        own = [one for one in found if one.dimension == human.dimension]
+        real = {frozenset(there) for there, one in zip(rows, own, strict=True) if there and not one.baseline}
+        others = "the others" if len(real) > 1 else "the baseline"
+        union = set[Key]().union(*rows)
+        for there, one in zip(rows, own, strict=True):
+            if not there or there == union:
+                yield one
+                continue
+            text = f"measured on {len(there):,} of {len(everyone):,} judged rows: not the rows of {others}"
+            yield one.model_copy(update={"warnings": (*one.warnings, text)})
 
 
 class Validator:
@@ -167,7 +184,7 @@ class Validator:
             ks=() if sample.grade is None else ks_table(sample.score, sample.grade),
             classifiers=trees,
             sweeps=sweeps(sample),
-            heat_map=fitted.heat_map,
+            heat_map=(own_heat_map(sample, human.scale) if scored.unit == GRADES else None) or fitted.heat_map,
             calibrated=fitted.calibrated,
             ranking=ranking(sample, judged.system, human.scale, left_out=sorted(self.bench.people)),
             slices=tuple(row for fact in settings.slices for row in _slices(judged, sample, fact)),

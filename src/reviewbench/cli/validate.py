@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from pydantic import Field
 from reviewbench.analysis.judged import Bench, HumanValues, human_values
 from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.analysis.validity import Evidence, Scored, Settings, length_baseline
+from reviewbench.analysis.where import Where
 from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, is_run, make_run, open_run
 from reviewbench.cli._output import (
     Progress,
@@ -27,7 +28,7 @@ from reviewbench.cli._output import (
 )
 from reviewbench.cli._unchanged import digest, unchanged, write_stamp
 from reviewbench.cli._words import find_metrics
-from reviewbench.core.base import Record
+from reviewbench.core.base import Fact, Record
 from reviewbench.core.errors import MissingExtra, UserError
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Dataset, Metric, Stage
@@ -62,6 +63,7 @@ def validate(
     dimensions: Sequence[str] = (),
     slices: Sequence[str] = (),
     of_round: str | None = None,
+    where: Mapping[str, Fact] | Sequence[str] = (),
     stages: Sequence[str | Stage] = (),
     resamples: int = 1_000,
     seed: int = 0,
@@ -75,7 +77,9 @@ def validate(
     (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
     table of judgements that counts instead of those of the data. `slices` are facts to break correlations down by,
     beside the system and the language. Labels without a round count, or those of the first round; `of_round` names
-    another. Without `report` no report is written.
+    another. `where` (`{"system": "Auger"}` or `["system=Auger"]`) makes the whole report on the rows where the facts
+    have these values, into a folder of its own inside `out`; scores and run are those of all rows. Without `report`
+    no report is written.
     """
     began = time.monotonic()
     check_settings(resamples, 0.95)
@@ -84,6 +88,7 @@ def validate(
     if not metrics:
         raise UserError("no metric given", remedy="reviewbench list metrics")
     specs = [m if isinstance(m, str) else signature(m) for m in metrics]
+    part = Where.of(where)
     wanted = list({signature(metric): metric for metric in find_metrics(specs)}.values())
     folder = Path(out or f"validity-{folder_name(dataset, stages)}")
     if is_run(dataset):
@@ -94,8 +99,9 @@ def validate(
         judged = make_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
     with judged.run:
         totals = tuple(score_run(judged.run, metric, progress=progress) for metric in wanted)
-        asked = _Wanted(dimensions, slices, of_round)
+        asked = _Wanted(dimensions, slices, of_round, part)
         evidence = _evidence(judged, wanted, asked, Settings(resamples, seed, folds))
+    folder = folder if part is None else folder / part.folder
     made_of = digest(evidence.inputs)
     known = unchanged(folder, made_of)
     missing: tuple[str, ...] = ()
@@ -118,8 +124,12 @@ def validate(
 
 def _evidence(judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: Settings) -> Evidence:
     run = judged.run
-    humans, notes = human_values(judged.labels, judged.scales, of_round=wanted.of_round)
     bench = Bench.of(run.cases(), run.outcomes(), judged.people)
+    among = None
+    if wanted.where is not None:
+        bench = wanted.where.narrow(bench)
+        among = {bench.keys[at] for at in bench.places}
+    humans, notes = human_values(judged.labels, judged.scales, of_round=wanted.of_round, among=among)
     scored = [Scored.of(metric, run.scores(signature(metric))) for metric in metrics]
     return Evidence(
         bench,
@@ -138,6 +148,7 @@ class _Wanted(NamedTuple):
     dimensions: Sequence[str]
     slices: Sequence[str]
     of_round: str | None
+    where: Where | None
 
     def of(self, humans: Sequence[HumanValues], notes: Sequence[str]) -> list[HumanValues]:
         """The dimensions that were named, or all. Raises UserError where there is none."""
@@ -194,6 +205,13 @@ def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[st
 )
 @click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
 @click.option("--slice", "slices", multiple=True, help="Also break down by this fact; may be given again.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="FACT=VALUE",
+    help="Only the rows where a fact, or the system, has this value; may be given again. The report goes into a folder "
+    "of its own.",
+)
 @click.option("--round", "of_round", help="Only labels of this round (default: those without one, or the first).")
 @stage_option
 @click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")
@@ -209,6 +227,7 @@ def command(
     labels: str | None,
     dimensions: Sequence[str],
     slices: Sequence[str],
+    where: Sequence[str],
     of_round: str | None,
     stages: Sequence[str],
     resamples: int,
@@ -232,6 +251,7 @@ def command(
             dimensions=dimensions,
             slices=slices,
             of_round=of_round,
+            where=where,
             stages=stages,
             resamples=resamples,
             seed=seed,
