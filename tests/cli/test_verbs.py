@@ -200,6 +200,15 @@ def test_the_verdicts_of_reviews_that_were_refused_are_not_left_in_the_run(
     assert (folder / "labels.jsonl").read_bytes() == before
 
 
+def test_what_is_no_label_is_named_when_recorded_reviews_are_taken_in(
+    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = "id,system,rater,dimension,value\none,good,Ann,useful,\ntwo,good,Ann,useful,4\n"
+    (tmp_path / "labels.csv").write_text(table, encoding="utf-8")
+    assert main(["review", str(bench), "recorded", "-o", str(tmp_path / "judged")]) == 0
+    assert capsys.readouterr().err == "note: labels: the value is empty: missing (1 row of Ann in useful)\n"
+
+
 def test_scores_that_depend_on_the_other_systems_of_a_run_are_not_held_against_another_run(
     run: Path, tmp_path: Path, bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,6 +30,7 @@ from reviewbench.engine.stages import apply_stages
 from reviewbench.engine.store import RunFolder
 
 RECORDED = "recorded"
+LABELS = "labels"  # who left out what was no label
 NAMED = 20  # more systems than this are counted, not named
 
 
@@ -201,9 +202,10 @@ def _summary(result: ReviewResult) -> str:
         lines.append(f"{who}: {'; '.join(parts)}; {totals.seconds:.1f} s")
     for line in counted_notes(result):
         note(line)
-    if result.notes:
+    remarks = [drop for drop in result.notes if drop.by != LABELS]
+    if remarks:
         word = result.dataset.partition(" | ")[0]
-        note(f"note: {_count(len(result.notes), 'remark')} on the data: reviewbench info {word} shows them")
+        note(f"note: {_count(len(remarks), 'remark')} on the data: reviewbench info {word} shows them")
     lines.append(f"{result.run}: {result.dataset}, {_count(result.cases, 'case')}, benchmark {result.benchmark[:12]}")
     lines.append(f"next: reviewbench score {result.run} hits")
     from rich.markup import escape
@@ -217,7 +219,8 @@ def _count(n: int, what: str) -> str:
 
 def counted_notes(result: ReviewResult) -> list[str]:
     """What was dropped or could not be used, most frequent reason first, with how often and one example."""
-    drops = [*result.dropped, *(drop for totals in result.totals for drop in totals.drops)]
+    labels = [drop for drop in result.notes if drop.by == LABELS]  # info reads no labels
+    drops = [*result.dropped, *labels, *(drop for totals in result.totals for drop in totals.drops)]
     by_reason: dict[tuple[str, str], list[str]] = {}
     for drop in drops:
         by_reason.setdefault((drop.by, drop.reason), []).append(drop.item)
