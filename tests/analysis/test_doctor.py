@@ -113,6 +113,20 @@ class Bare(Metric):
         return Measured(parts={"n": float(len(review.comments))})
 
 
+@dataclass(frozen=True)
+class Words(Metric):
+    """Precision of texts, without a matching: `silent` is that of no words, `lacks` what rounding takes from all."""
+
+    silent: float = 0.0
+    lacks: float = 0.0
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        said = {word for comment in review.comments for word in comment.body.split()}
+        wanted = {word for reference in case.references for word in reference.body.split()}
+        shared = len(said & wanted) / len(said) if said else self.silent
+        return Measured(parts={"precision": shared - self.lacks if said else shared})
+
+
 def small_cases() -> list[Case]:
     """Four changes with one to four findings; the smallest with two comes first in no order."""
     cases = [make_case(n, references=count) for n, count in enumerate((4, 1, 2, 3))]
@@ -128,6 +142,18 @@ def checks_of(fault: str) -> dict[str, ProbeCheck]:
 
 def failing(fault: str) -> set[str]:
     return {name for name, check in checks_of(fault).items() if check.ok is False}
+
+
+@pytest.mark.parametrize(("silent", "holds"), [(0.0, True), (1.0, False), (0.25, False)])
+def test_silence_may_have_no_precision_of_texts_but_none_that_pays(silent: float, holds: bool) -> None:
+    checks = {check.name: check for check in examine(Words(silent), small_cases())}
+    assert checks["silence: precision"].ok is holds
+
+
+@pytest.mark.parametrize(("lacks", "holds"), [(2e-7, True), (1e-4, False)])
+def test_a_one_of_single_precision_is_one(lacks: float, holds: bool) -> None:
+    checks = {check.name: check for check in examine(Words(lacks=lacks), small_cases())}
+    assert checks["oracle: precision"].ok is holds
 
 
 def test_an_honest_metric_passes_every_check() -> None:

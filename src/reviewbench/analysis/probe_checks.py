@@ -14,6 +14,7 @@ from reviewbench.core.results import CommentState, Failure, Matching, Parts
 from reviewbench.core.summaries import ProbeCheck
 
 EPSILON = 1e-9
+WHOLE = 1e-6  # a 1 made of single-precision vectors may lack so much
 READINGS = ("precision", "recall", "f1")
 WELL_BELOW = 0.5  # of the oracle's reading: what another change's findings may reach at most
 _SILENT = "undefined"
@@ -58,10 +59,10 @@ def is_one(trial: Trial, name: str, reading: str) -> ProbeCheck:
     bad = [
         (answer, f"{reading} is {shown(value)}: {_why_short(answer, reading)}")
         for answer, value in trial.of_cases(reading)
-        if not math.isnan(value) and abs(value - 1) > EPSILON
+        if not math.isnan(value) and abs(value - 1) > WHOLE
     ]
     value = trial.value(reading)
-    holds = value is not None and abs(value - 1) <= EPSILON
+    holds = value is not None and abs(value - 1) <= WHOLE
     return _check(name, "1", shown(value) + _out_of(trial, reading), holds, bad)
 
 
@@ -98,13 +99,15 @@ def silence(trial: Trial) -> list[ProbeCheck]:
     name, expected = "silence: precision", "undefined, not 1"
     if "precision" not in trial.readings:
         return [*checks, untried(name, expected, "the metric has no reading called precision")]
+    # A metric of texts counts no comments: by its 0 silence gains nothing.
+    nothing = EPSILON if all(answer.measured.matching is None for answer in trial.answers) else -math.inf
     bad = [
         (answer, f"precision of no comments is {shown(value)}")
         for answer, value in trial.of_cases("precision")
-        if not math.isnan(value)
+        if value > nothing
     ]
     value = trial.value("precision")
-    return [*checks, _check(name, expected, shown(value), value is None, bad)]
+    return [*checks, _check(name, expected, shown(value), value is None or value <= nothing, bad)]
 
 
 def _silent_is(trial: Trial, reading: str) -> ProbeCheck:
