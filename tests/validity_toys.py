@@ -113,7 +113,7 @@ def ks_cells(groups: Mapping[float, Numbers]) -> tuple[KsCell, ...]:
         got = stats.ks_2samp(x, y)
         cells.append(
             KsCell(first=a, second=b, statistic=float(got.statistic), p=float(got.pvalue), n_first=len(x),
-                   n_second=len(y))
+                   n_second=len(y), low=max(0.0, float(got.statistic) - 0.07), high=float(got.statistic))
         )  # fmt: skip
     return tuple(cells)
 
@@ -125,7 +125,9 @@ def classifiers(groups: Mapping[float, Numbers], skill: float, n: int) -> tuple[
     for grade, scores in groups.items():
         base, support = len(scores) / n, len(scores) / 2
         p, r = min(1.0, base * (0.5 + skill)), min(1.0, 0.2 + 0.6 * skill)
-        tree.append(ClassRow(grade=grade, precision=p, recall=r, f1=2 * p * r / (p + r), support=support))
+        tree.append(ClassRow(grade=grade, precision=p, recall=r, f1=2 * p * r / (p + r), support=support,
+                             precision_low=p / 2, precision_high=p, recall_low=r / 2, recall_high=r, f1_low=r / 3,
+                             f1_high=1.0))  # fmt: skip
         is_largest = grade == largest
         majority.append(
             ClassRow(grade=grade, precision=base if is_largest else None, recall=float(is_largest),
@@ -166,7 +168,13 @@ def sweep(scores: Numbers, human: Numbers, cut: float) -> Sweep:
     auc = float(u) / count / (len(human) - count)
     best = max(points, key=lambda p: p.f1)
     return Sweep(
-        cut=cut, positives=count, n=len(human), auc=figure(auc, len(human), 0.02), best=best, points=tuple(points)
+        cut=cut,
+        positives=count,
+        n=len(human),
+        auc=figure(auc, len(human), 0.02),
+        best=best,
+        points=tuple(points),
+        best_f1=figure(best.f1, len(human), 0.03),
     )
 
 
@@ -260,7 +268,8 @@ def validity(
         over=misjudged(True), under=misjudged(False),
         traits=(
             SharedTrait(trait="length of the review", unit="characters", over=212.4, under=28.0, all=96.1, n_over=50,
-                        n_under=50, n_all=len(human)),
+                        n_under=50, n_all=len(human), over_less_all=Figure(value=116.3, low=85.1, high=147.6, n=50),
+                        under_less_all=Figure(value=-68.1, low=-148.6, high=12.4, n=50)),
             SharedTrait(trait="has inline code", unit="share", over=0.84, under=0.06, all=0.31, n_over=50, n_under=50,
                         n_all=len(human)),
         ),

@@ -84,3 +84,22 @@ def test_texts_run_in_no_spreadsheet_and_no_terminal_and_stay_whole() -> None:
     reviews = [r["review"] for r in rows(tables["misjudged.csv"])]
     assert max(map(len, reviews)) == 7000 * len("a long comment ")
     assert "'=HYPERLINK(\"http://evil.example\", 'x')" in reviews
+
+
+def test_distances_classes_thresholds_and_traits_have_their_intervals(
+    report: ValidityReport, tables: dict[str, list[dict[str, str]]]
+) -> None:
+    metric = report.metrics[0]
+    cell, distance = metric.ks[0], tables["ks.csv"][0]
+    assert [float(distance[key]) for key in ("low", "high")] == [cell.low, cell.high]
+    rates, row = metric.classifiers[0].rows[0], tables["classifiers.csv"][0]
+    assert [float(row[key]) for key in ("lowest f1", "highest f1", "lowest recall")] == [
+        rates.f1_low, rates.f1_high, rates.recall_low
+    ]  # fmt: skip
+    best, swept = metric.sweeps[0].best_f1, tables["auc.csv"][0]
+    assert best is not None
+    assert [float(swept[key]) for key in ("its f1", "its f1 low", "its f1 high")] == [best.value, best.low, best.high]
+    trait, shared = metric.traits[0].over_less_all, tables["traits.csv"][0]
+    assert trait is not None
+    assert [float(shared[f"over less all{of}"]) for of in ("", " low", " high")] == [trait.value, trait.low, trait.high]
+    assert tables["traits.csv"][1]["over less all"] == "", "nothing was resampled"

@@ -109,7 +109,7 @@ def test_table_4_stands_beside_the_majority_class(plain: ValidityReport, html: s
         assert found is not None
         assert words.with_bounds(found.accuracy).split()[0] in table
         for row in found.rows:
-            assert f"{figures.number(row.f1)}</td>" in table
+            assert re.search(re.escape(figures.number(row.f1)) + r"( <span class=.ci.>[^<]*</span>)?</td>", table)
 
 
 def test_undefined_figures_are_dashes_with_reasons(validity_pages: Callable[[str], Path]) -> None:
@@ -199,3 +199,17 @@ def test_a_report_of_nothing_is_a_page() -> None:
 
 def test_the_same_report_gives_the_same_page(html: str, plain: ValidityReport) -> None:
     assert render(plain) == html
+
+
+def test_distances_f1_thresholds_and_traits_stand_with_their_intervals(plain: ValidityReport, html: str) -> None:
+    for metric in plain.metrics:
+        cell, best = metric.ks[0], metric.sweeps[0].best_f1
+        assert f'title="{words.bounds(cell)}"' in html, "in the matrix, when pointed at"
+        assert f'<span class="ci">{words.bounds(cell)}</span>' in html, "and in the table"
+        assert best is not None
+        assert f'{words.coefficient(best.value)}</span> <span class="ci">{words.bounds(best)}' in html
+        rates = metric.classifiers[0].rows[0]
+        found = figures.interval(rates.f1_low, rates.f1_high)
+        assert f'{figures.number(rates.f1)} <span class="ci">{found}</span>' in html
+    page = " ".join(" ".join(Page(html).text).split())
+    assert "212.4 116.3 [85.1, 147.6] 28.0 -68.1 [-148.6, 12.4] 96.1 characters" in page

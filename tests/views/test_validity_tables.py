@@ -5,7 +5,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import validity_toys as toys
-from reviewbench.core.validity import ValidityReport
+from reviewbench.core.validity import SliceRow, ValidityReport
 from reviewbench.views import validity_words as words
 from reviewbench.views.validity_tables import validity
 
@@ -90,8 +90,8 @@ def test_undefined_is_a_dash_with_its_reason_and_never_nan(awkward: ValidityRepo
 
 def test_fake_and_estimate_stand_beside_every_name(awkward: ValidityReport) -> None:
     first = printed(awkward).split("relevance: how the scores")[0]
-    assert first.count("(fake)") == 5, "overview, medians, distances, trees, rankings"
-    assert first.count("length (estimate)") == 5
+    assert first.count("(fake)") == 6, "overview, slices, medians, distances, trees, rankings"
+    assert first.count("length (estimate)") == 6
     assert "offline estimate (lexical judge)" in printed(awkward)
 
 
@@ -105,3 +105,29 @@ def test_hostile_text_is_neither_markup_nor_escape() -> None:
 def test_nothing_at_all_is_said() -> None:
     empty = toys.report(kinds=(), rows=40)
     assert "no metric was validated" in printed(empty)
+
+
+def test_slices_stand_with_their_n(report: ValidityReport) -> None:
+    text = printed(report)
+    lines = text[text.index("Spearman by language") :].splitlines()
+    assert lines[1].split() == ["Java", "JavaScript", "Python"]
+    assert lines[2].split() == ["metric", "n=300", "n=300", "n=300"]
+    assert lines[3].split() == [words.best_first(report, "grade")[0].label, ".250", ".300", ".200"]
+
+
+def test_of_many_values_those_with_most_rows_are_shown() -> None:
+    made = toys.report(toys.KINDS[:1], rows=60)
+    rows = tuple(
+        SliceRow(fact="system", value=f"tool {at:02d}", spearman=toys.figure(at / 100, 100 + at)) for at in range(30)
+    )
+    one = made.metrics[0].model_copy(update={"slices": rows})
+    text = printed(made.model_copy(update={"metrics": (one,)}))
+    assert text.index("tool 18") < text.index("tool 29") and "tool 17" not in text
+    assert "18 values with fewer rows are in the report" in text
+
+
+def test_where_the_other_intervals_are_is_said(report: ValidityReport, awkward: ValidityReport) -> None:
+    said = "the report and its CSV tables have the intervals of the figures that stand here without one"
+    assert said in printed(report)
+    bare = report.metrics[0].model_copy(update={"ks": ()})
+    assert said not in printed(report.model_copy(update={"metrics": (bare,)}))

@@ -99,12 +99,20 @@ def _grades(metric: MetricValidity) -> Iterator[Row]:
 
 def _ks(metric: MetricValidity) -> Iterator[Row]:
     for cell in metric.ks:
-        yield cell.first, cell.second, cell.statistic, cell.p, cell.n_first, cell.n_second
+        yield (
+            *(cell.first, cell.second, cell.statistic, cell.low, cell.high, cell.p, cell.n_first, cell.n_second),
+            cell.reason,
+        )
 
 
 def _classifiers(metric: MetricValidity) -> Iterator[Row]:
     def row(found: Classifier, name: str | float, rates: ClassRow) -> Row:
-        return found.name, found.splits, found.n_train, name, rates.precision, rates.recall, rates.f1, rates.support
+        return (
+            *(found.name, found.splits, found.n_train, name),
+            *(rates.precision, rates.precision_low, rates.precision_high),
+            *(rates.recall, rates.recall_low, rates.recall_high),
+            *(rates.f1, rates.f1_low, rates.f1_high, rates.support),
+        )
 
     for found in metric.classifiers:
         for rates in found.rows:
@@ -129,7 +137,9 @@ def _sweeps(metric: MetricValidity) -> Iterator[Row]:
     for sweep in metric.sweeps:
         best = sweep.best
         at = (best.threshold, best.precision, best.recall, best.f1) if best else (None,) * 4
-        yield sweep.cut, sweep.positives, *_figure(sweep.auc), *at
+        f1 = sweep.best_f1
+        bounds = (f1.low, f1.high) if f1 else (None,) * 2
+        yield sweep.cut, sweep.positives, *_figure(sweep.auc), *at, *bounds
 
 
 def _thresholds(metric: MetricValidity) -> Iterator[Row]:
@@ -194,7 +204,11 @@ def _misjudged(metric: MetricValidity) -> Iterator[Row]:
 
 def _traits(metric: MetricValidity) -> Iterator[Row]:
     for row in metric.traits:
-        yield row.trait, row.unit, row.over, row.under, row.all, row.n_over, row.n_under, row.n_all
+        sides = [(f.value, f.low, f.high) if f else (None,) * 3 for f in (row.over_less_all, row.under_less_all)]
+        yield (
+            *(row.trait, row.unit, row.over, row.under, row.all, row.n_over, row.n_under, row.n_all),
+            *(*sides[0], *sides[1]),
+        )
 
 
 TABLES: Mapping[str, tuple[Sequence[str], Callable[[MetricValidity], Iterator[Row]]]] = {
@@ -207,14 +221,20 @@ TABLES: Mapping[str, tuple[Sequence[str], Callable[[MetricValidity], Iterator[Ro
         _grades,
     ),
     "density": (("grade", "n", "score", "density"), _density),
-    "ks": (("first", "second", "statistic", "p", "n first", "n second"), _ks),
+    "ks": (("first", "second", "statistic", "low", "high", "p", "n first", "n second", "reason"), _ks),
     "classifiers": (
-        ("classifier", "splits", "n train", "grade", "precision", "recall", "f1", "support"),
+        (
+            *("classifier", "splits", "n train", "grade", "precision", "lowest precision", "highest precision"),
+            *("recall", "lowest recall", "highest recall", "f1", "lowest f1", "highest f1", "support"),
+        ),
         _classifiers,
     ),
     "accuracies": (("classifier", "figure", *FIGURE), _accuracies),
     "auc": (
-        ("cut", "positives", *FIGURE, "best threshold", "its precision", "its recall", "its f1"),
+        (
+            *("cut", "positives", *FIGURE, "best threshold", "its precision", "its recall", "its f1"),
+            *("its f1 low", "its f1 high"),
+        ),
         _sweeps,
     ),
     "thresholds": (("cut", "positives", "n", "threshold", "precision", "recall", "f1"), _thresholds),
@@ -235,6 +255,13 @@ TABLES: Mapping[str, tuple[Sequence[str], Callable[[MetricValidity], Iterator[Ro
         ("side", "case", "system", "score", "human", "score rank", "human rank", "review", "reference"),
         _misjudged,
     ),
-    "traits": (("trait", "trait unit", "over", "under", "all", "n over", "n under", "n all"), _traits),
+    "traits": (
+        (
+            *("trait", "trait unit", "over", "under", "all", "n over", "n under", "n all"),
+            *("over less all", "over less all low", "over less all high"),
+            *("under less all", "under less all low", "under less all high"),
+        ),
+        _traits,
+    ),
 }
 """Table -> (its columns after those of the metric, its rows)."""

@@ -17,6 +17,7 @@ from reviewbench.views import figures
 from reviewbench.views import validity_words as words
 from reviewbench.views.tables import NARROW, SLIM, Fitted, bare_table, notes_below, number_column, plain
 
+MOST_VALUES = 12  # values of one fact in the slices; the report has all
 NAME = 24  # columns for a metric's name, which is folded when it is longer
 Called = Mapping[tuple[str, str, str], str]
 Short = Callable[[MetricValidity], Text]
@@ -49,7 +50,7 @@ def _dimension(report: ValidityReport, dimension: str, called: Called) -> Iterat
     yield from (plain(remark, 1000) for remark in words.remarks(report, dimension))
     yield Text("")
     short = _shortened(metrics, called)
-    for table in (_medians, _distances, _trees, _rankings):
+    for table in (_slices, _medians, _distances, _trees, _rankings):
         yield from table(metrics, short)
     missing = words.undefined(metrics, called)
     if missing:
@@ -156,6 +157,26 @@ def _blocks(
     return Fitted(build)
 
 
+def _slices(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
+    """Spearman by system, language and other facts, one block a fact, the values with most rows."""
+    ns: dict[str, dict[str, set[int]]] = {}
+    for row in (row for m in metrics for row in m.slices):
+        ns.setdefault(row.fact, {}).setdefault(row.value, set()).add(row.spearman.n)
+    for fact, values in ns.items():
+        shown = sorted(sorted(values, key=lambda value: -max(values[value]))[:MOST_VALUES])
+        heads = [f"{one_line(value, 16)}\n{_n(values[value])}" for value in shown]
+        rows = []
+        for m in metrics:
+            known = {row.value: row.spearman.value for row in m.slices if row.fact == fact}
+            if known:
+                rows.append((short(m), [words.coefficient(known.get(value)) for value in shown]))
+        wide = max(len(line) for head in heads for line in head.split("\n"))
+        yield _blocks(f"Spearman by {one_line(fact, 60)}", heads, rows, wide)
+        if len(shown) < len(values):
+            yield notes_below(f"{len(values) - len(shown)} values with fewer rows are in the report")
+        yield Text("")
+
+
 def _medians(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
     having = [m for m in metrics if m.grades]
     if not having:
@@ -165,7 +186,7 @@ def _medians(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Render
         for row in m.grades:
             counts.setdefault(row.grade, set()).add(row.n)
     grades = sorted(counts)
-    heads = [f"{words.grade(g)}\nn={'-'.join(words.count(n) for n in _ends(counts[g]))}" for g in grades]
+    heads = [f"{words.grade(g)}\n{_n(counts[g])}" for g in grades]
     rows = []
     for m in having:
         known = {row.grade: row for row in m.grades}
@@ -176,8 +197,9 @@ def _medians(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Render
     yield Text("")
 
 
-def _ends(counts: set[int]) -> list[int]:
-    return sorted({min(counts), max(counts)})
+def _n(counts: set[int]) -> str:
+    """`n=300`, or the least and the greatest where metrics have different rows."""
+    return f"n={'-'.join(words.count(n) for n in sorted({min(counts), max(counts)}))}"
 
 
 def _equal(row: GradeRow) -> bool:
@@ -289,6 +311,8 @@ def _footer(report: ValidityReport, called: Called) -> list[RenderableType]:
         for line in _rows(words.best_first(report, dimension)):
             of.setdefault(line, []).append(dimension)
     lines = [line if where == dimensions else f"{', '.join(where)}: {line}" for line, where in of.items()]
+    if any(cell.low is not None for m in report.metrics for cell in m.ks):
+        lines.append("the report and its CSV tables have the intervals of the figures that stand here without one")
     lines += [f"! {caution}" for caution in words.cautions(report)]
     notes = dict.fromkeys(m.estimate_note for m in report.metrics if m.estimate_note)
     lines += [f"! {note}" for note in notes]

@@ -11,6 +11,7 @@ from reviewbench.core.validity import (
     Calibrated,
     Classifier,
     Figure,
+    KsCell,
     LabelSummary,
     MetricValidity,
     Sweep,
@@ -27,7 +28,7 @@ def coefficient(value: float | None) -> str:
     return figures.number(value, digits=3)
 
 
-def bounds(figure: Figure, gap: str = " ") -> str:
+def bounds(figure: Figure | KsCell, gap: str = " ") -> str:
     """`[.197, .250]`, empty where there is no interval."""
     return figures.interval(figure.low, figure.high, gap=gap, digits=3)
 
