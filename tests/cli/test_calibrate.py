@@ -47,6 +47,7 @@ def test_labels_of_ones_own_become_a_metric(bench: Path, capsys: pytest.CaptureF
     out = capsys.readouterr().out
     assert "calibrated, out of fold" in out and "fitted to shuffled labels it reaches" in out
     assert "mine.json was fitted to all" in out
+    assert """use it as "combined(file='mine.json')";""" in out.replace("\n", " ")
     metric = load(Metric, "combined(file='mine.json')")
     assert set(metric.pins()) == {"calibration"}
     assert main(["validate", str(bench), "combined(file='mine.json')", *METRICS, *FAST, "--no-report", "--json"]) == 0

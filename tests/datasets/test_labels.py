@@ -128,6 +128,11 @@ def test_a_decimal_comma_where_commas_part_no_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            PLAIN + "c,Ann,clear,80%\n",
+            "labels.csv, line 5, field value: '80%' is written as a share: write the number alone",
+        ),
+        (PLAIN + "c,Ann,clear,4/5\n", "'4/5' is written as a share"),
         (PLAIN + "c,Ann,clear,nan\n", "labels.csv, line 5, field value: 'nan' is no value: leave the cell empty"),
         (PLAIN + "c,Ann,clear,-Inf\n", "line 5, field value"),
         (PLAIN + "c,Ann,clear,1e999\n", "line 5, field value: is no finite number"),

@@ -131,6 +131,11 @@ def calibrate(
     )
 
 
+def _quoted(spec: str) -> str:
+    """The spec as a shell takes it, in double quotes where nothing in it would be replaced there."""
+    return shlex.quote(spec) if set(spec) & set('"$`\\!') else f'"{spec}"'
+
+
 def _stacked(metrics: Sequence[Metric]) -> list[str]:
     """What to say of metrics that were fitted to labels themselves: their folds are not the folds made here."""
     return [
@@ -236,7 +241,7 @@ def command(
             leakage=result.leakage,
             weights=result.weights,
             closing=f"{result.file} was fitted to all {result.rows:,} rows; use it as "
-            f"{shlex.quote(result.spec)}; {result.seconds:.1f} s",
+            f"{_quoted(result.spec)}; {result.seconds:.1f} s",
             folds=result.folds,
         )
 

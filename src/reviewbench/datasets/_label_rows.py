@@ -28,6 +28,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _WHOLE = re.compile(r"[+-]?\d{1,15}")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+_SHARE = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)\s*%|\d+\s*/\s*\d+")  # 80% and 4/5: as words they had no order
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # What programs write where there is no value. A word that may be a rating, such as "none", is not among them.
 _NO_VALUE = {"nan", "na", "n/a", "#n/a", "null", "#value!", "#ref!", "#div/0!", "inf", "infinity"}
@@ -214,6 +215,8 @@ def _csv_value(cell: object, comma: bool) -> str | int | float:
         if not comma:
             raise ValueError(f"{word!r:.40} could be a decimal comma or thousands: write it with a point, or without")
         word = word.replace(",", ".")
+    if _SHARE.fullmatch(word):
+        raise ValueError(f"{word!r:.40} is written as a share: write the number alone, such as 80 or 4")
     if _WHOLE.fullmatch(word):
         return int(word)
     if not _NUMBER.fullmatch(word):
