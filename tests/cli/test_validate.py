@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,19 @@ def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest
     assert whole["metrics"][0]["correlations"][0]["spearman"]["value"] == float(spearman["value"])
     tables = {path.stem for path in folder.glob("*.csv")}
     assert {"grades", "ks", "classifiers", "heat_map", "ranking", "slices", "misjudged", "traits"} <= tables
+
+
+def test_without_the_plots_the_report_is_said_to_have_none(bench: Path) -> None:
+    """In a process where what draws them cannot be imported, as in a plain install."""
+    program = (
+        "import sys; sys.modules['altair'] = None\n"
+        "from reviewbench.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    command = [sys.executable, "-c", program, "validate", str(bench), "exact_match", *FAST]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "report.html has every figure but no plots (pip install 'reviewbench[plots]')" in " ".join(shown.split())
+    assert "<svg" not in Path("validity-mine/report.html").read_text(encoding="utf-8")
 
 
 def test_a_second_run_measures_nothing_and_finds_the_same(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:

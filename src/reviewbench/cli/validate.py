@@ -274,6 +274,8 @@ def command(
 
 
 def _closing(result: ValidateResult) -> str:
+    from reviewbench.views.plots import available as drawn
+
     totals = result.totals
     counts = {
         "reviews measured": sum(t.done for t in totals),
@@ -288,7 +290,8 @@ def _closing(result: ValidateResult) -> str:
     lines = [f"{'; '.join(said)}; {result.seconds:.1f} s"]
     tables = sum(name.endswith(".csv") for name in result.files)
     if REPORT in result.files:
-        lines.append(f"{Path(result.folder) / REPORT} has every figure and plot, beside it {tables} CSV tables")
+        plots = "and plot" if drawn() else "but no plots (pip install 'reviewbench[plots]')"
+        lines.append(f"{Path(result.folder) / REPORT} has every figure {plots}, beside it {tables} CSV tables")
     elif tables:
         lines.append(f"{result.folder} has {tables} CSV tables")
     return "\n".join(lines)
