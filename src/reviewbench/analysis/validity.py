@@ -29,7 +29,7 @@ from reviewbench.analysis.thresholds import sweeps
 from reviewbench.core.plugins import short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.results import NOT_STATED, Score
-from reviewbench.core.validity import Correlations, GradeRow, MetricValidity, SliceRow, ValidityReport
+from reviewbench.core.validity import Correlations, GradeRow, KsCell, MetricValidity, SliceRow, ValidityReport
 
 LENGTH = "review length"
 GRADES = "grades"  # the unit of scores that are grades themselves
@@ -168,7 +168,7 @@ class Validator:
         sample = self._sample(judged, human, scored.less_is_better)
         trees, no_trees = ((), "") if sample.grade is None else classifiers(sample.score, sample.grade, settings.seed)
         fitted = out_of_fold(sample, folds=settings.folds, seed=settings.seed)
-        found = misjudged(judged, less_is_better=scored.less_is_better)
+        found = misjudged(judged, self.resampler, less_is_better=scored.less_is_better, level=settings.level)
         return MetricValidity(
             metric=scored.metric,
             label=scored.label,
@@ -181,7 +181,7 @@ class Validator:
             baseline=scored.baseline,
             correlations=tuple(_correlations(judged, sample, human)),
             grades=() if sample.grade is None else _grades(sample, sample.grade),
-            ks=() if sample.grade is None else ks_table(sample.score, sample.grade),
+            ks=() if sample.grade is None else _distances(sample, sample.grade),
             classifiers=trees,
             sweeps=sweeps(sample),
             heat_map=(own_heat_map(sample, human.scale) if scored.unit == GRADES else None) or fitted.heat_map,
@@ -208,6 +208,10 @@ class Validator:
 
 def _grades(sample: Sample, grade: Numbers) -> tuple[GradeRow, ...]:
     return grade_rows(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
+
+
+def _distances(sample: Sample, grade: Numbers) -> tuple[KsCell, ...]:
+    return ks_table(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
 
 
 def _correlations(judged: Judged, sample: Sample, human: HumanValues) -> Iterator[Correlations]:
