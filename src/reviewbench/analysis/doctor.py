@@ -79,7 +79,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
     found += [
         checks.identities(everything),
         checks.in_range(everything, metric),
-        checks.same_parts("order does not matter", mixed_spam, turned),
+        checks.order(metric, mixed_spam, turned),
         checks.spam_never_gains("spam never gains", mixed_spam, mixed),
         checks.never_above("repeating the oracle", spam, oracle, checks.READINGS),
         _lines(wrong_line, oracle, cases),

@@ -125,7 +125,7 @@ def _silent_is(trial: Trial, reading: str) -> ProbeCheck:
 
 
 def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
-    """Every reading whose unit is a share lies within 0 and 1."""
+    """Every reading whose unit is a share lies within 0 and 1, or -1 and 1 where it is signed."""
     name, expected = "shares are shares", "within 0 and 1"
     bad: list[tuple[Answer, str]] = []
     seen = False
@@ -135,7 +135,7 @@ def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
                 continue
             for answer, value in trial.of_cases(reading):
                 seen = seen or not math.isnan(value)
-                if value < -EPSILON or value > 1 + EPSILON:
+                if value < (-1.0 if reading in metric.signed else 0.0) - EPSILON or value > 1 + EPSILON:
                     bad.append((answer, f"{reading} of the {answer.review.system} probe is {shown(value)}"))
     if not seen:
         return untried(name, expected, "the metric has no reading that is a share")
@@ -319,6 +319,14 @@ def _broken_part(answer: Answer, matching: Matching) -> str:
         if found is not None and abs(found - right) > EPSILON:
             return f"the part {name} is {found:g}, the matching says {right}"
     return ""
+
+
+def order(metric: Metric, first: Trial, second: Trial) -> ProbeCheck:
+    """Both trials, whose items differ in order alone, have the same parts, unless the order counts by definition."""
+    name = "order does not matter"
+    if metric.reads_order:
+        return untried(name, "the same parts", "the metric reads the comments in their order")
+    return same_parts(name, first, second)
 
 
 def same_parts(name: str, first: Trial, second: Trial) -> ProbeCheck:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import click
 
 from reviewbench.analysis.agreement_report import Chosen, Settings, agreement_report
+from reviewbench.cli._judged_runs import last_word
 from reviewbench.cli._output import emit, from_option, json_option, seed_option
 from reviewbench.cli._words import dataset_label, find_dataset
 from reviewbench.core.errors import BadInput, UserError
@@ -96,8 +97,8 @@ def _of_run(folder: Path) -> FoundLabels:
         scales = find_dataset(run.manifest.dataset.partition(" | ")[0]).scales()
     except UserError:  # a data set of one's own that is not here any more
         scales = {}
-    labels = [label for case in run.cases() for label in case.labels]
-    return FoundLabels(labels, folder.resolve().name, scales)
+    labels, notes = last_word(label for case in run.cases() for label in case.labels)
+    return FoundLabels(labels, folder.resolve().name, scales, notes)
 
 
 def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:

@@ -291,13 +291,16 @@ class Metric(Plugin):
     """Measures one (case, review), and combines a bag of measurements into readings.
 
     `headline` is the reading that ranks; `units` name the unit of each reading (a share unless named);
-    `lower_is_better` names the readings where less is more.
+    `lower_is_better` names the readings where less is more, `signed` those that run from -1 to 1. `reads_order`: the
+    order of the comments counts by definition, as in a metric that reads them as one text.
     """
 
     kind: ClassVar[str] = "metrics"
     headline: ClassVar[str] = "mean"
     units: ClassVar[Mapping[str, str]] = {}
     lower_is_better: ClassVar[frozenset[str]] = frozenset()
+    signed: ClassVar[frozenset[str]] = frozenset()
+    reads_order: ClassVar[bool] = False
 
     @abstractmethod
     def parts(self, case: Case, review: Review) -> Measured | str:

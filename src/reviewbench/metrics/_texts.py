@@ -60,6 +60,7 @@ class TextMetric(Metric):
     give it; a case without a reference text is not measured.
     """
 
+    reads_order: ClassVar[bool] = True
     batch: ClassVar[int] = 1024  # pairs that `segments` is handed at once: what memory grows with
 
     @abstractmethod

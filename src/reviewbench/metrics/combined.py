@@ -37,6 +37,7 @@ class Combined(Metric):
     file: str = ""
 
     headline: ClassVar[str] = MEAN
+    reads_order: ClassVar[bool] = True
     units: ClassVar[Mapping[str, str]] = {MEAN: "grades", "expected": "grades"}
     batch: ClassVar[int] = 1024
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reviewbench.core.results import Parts
-from reviewbench.metrics._texts import VALUE, TextMetric, TextPair
+from reviewbench.metrics._texts import MEAN, VALUE, TextMetric, TextPair
 from reviewbench.models.embeddings import DEFAULT, Embedder, check_fitted_for, embedder, pins
 
 CUT = "cut"
@@ -44,6 +44,7 @@ class Embedding(TextMetric):
 
     batch: ClassVar[int] = 8192
     lower_is_better: ClassVar[frozenset[str]] = frozenset({CUT})
+    signed: ClassVar[frozenset[str]] = frozenset({MEAN})
 
     def __post_init__(self) -> None:
         """Refuse what means nothing."""

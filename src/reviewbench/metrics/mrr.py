@@ -44,6 +44,7 @@ class Mrr(Metric):
     ignore_punctuation: bool = False
 
     headline: ClassVar[str] = "mrr"
+    reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse parameters that mean nothing, or that nothing would read."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import load
@@ -29,6 +29,8 @@ class RankMean(Metric):
     Ranks are over all reviews measured together, so a new review moves the ranks of the others: they are measured
     anew. Where less is better the ranks are turned round.
     """
+
+    reads_order: ClassVar[bool] = True
 
     metrics: tuple[str, ...] = ("overlap", "rouge", "jaccard", "chrf")
 

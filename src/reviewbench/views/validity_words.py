@@ -118,8 +118,8 @@ def calibrated(metric: MetricValidity, method: str) -> Calibrated | None:
 
 
 def main_sweep(metric: MetricValidity) -> Sweep | None:
-    """The threshold sweep with the lowest cut: anything above the lowest grade against the rest."""
-    return min(metric.sweeps, key=lambda s: s.cut, default=None)
+    """The threshold sweep that parts the rows most evenly; of equals the one with the lowest cut."""
+    return max(metric.sweeps, key=lambda s: (min(s.positives, s.n - s.positives), -s.cut), default=None)
 
 
 # --- the answer ----------------------------------------------------------------------------------------------------
