@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -115,3 +116,15 @@ def study(count: int = 60, noise: float = 0.6, seed: int = 0) -> Study:
             outcomes.append(outcome)
             labels.append(label(outcome, int(np.clip(round(grade + generator.normal() * noise), 1, 5))))
     return Study(cases, tuple(outcomes), tuple(labels))
+
+
+def write_study(folder: Path, made: Study, labels: bool = True) -> Path:
+    """The study as a user's own files: `cases.jsonl`, with the labels on the cases, and `reviews.jsonl`."""
+    folder.mkdir(exist_ok=True)
+    on: dict[str, tuple[Label, ...]] = {}
+    for one in made.labels if labels else ():
+        on[one.subject.case] = (*on.get(one.subject.case, ()), one)
+    cases = [case.model_copy(update={"labels": on.get(case.id, ())}) for case in made.cases]
+    (folder / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in cases))
+    (folder / "reviews.jsonl").write_bytes(b"".join(o.review.to_line() for o in made.outcomes if o.review))
+    return folder

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import reviewbench
-from judged_toys import label, study
+from judged_toys import label, study, write_study
 from reviewbench.cli.main import main
 from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Metric
 
@@ -22,15 +21,7 @@ METRICS = ["jaccard", "chrf"]
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of cases with labels on them, and reviews beside them."""
-    made = study(24)
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    on: dict[str, list[Label]] = {}
-    for one in made.labels:
-        on.setdefault(one.subject.case, []).append(one)
-    cases = [case.model_copy(update={"labels": tuple(on[case.id])}) for case in made.cases]
-    (folder / "cases.jsonl").write_bytes(b"".join(one.to_line() for one in cases))
-    (folder / "reviews.jsonl").write_bytes(b"".join(o.review.to_line() for o in made.outcomes if o.review))
+    folder = write_study(tmp_path / "mine", study(24))
     monkeypatch.chdir(tmp_path)
     return folder
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import reviewbench
-from judged_toys import case, label, study
+from judged_toys import case, label, study, write_study
 from reviewbench.cli.main import main
 from reviewbench.core.labels import Label
 from reviewbench.core.records import Case
@@ -24,15 +24,7 @@ FAST = ["--resamples", "40", "--folds", "3"]
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of cases with labels on them, and reviews beside them."""
-    made = study(24)
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    on: dict[str, list[Label]] = {}
-    for one in made.labels:
-        on.setdefault(one.subject.case, []).append(one)
-    labelled = [c.model_copy(update={"labels": tuple(on[c.id])}) for c in made.cases]
-    write(folder, labelled)
-    (folder / "reviews.jsonl").write_bytes(b"".join(o.review.to_line() for o in made.outcomes if o.review))
+    folder = write_study(tmp_path / "mine", study(24))
     monkeypatch.chdir(tmp_path)
     return folder
 
