@@ -74,7 +74,8 @@ def test_each_problem_that_check_names_is_one_line(run: Path, capsys: pytest.Cap
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_a_report_that_does_not_fit_says_where_and_leaves_nothing_half(run: Path) -> None:
-    limited = f"ulimit -f 8; {sys.executable} -m reviewbench report run -o page.html"
+    # -B: under the limit Python itself would leave a compiled file cut in half, and every later import would fail.
+    limited = f"ulimit -f 8; {sys.executable} -B -m reviewbench report run -o page.html"
     done = subprocess.run(["bash", "-c", limited], cwd=run, capture_output=True, check=False)
     assert done.returncode == 2
     assert b"error: page.html: no room left to write" in done.stderr

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from engine_small import Clumsy, Echo, Halting, Length, Together, make_cases
+from engine_small import Clumsy, Echo, Halting, Length, Together, make_case, make_cases
 from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import signature
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Comment, Review
-from reviewbench.core.results import Bounds, FailureKind
+from reviewbench.core.results import Bounds, Failure, FailureKind, Outcome
 from reviewbench.engine.executors import Executor, Processes, Serial, Threads
 from reviewbench.engine.review import import_reviews, review
 from reviewbench.engine.score import REVIEW_FAILED, score
@@ -142,3 +143,16 @@ def test_fakes_stay_marked(run: RunFolder) -> None:
     import_reviews(run, [Review(case="case-000", system="f", fake=True)])
     assert score(run, Length()).fake
     assert {s.system for s in run.scores() if s.fake} == {"f"}
+
+
+def test_a_failed_review_that_nothing_could_be_measured_of_is_no_failure(tmp_path: Path) -> None:
+    cases = [make_case(0), make_case(1, references=0)]
+    with RunFolder.create(tmp_path / "run", dataset="d", dataset_path="", cases=cases) as folder:
+        broke = Failure(kind=FailureKind.TIMEOUT, message="too slow")
+        for case in cases:
+            folder.append_outcome(Outcome(case=case.id, system="s", failure=broke))
+        totals = score(folder, load(Metric, "jaccard"))
+        assert (totals.failed_reviews, totals.not_applicable) == (1, 1)
+        by_case = {one.case: one for one in folder.scores()}
+    assert by_case[cases[0].id].bounds is not None
+    assert (by_case[cases[1].id].failure, by_case[cases[1].id].reason) == (None, "the case has no reference comment")

@@ -326,7 +326,7 @@ except UserError as error:
 def fill(folder: Path, limit: int) -> tuple[int, str]:
     program = FILL.format(tests=str(Path(__file__).parents[1]))
     done = subprocess.run(
-        [sys.executable, "-c", program, str(folder), str(limit)],
+        [sys.executable, "-B", "-c", program, str(folder), str(limit)],  # -B: no compiled file cut in half
         check=False,
         capture_output=True,
         text=True,

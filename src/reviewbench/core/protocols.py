@@ -329,6 +329,10 @@ class Metric(Plugin):
         """The parts that a missing measurement on `case` would have at worst and at best; None: not bounded."""
         return None
 
+    def unmeasurable(self, case: Case) -> str:
+        """Why the metric measures no review of this case, whatever it says; empty where it can."""
+        return ""
+
     @property
     def joint(self) -> bool:
         """Whether a measurement depends on the other reviews in the batch: a new one then has its case redone."""

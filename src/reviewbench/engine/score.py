@@ -205,6 +205,8 @@ class _Desk:
             fake=outcome.review.fake if outcome.review else False,
         )
         if value is None:
+            if why := self._of.unmeasurable(self._cases[outcome.case]):
+                return blank.model_copy(update={"reason": why})  # no review of it would have counted
             failure, reason = outcome.failure, REVIEW_FAILED
             return self._failed(blank, failure, reason)
         if isinstance(value, Failure):

@@ -98,6 +98,11 @@ class TextMetric(Metric):
         """The mean of every part; that of the one called `value` is the reading `mean`."""
         return {MEAN if name == VALUE else name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
 
+    def unmeasurable(self, case: Case) -> str:
+        """Why the case has no reference text; empty where it has one."""
+        references = reference_texts(case)
+        return references if isinstance(references, str) else ""
+
     def bounds(self, case: Case) -> Bounds | None:
         """At worst nothing was said, at best the reference itself."""
         references = reference_texts(case)

@@ -116,6 +116,10 @@ class Combined(Metric):
         """Means of the three."""
         return {MEAN if name == VALUE else name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
 
+    def unmeasurable(self, case: Case) -> str:
+        """What the first of its metrics says that cannot measure the case."""
+        return next(filter(None, (metric.unmeasurable(case) for metric in self._metrics.values())), "")
+
     def bounds(self, case: Case) -> Bounds | None:
         """The lowest and the highest grade."""
         grades = _combination.load_combination(self.file)[0].grades

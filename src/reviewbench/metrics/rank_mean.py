@@ -93,6 +93,10 @@ class RankMean(Metric):
         """The mean."""
         return {MEAN: bag.ratio(bag.total(VALUE), bag.count)}
 
+    def unmeasurable(self, case: Case) -> str:
+        """What the first of its metrics says that cannot measure the case."""
+        return next(filter(None, (metric.unmeasurable(case) for metric in self._loaded)), "")
+
     def bounds(self, case: Case) -> Bounds | None:
         """Lowest and highest of all."""
         return Bounds(worst={VALUE: 0.0}, best={VALUE: 1.0})
