@@ -10,7 +10,7 @@ from scipy import stats
 
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.correlation import Rows, correlate, rank_auc, row_weights, spearman_only, spearman_within
+from reviewbench.analysis.correlation import Rows, correlate, row_weights, spearman_only, spearman_within
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 small = st.lists(
@@ -63,20 +63,6 @@ def test_many_grades_and_many_scores_are_counted_as_exactly_as_few(grades: int) 
     for one, two in ((score, human), (human, score)):
         drawn = Rows(one, two, np.arange(400)).kendall(weight[None].astype(np.float64))[0]
         assert drawn == pytest.approx(stats.kendalltau(*again).statistic, abs=1e-12)
-
-
-@given(small)
-@settings(max_examples=100)
-def test_the_auc_is_the_share_of_pairs_in_the_right_order(rows: list[tuple[int, int, int]]) -> None:
-    score, human, weight = _columns(rows)
-    positive, often = human > 3, weight.astype(int)
-    drawn = Rows(score, positive.astype(float), np.arange(score.size)).auc(weight[None])[0]
-    high, low = np.repeat(score[positive], often[positive]), np.repeat(score[~positive], often[~positive])
-    pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a in high for b in low]
-    if pairs:
-        assert drawn == pytest.approx(np.mean(pairs))
-    else:
-        assert np.isnan(drawn)
 
 
 def test_value_p_and_interval_of_a_figure() -> None:
@@ -155,16 +141,6 @@ def test_no_interval_from_one_cluster_and_none_where_resamples_are_undefined() -
     lone = correlate(rare, np.arange(30.0), np.arange(30), Resampler(30, 1000, 0))["spearman"]
     assert lone.value is not None and lone.low is None
     assert lone.reason.startswith("no interval: undefined in 3")
-
-
-def test_an_auc_without_both_classes_has_a_reason() -> None:
-    score = np.arange(4.0)
-    for flags, words in (([False] * 4, "no row is positive"), ([True] * 4, "every row is positive")):
-        found = rank_auc(score, np.array(flags), np.arange(4), Resampler(4, 10, 0))
-        assert found.value is None and words in found.reason
-    assert rank_auc(score, score > 1, np.arange(4), Resampler(4, 500, 0)).value == 1.0
-    nothing = rank_auc(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), Resampler(0, 10, 0))
-    assert (nothing.value, nothing.reason) == (None, "there are no rows")
 
 
 def test_rows_that_are_no_numbers_are_refused() -> None:

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reviewbench.analysis import agreement
-from reviewbench.analysis.agreement import ALPHA, Measure, Resampling, Table, coefficients, within
-from reviewbench.analysis.bag import Numbers
+from reviewbench.analysis.agreement import ALPHA, Measure, Resampling, Table, coefficients
 from reviewbench.analysis.bootstrap import FEW_CLUSTERS, Resampler
-from reviewbench.core.base import Fact
+from reviewbench.analysis.label_kinds import Kind, kind_of, measures_of
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label, RaterKind, Subject
 from reviewbench.core.results import NOT_STATED
@@ -32,8 +31,6 @@ from reviewbench.core.validity import (
     Scale,
 )
 
-MANY_VALUES = 50  # distinct values from which on they are no categories
-LARGEST = 1e15  # beyond which whole numbers are not told apart
 MANY_PAIRS = 300  # pairs of raters from which on they get no intervals
 ALONE = "on items that no second rater judged"
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -206,73 +203,10 @@ def _twice(first: Label, second: Label) -> UserError:
 # --- one dimension -------------------------------------------------------------------------------------------------
 
 
-class _Kind(NamedTuple):
-    """What the values of a dimension are: words (or two values), or numbers with a scale; and the categories."""
-
-    numeric: bool
-    categories: Numbers
-    names: tuple[str, ...]
-    code: Mapping[Fact, float]
-    warnings: tuple[str, ...] = ()
-
-
-def _kind(name: str, labels: Sequence[Label], scale: Scale | None, *, nominal: bool) -> _Kind:
-    values = list(dict.fromkeys(label.value for label in labels))
-    words = [value for value in values if isinstance(value, str)]
-    if words and len(words) < len(values):
-        other = next(value for value in values if not isinstance(value, str))
-        raise UserError(f"{name} has words and numbers, such as {words[0]!r:.40} and {other!r}", remedy="use one kind")
-    if words or all(isinstance(value, bool) for value in values):
-        ordered = sorted(str(value) for value in values)
-        code: dict[Fact, float] = {value: float(ordered.index(str(value))) for value in values}
-        return _Kind(False, np.arange(len(ordered), dtype=np.float64), tuple(ordered), code)
-    if any(abs(value) > LARGEST for value in values if not isinstance(value, str)):
-        raise UserError(f"{name} has a label beyond {LARGEST:.0e}, which is no grade")
-    numbers = np.unique(np.array([float(value) for value in values]))
-    steps = _steps(scale)
-    odd = int(sum(float(label.value) not in steps for label in labels)) if steps else 0
-    note = f"{odd} labels are none of the steps of the scale, and counted as categories of their own"
-    categories = np.unique(np.concatenate([numbers, list(steps)])) if steps else numbers
-    own = {value: float(value) for value in values}
-    return _Kind(categories.size > 2 and not nominal, categories, (), own, (note,) if odd else ())
-
-
-def _steps(scale: Scale | None) -> frozenset[float]:
-    """The values that a scale allows, empty where they are too many to be categories."""
-    if scale is None or scale.step <= 0 or (scale.high - scale.low) / scale.step > MANY_VALUES:
-        return frozenset()
-    count = round((scale.high - scale.low) / scale.step)
-    return frozenset(float(scale.low + scale.step * at) for at in range(count + 1))
-
-
-def _measures(kind: _Kind, tolerance: float, *, raters: int) -> dict[str, list[Measure]]:
-    """What is measured of all raters (`all`), of each pair (`pair`) and of each batch (`batch`)."""
-    near = [within(tolerance)] if kind.numeric and 0 < tolerance < np.ptp(kind.categories) else []
-    if kind.categories.size > MANY_VALUES:
-        everywhere = [*near, ALPHA["ordinal"], ALPHA["interval"]]
-        return dict.fromkeys(("all", "pair", "batch"), everywhere)
-    percent, cohen, fleiss, ac1 = agreement.PERCENT, agreement.COHEN, agreement.FLEISS, agreement.AC1
-    two = [cohen] if raters == 2 else []
-    if not kind.numeric:
-        alpha = ALPHA["nominal"]
-        return {
-            "all": [percent, *two, fleiss, alpha, ac1],
-            "pair": [percent, cohen, alpha, ac1],
-            "batch": [percent, *two, fleiss, alpha],
-        }
-    weighted = [agreement.COHEN_LINEAR, agreement.COHEN_QUADRATIC] if raters == 2 else []
-    ac2 = agreement.AC2["quadratic"]
-    return {
-        "all": [percent, *near, *two, *weighted, fleiss, *ALPHA.values(), ac1, ac2],
-        "pair": [percent, *near, cohen, agreement.COHEN_QUADRATIC, ALPHA["ordinal"], ac2],
-        "batch": [percent, *near, *two, fleiss, ALPHA["ordinal"]],
-    }
-
-
 class _Grid:
     """The labels of one dimension as raters x items: humans first, each in their `order`."""
 
-    def __init__(self, labels: Sequence[Label], kind: _Kind, order: Sequence[str]) -> None:
+    def __init__(self, labels: Sequence[Label], kind: Kind, order: Sequence[str]) -> None:
         self.labels, self.kind = labels, kind
         kinds = {label.rater: label.rater_kind for label in labels}
         self.raters = sorted(
@@ -307,11 +241,11 @@ class _Grid:
 
 
 def _dimension(one: _Dimension, scale: Scale | None, settings: Settings, order: Sequence[str]) -> DimensionAgreement:
-    kind = _kind(one.name, one.labels, scale, nominal=one.name in settings.nominal)
+    kind = kind_of(one.name, one.labels, scale, nominal=one.name in settings.nominal)
     items = len({_Item(label.subject, label.round) for label in one.labels})
     grid = _Grid(_judged_twice(one), kind, order)
     table = grid.table()
-    measures = _measures(kind, settings.tolerance, raters=len(grid.raters))
+    measures = measures_of(kind, settings.tolerance, raters=len(grid.raters))
     pairs = list(combinations(range(len(grid.raters)), 2))
     groups = grid.groups()
     batches = [(name, grid.table(places)) for name, places in groups] if len(groups) > 1 else []
@@ -369,7 +303,7 @@ def _one_kind(grid: _Grid) -> Iterator[tuple[str, Table]]:
             yield kind.value, grid.table(at for at, label in enumerate(grid.labels) if label.rater in own)
 
 
-def _headline(measures: Sequence[Measure], kind: _Kind) -> list[Measure]:
+def _headline(measures: Sequence[Measure], kind: Kind) -> list[Measure]:
     wanted = {agreement.PERCENT.name, ALPHA["ordinal" if kind.numeric else "nominal"].name}
     return [measure for measure in measures if measure.name in wanted]
 

@@ -97,23 +97,6 @@ def mean_within(score: Numbers, human: Numbers, groups: Sequence[Integers]) -> f
     return sum(rho * n for rho, n in rhos) / sum(n for _, n in rhos) if rhos else None
 
 
-def rank_auc(
-    score: Numbers, positive: np.ndarray[Any, Any], cluster: Integers, resampler: Resampler, *, level: float = 0.95
-) -> Figure:
-    """The probability that a positive row has the higher score than a negative one; ties count half.
-
-    `positive` holds a truth value a row. Undefined where there are no positive or no negative rows.
-    """
-    flags = np.asarray(positive, dtype=bool)
-    rows = Rows(score, flags.astype(np.float64), cluster)
-    n, positives = rows.n, int(flags.sum())
-    if positives in (0, n):
-        what = "no row is" if positives == 0 else "every row is"
-        return Figure(value=None, n=n, reason=f"{what} positive: an AUC is undefined" if n else "there are no rows")
-    value = float(rows.auc(np.ones((1, n)))[0])
-    return interval_figure(value, n, rows.cluster, resampler, rows.auc, level=level)
-
-
 def interval_figure(
     value: float,
     n: int,
@@ -304,16 +287,6 @@ class Rows:
             untied = [total * total - np.einsum("rv,rv->r", values, values) for values in (of_scores, of_humans)]
             tau = 2 * self._excess(weights) / (np.sqrt(untied[0]) * np.sqrt(untied[1]))
             return _clipped(tau, _one_value(total, of_scores) | _one_value(total, of_humans))
-
-    def auc(self, weights: Numbers) -> Numbers:
-        """The AUC of each resample; the positive rows are those whose human value is 1."""
-        ranks = self._by_score.midranks(self._by_score.value_weights(weights))
-        positives = weights @ self.human
-        negatives = weights.sum(axis=1) - positives
-        above = np.einsum("rn,rn->r", ranks, weights * self.human) - positives**2 / 2
-        none = (positives == 0) | (negatives == 0)
-        found: Numbers = np.divide(above, positives * negatives, out=np.full(above.shape, np.nan), where=~none)
-        return found
 
     def _excess(self, weights: Numbers) -> Numbers:
         """Concordant less discordant pairs.

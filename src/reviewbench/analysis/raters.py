@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewbench.analysis.agreement_report import LARGEST
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.bootstrap import Clusters, Resampler, percentile_interval
+from reviewbench.analysis.label_kinds import LARGEST
 from reviewbench.analysis.study import RATER_WORDS, Question, pair_plan
 from reviewbench.analysis.summary import number
 from reviewbench.analysis.variance import Attempts, Spread, case_means, split

@@ -53,6 +53,23 @@ def folder_name(word: str | Path | Dataset, stages: Sequence[str | Stage] = ()) 
     return re.sub(r"[^\w.=-]+", "-", label).strip("-.") or "data"
 
 
+def judged_run(
+    word: str | Dataset,
+    folder: str | Path,
+    *,
+    source: str | Path | None = None,
+    labels: str | Path | None = None,
+    stages: Sequence[str | Stage] = (),
+    progress: Progress | None = None,
+) -> JudgedRun:
+    """The run that a word names, or the recorded reviews of the data set that it names, made into one in `folder`."""
+    if not is_run(word):
+        return make_run(word, folder, source=source, labels=labels, stages=stages, progress=progress)
+    if source or stages:
+        raise UserError("--from and --stage narrow a data set, not a run", remedy="name the data set instead")
+    return open_run(str(word), labels)
+
+
 def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
     """A run as it is, judged by the labels in a file, or by those that it holds."""
     run = RunFolder.open(path, write=True)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from reviewbench.core.plugins import load, names, plugin_name, short_spec
+from reviewbench.core.plugins import load, names, plugin_name, short_spec, signature
 from reviewbench.core.protocols import Dataset, Metric, Stage
 
 
@@ -50,6 +50,7 @@ def staged_label(dataset: Dataset, stages: Sequence[Stage]) -> str:
     return " | ".join([dataset_label(dataset), *(short_spec(stage) for stage in stages)])
 
 
-def find_metrics(specs: Sequence[str]) -> list[Metric]:
-    """Metrics from their specs; `hits` when none is named."""
-    return [load(Metric, spec) for spec in (specs or ("hits",))]
+def find_metrics(specs: Sequence[str | Metric]) -> list[Metric]:
+    """Metrics from their specs, each once; `hits` when none is named."""
+    found = [spec if isinstance(spec, Metric) else load(Metric, spec) for spec in (specs or ("hits",))]
+    return list({signature(metric): metric for metric in found}.values())

@@ -14,7 +14,7 @@ from reviewbench.analysis.calibrated import LEAK, Account, fit_account
 from reviewbench.analysis.judged import Bench, HumanValues, human_values
 from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.analysis.validity import Settings
-from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, is_run, make_run, open_run
+from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
 from reviewbench.cli._output import (
     Progress,
     emit,
@@ -93,16 +93,9 @@ def calibrate(
         raise UserError("no metric given", remedy="reviewbench calibrate graded_reviews overlap rouge chrf")
     if Path(out).is_dir():
         raise UserError(f"{out} is a folder", remedy=f"name a file, such as {FILE}")
-    wanted = list(
-        {signature(m): m for m in find_metrics([m if isinstance(m, str) else signature(m) for m in metrics])}.values()
-    )
-    if is_run(labels):
-        if source or stages:
-            raise UserError("--from and --stage narrow a data set, not a run", remedy="name the data set instead")
-        judged = open_run(str(labels), label_file)
-    else:
-        folder = Path(run or f"validity-{folder_name(labels, stages)}")
-        judged = make_run(labels, folder, source=source, labels=label_file, stages=stages, progress=progress)
+    wanted = find_metrics(metrics)
+    folder = Path(run or f"validity-{folder_name(labels, stages)}")
+    judged = judged_run(labels, folder, source=source, labels=label_file, stages=stages, progress=progress)
     with judged.run:
         for metric in wanted:
             score_run(judged.run, metric, progress=progress)

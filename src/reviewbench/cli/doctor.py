@@ -10,7 +10,6 @@ import click
 from reviewbench.analysis.doctor import doctor as examine
 from reviewbench.cli._output import emit, from_option, json_option, note, stage_option
 from reviewbench.cli._words import find_dataset, find_metrics, find_stages, staged_label
-from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Dataset, Metric, Stage
 from reviewbench.core.summaries import DoctorReport
 from reviewbench.engine.stages import apply_stages
@@ -27,7 +26,7 @@ def doctor(
     `stages` narrow the cases first; their drops stand among the notes.
     """
     found = find_dataset(dataset, source)
-    wanted = find_metrics([m if isinstance(m, str) else signature(m) for m in metrics])
+    wanted = find_metrics(metrics)
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
     return examine(staged_label(found, narrowing), cases, wanted, [*found.notes(), *drops])

@@ -42,7 +42,7 @@ def score(
 
     `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by.
     """
-    wanted = find_metrics([m if isinstance(m, str) else signature(m) for m in metrics])
+    wanted = find_metrics(metrics)
     with RunFolder.open(run, write=True) as folder:
         totals = tuple(score_run(folder, m, retry_failed=retry_failed, progress=progress) for m in wanted)
     boards, comparisons = [], []

@@ -15,7 +15,7 @@ from reviewbench.analysis.judged import Bench, HumanValues, human_values
 from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.analysis.validity import Evidence, Scored, Settings, length_baseline
 from reviewbench.analysis.where import Where
-from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, is_run, make_run, open_run
+from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
 from reviewbench.cli._output import (
     Progress,
     emit,
@@ -87,16 +87,10 @@ def validate(
         raise UserError(f"{folds} folds are too few", remedy="2 or more; 10 is the default")
     if not metrics:
         raise UserError("no metric given", remedy="reviewbench list metrics")
-    specs = [m if isinstance(m, str) else signature(m) for m in metrics]
     part = Where.of(where)
-    wanted = list({signature(metric): metric for metric in find_metrics(specs)}.values())
+    wanted = find_metrics(metrics)
     folder = Path(out or f"validity-{folder_name(dataset, stages)}")
-    if is_run(dataset):
-        if source or stages:
-            raise UserError("--from and --stage narrow a data set, not a run", remedy="name the data set instead")
-        judged = open_run(str(dataset), labels)
-    else:
-        judged = make_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
+    judged = judged_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
     with judged.run:
         totals = tuple(score_run(judged.run, metric, progress=progress) for metric in wanted)
         asked = _Wanted(dimensions, slices, of_round, part)
