@@ -80,3 +80,21 @@ def test_a_report_that_does_not_fit_says_where_and_leaves_nothing_half(run: Path
     assert done.returncode == 2
     assert b"error: page.html: no room left to write" in done.stderr
     assert not list(run.glob("page.html*"))
+
+
+def test_a_file_that_ends_too_early_is_no_interruption(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = """
+from dataclasses import dataclass
+from reviewbench.core.protocols import Dataset
+@dataclass(frozen=True)
+class Data(Dataset):
+    path: str = ""
+    @property
+    def card(self):
+        raise EOFError("compressed data ended")
+    def cases(self):
+        raise EOFError("compressed data ended")
+"""
+    (run / "cut_short.py").write_text(source)
+    assert main(["info", "cut_short.Data"]) == 2
+    assert capsys.readouterr().err.strip() == "error: a file ends too early: compressed data ended"

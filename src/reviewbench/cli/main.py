@@ -86,7 +86,10 @@ def main(arguments: list[str] | None = None) -> int:
         hint = " (see --help)" if isinstance(error, click.UsageError) else ""
         click.echo(f"error: {one_line(error.format_message(), 500)}{hint}", err=True)
         return 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # click takes the end of a file for Ctrl-D
+            click.echo(f"error: a file ends too early: {one_line(str(error.__cause__))}", err=True)
+            return 2
         click.echo("interrupted: nothing finished is lost, run the same command again to go on", err=True)
         return 130
     except BrokenPipeError:
