@@ -46,7 +46,7 @@ class Verbs(click.Group):
             near = difflib.get_close_matches(cmd_name, VERBS, n=1)
             hint = f"did you mean {near[0]}?" if near else "reviewbench --help"
             raise UserError(f"there is no verb {cmd_name!r}", remedy=hint)
-        command = import_module(f"reviewbench.cli.{cmd_name}").command
+        command = import_module(f"reviewbench.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -14,7 +14,7 @@ from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError, hide_secrets
 from reviewbench.core.labels import Label
 from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import Bounds, Drop, Failure, FailureKind, Matching, Parts, Verdict
+from reviewbench.core.results import Bounds, Drop, Failed, Failure, FailureKind, Matching, Parts, Verdict
 from reviewbench.core.validity import Scale
 
 if TYPE_CHECKING:
@@ -29,8 +29,16 @@ class Plugin(ABC):
     kind: ClassVar[str]
 
     def pins(self) -> Mapping[str, str]:
-        """What this plug-in rests on beyond its parameters: weights, library versions, data hashes."""
+        """What this plug-in rests on beyond its parameters: weights, library versions, data hashes, prompts."""
         return {}
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The specs of the chat models that it asks (`openai:gpt-5`); empty where it asks none.
+
+        What asks a model waits for answers, so the engine runs it in threads, one item at a time.
+        """
+        return ()
 
 
 # --- data sets -----------------------------------------------------------------------------------------------------
@@ -316,6 +324,10 @@ class Metric(Plugin):
         """What `measure` returns, or the Failure that it ends in; what a user can put right is raised."""
         try:
             return measure()
+        except Failed as error:
+            if error.stops:
+                raise
+            return error.failure
         except UserError:
             raise
         except Exception as error:  # the boundary where a plug-in's bug becomes a record, never a score

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from reviewbench.core.base import Fact, Id, Record, Share, Text
+from reviewbench.core.errors import UserError
 from reviewbench.core.records import Review, Usage
 
 
@@ -19,8 +20,9 @@ class FailureKind(StrEnum):
     NETWORK = "network"
     REFUSAL = "refusal"
     UNREADABLE = "unreadable"
-    BUDGET = "budget"
+    BUDGET = "budget"  # of tokens or of money
     TIMEOUT = "timeout"
+    REQUEST = "request"  # the endpoint does not take what it was asked: a parameter, the length, the key
     CRASH = "crash"
 
 
@@ -30,6 +32,26 @@ class Failure(Record):
     kind: FailureKind
     message: Text
     raw: Text | None = None
+
+
+class Failed(UserError):
+    """What broke, on its way to becoming a Failure record.
+
+    `stops`: the next item would break on it too (a wrong key, a spent budget, an endpoint that is down). Then the run
+    ends, what was not done stays undone, and the same command goes on with it.
+    """
+
+    def __init__(
+        self, kind: FailureKind, problem: str, *, remedy: str = "", raw: str | None = None, stops: bool = False
+    ) -> None:
+        super().__init__(problem, remedy=remedy)
+        self.kind, self.raw, self.stops = kind, raw, stops
+
+    @property
+    def failure(self) -> Failure:
+        """The record of it; the remedy stands in its message, and `raw` holds no NUL, which a record refuses."""
+        raw = None if self.raw is None else self.raw.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+        return Failure(kind=self.kind, message=str(self), raw=raw)
 
 
 class Drop(Record):

@@ -1,0 +1,267 @@
+"""The one door to chat models: every call is cached, limited, retried, counted, recorded and replayable.
+
+Plug-ins are synchronous and hold a model's spec. They call `chat_model(spec)` when they need it and `ask`. Behind it
+one event loop in a background thread runs the providers' async clients. A verb opens a `Door` with its settings
+(budget, limits, cache, replay) and `with` it; without one, a door with default settings is opened.
+
+    with Door(Settings(budget=5.0)) as door, counted() as tally:
+        answer = chat_model("openai:gpt-5").ask(Request(messages=(user("Say yes."),)))
+    tally.usage.dollars
+
+What can go wrong is a `Failed` with a kind and a remedy; it `stops` where the next call would fail on it too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from reviewbench.core.records import Usage
+from reviewbench.core.results import Failed
+from reviewbench.models._background import run_in_background
+from reviewbench.models._call_cache import CallStore, open_call_cache
+from reviewbench.models._ledger import Ledger
+from reviewbench.models._providers import Endpoint, endpoint_for
+from reviewbench.models.messages import Answer, Call, Request
+from reviewbench.models.model_spec import ModelSpec, family, parse_model
+
+T = TypeVar("T")
+Recorder = Callable[[Call], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a verb wants its calls made. None of it changes an answer, so none of it is part of a call's key.
+
+    `budget` in dollars, `spent` what of it was spent before. `in_flight`, `requests_per_minute` and
+    `tokens_per_minute` hold per endpoint. `prices` is a file that overrides the shipped prices. `replay` is a file or
+    run folder of recorded calls: then nothing else answers. `rehearsal`: the fake model answers in this process, so
+    that calls can be counted before they are made (`--dry-run`); nothing is cached or recorded.
+    """
+
+    cache: bool = True
+    in_flight: int = 16
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    budget: float | None = None
+    spent: float = 0.0
+    prices: Path | None = None
+    replay: Path | None = None
+    rehearsal: bool = False
+
+
+class Repeat(NamedTuple):
+    """Which repeat of a request a call is: the attempt of the review, the trial of a vote, the ask of one answer."""
+
+    attempt: int = 1
+    trial: int = 1
+    ask: int = 1
+
+
+class Tally:
+    """What the calls of one piece of work cost, and whether a fake model answered one. Safe for several threads."""
+
+    def __init__(self, attempt: int = 1) -> None:
+        self.attempt = attempt
+        self._lock = threading.Lock()
+        self._calls, self._tokens_in, self._tokens_out, self._seconds = 0, 0, 0, 0.0
+        self._dollars: float | None = 0.0
+        self.fake = False
+
+    def add(self, answer: Answer) -> None:
+        """One more answer: what it cost when it was made, also where it came from the cache now."""
+        with self._lock:
+            self._calls += answer.usage.calls
+            self._tokens_in += answer.usage.tokens_in
+            self._tokens_out += answer.usage.tokens_out
+            self._seconds += answer.usage.seconds
+            known = self._dollars is not None and answer.usage.dollars is not None
+            self._dollars = (self._dollars or 0.0) + (answer.usage.dollars or 0.0) if known else None
+            self.fake = self.fake or answer.fake
+
+    @property
+    def usage(self) -> Usage:
+        """The sum so far; its dollars are None as soon as one call's price is not known, or when there was none."""
+        with self._lock:
+            dollars = self._dollars if self._calls else None
+            return Usage(
+                calls=self._calls,
+                tokens_in=self._tokens_in,
+                tokens_out=self._tokens_out,
+                dollars=None if dollars is None else round(dollars, 10),
+                seconds=round(self._seconds, 6),
+            )
+
+
+_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
+_doors: list[Door] = []
+_opening = threading.Lock()
+
+
+@contextmanager
+def counted(attempt: int = 1) -> Iterator[Tally]:
+    """Count the calls that this thread makes meanwhile. `attempt` is that of the review being made: part of the key."""
+    tally = Tally(attempt)
+    token = _tally.set(tally)
+    try:
+        yield tally
+    finally:
+        _tally.reset(token)
+
+
+@dataclass
+class Door:
+    """Settings, and everything that is shared by the calls made under them. `record` is told of every answer, once."""
+
+    settings: Settings = field(default_factory=Settings)
+    record: Recorder | None = None
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(self.settings.budget, self.settings.spent, self.settings.prices)
+        self.calls: CallStore = open_call_cache(self.settings.cache, self.settings.replay, self.settings.rehearsal)
+        self._endpoints: dict[ModelSpec, Endpoint] = {}
+        self._recorded: set[str] = set()
+        self._flying: dict[str, asyncio.Task[Call]] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Door:
+        _doors.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _doors.remove(self)
+        self.close()
+
+    def close(self) -> None:
+        """Close connections and the cache. Calls in flight are abandoned."""
+        for endpoint in self._endpoints.values():
+            run_in_background(endpoint.close())
+        self.calls.close()
+
+    def model(self, spec: str | ModelSpec) -> ChatModel:
+        """The model that a spec names."""
+        return ChatModel(parse_model(spec) if isinstance(spec, str) else spec, self)
+
+    async def answer(self, spec: ModelSpec, request: Request, tally: Tally | None, trial: int, ask: int) -> Answer:
+        """The answer to one request: from the record, the cache or the endpoint. Runs on the background loop."""
+        repeat = Repeat(tally.attempt if tally else 1, trial, ask)
+        key = call_key(spec, request, repeat)
+        call = self.calls.get(key)
+        if call is None:
+            flying = self._flying.get(key)
+            if flying is None:
+                flying = asyncio.ensure_future(self._make(key, spec, request, repeat))
+                self._flying[key] = flying
+                flying.add_done_callback(lambda _: self._flying.pop(key, None))
+            call = await asyncio.shield(flying)
+        else:
+            call = call.model_copy(update={"paid": False})
+        self._note(call)
+        if tally is not None:
+            tally.add(call.answer)
+        return call.answer
+
+    async def _make(self, key: str, spec: ModelSpec, request: Request, repeat: Repeat) -> Call:
+        """Ask the endpoint, and commit the answer before anybody sees it."""
+        answer = await self._endpoint(spec).answer(request, attempt=repeat.attempt, ledger=self.ledger)
+        call = Call(key=key, model=str(spec), request=request, answer=answer, **repeat._asdict())
+        await self.calls.put(call)
+        return call
+
+    def _endpoint(self, spec: ModelSpec) -> Endpoint:
+        with self._lock:
+            if spec not in self._endpoints:
+                self._endpoints[spec] = endpoint_for(spec, self.settings)
+            return self._endpoints[spec]
+
+    def _note(self, call: Call) -> None:
+        if self.record is None or self.settings.rehearsal:
+            return
+        with self._lock:
+            if call.key in self._recorded:
+                return
+            self._recorded.add(call.key)
+        self.record(call)
+
+    def forget(self, calls: Sequence[str]) -> None:
+        """Take unreadable answers out of the cache, so that trying a failed case again asks anew."""
+        self.calls.forget(calls)
+
+
+def current_door() -> Door:
+    """The door that was opened last; one with default settings where none was."""
+    with _opening:
+        if not _doors:
+            _doors.append(Door())
+        return _doors[-1]
+
+
+def chat_model(spec: str) -> ChatModel:
+    """The model that `spec` names, behind the current door. Raises UserError for a spec that names none."""
+    return current_door().model(spec)
+
+
+@dataclass(frozen=True)
+class ChatModel:
+    """One model behind one door. Synchronous; safe to share between threads."""
+
+    of: ModelSpec
+    door: Door
+
+    @cached_property
+    def family(self) -> str:
+        """See `model_spec.family`."""
+        return family(self.of.model)
+
+    def ask(self, request: Request, *, trial: int = 1, ask: int = 1) -> Answer:
+        """The answer to `request`. Repeats are different calls: `trial` counts votes, `ask` counts re-asks.
+
+        Raises Failed.
+        """
+        return run_in_background(self.answer(request, _tally.get(), trial=trial, ask=ask))
+
+    async def answer(self, request: Request, tally: Tally | None, *, trial: int = 1, ask: int = 1) -> Answer:
+        """As `ask`, for code that runs on the background loop itself."""
+        return await self.door.answer(self.of, request, tally, trial, ask)
+
+
+def together(work: Sequence[Callable[[Tally | None], Coroutine[Any, Any, T]]]) -> list[T | Failed]:
+    """Run coroutines on the background loop at the same time, counted in this thread's tally; results in order.
+
+    A Failed stands in its place; one that stops the run is raised, as is anything else.
+    """
+    tally = _tally.get()
+
+    async def all_of() -> list[T | BaseException]:
+        return await asyncio.gather(*(make(tally) for make in work), return_exceptions=True)
+
+    results: list[T | Failed] = []
+    for value in run_in_background(all_of()):
+        if isinstance(value, Failed) and not value.stops:
+            results.append(value)
+        elif isinstance(value, BaseException):
+            raise value
+        else:
+            results.append(value)
+    return results
+
+
+def call_key(spec: ModelSpec, request: Request, repeat: Repeat) -> str:
+    """SHA-256 of everything that changes an answer, and of which repeat it is. The time-out is no part of it."""
+    what = {
+        "model": str(spec).partition("?")[0],
+        "parameters": [spec.temperature, spec.top_p, spec.top_k, spec.seed, spec.reasoning, spec.max_tokens, spec.json],
+        "request": request.model_dump(mode="json", exclude_defaults=True),
+        "repeat": list(repeat),
+    }
+    text = json.dumps(what, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
