@@ -196,13 +196,17 @@ class Score(Record):
 
 
 class Outcome(Record):
-    """One line of a run's reviews: what one system did on one case in one attempt, or how it failed."""
+    """One line of a run's reviews: what one system did on one case in one attempt, or how it failed.
+
+    `usage` is what a failure cost; a review has its own.
+    """
 
     case: Id
     system: Id
     attempt: Annotated[int, Field(ge=1)] = 1
     review: Review | None = None
     failure: Failure | None = None
+    usage: Usage = Usage()
 
     @property
     def digest(self) -> str:

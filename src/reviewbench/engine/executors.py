@@ -1,8 +1,9 @@
 """Who does the work: this thread, several threads for waiting, several processes for computing.
 
 `Executor.map(fn, items)` yields (index, value or Failure) **as they finish**, not in order: a finished review is
-recorded at once and never waits behind a slow one. An exception of `fn` is a Failure of its item; Ctrl-C is not
-caught, stops handing out items, and leaves what was yielded in the caller's hands.
+recorded at once and never waits behind a slow one. An exception of `fn` is a Failure of its item. Once `stop` is set
+no further item is handed out, and what is in flight is finished and yielded. A KeyboardInterrupt is not caught: it
+stops handing out items and leaves what was yielded in the caller's hands.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar
 
 from reviewbench.core.errors import BadInput, UserError, hide_secrets, one_line
-from reviewbench.core.results import Failure, FailureKind
+from reviewbench.core.results import Failed, Failure, FailureKind
+from reviewbench.engine.interruption import Interruption
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -34,12 +36,18 @@ class Executor(Protocol):
     def workers(self) -> int:
         """How many items are worked on at a time."""
 
-    def map(self, fn: Callable[[A], B], items: Sequence[A]) -> Generator[tuple[int, B | Failure], None, None]:
-        """(index, value or Failure) of every item exactly once, in the order in which they finish."""
+    def map(
+        self, fn: Callable[[A], B], items: Sequence[A], stop: Interruption | None = None
+    ) -> Generator[tuple[int, B | Failure], None, None]:
+        """(index, value or Failure) of every item once, in the order in which they finish; once `stop` is set, of those
+        that were begun.
+        """
 
 
 def failure_of(error: Exception) -> Failure:
     """The Failure that stands for an exception: at what it broke, and its words on one line."""
+    if isinstance(error, Failed):
+        return error.failure
     if isinstance(error, TimeoutError):
         kind = FailureKind.TIMEOUT
     elif isinstance(error, ConnectionError) or type(error).__name__ in ("URLError", "HTTPError", "gaierror"):
@@ -68,9 +76,13 @@ class Serial:
         """One."""
         return 1
 
-    def map(self, fn: Callable[[A], B], items: Sequence[A]) -> Generator[tuple[int, B | Failure], None, None]:
+    def map(
+        self, fn: Callable[[A], B], items: Sequence[A], stop: Interruption | None = None
+    ) -> Generator[tuple[int, B | Failure], None, None]:
         """See `Executor.map`."""
         for index, item in enumerate(items):
+            if stop is not None and stop.is_set():
+                return
             yield index, _attempt(fn, item)
 
 
@@ -80,27 +92,38 @@ class Threads:
 
     workers: int = 8
 
-    def map(self, fn: Callable[[A], B], items: Sequence[A]) -> Generator[tuple[int, B | Failure], None, None]:
+    def map(
+        self, fn: Callable[[A], B], items: Sequence[A], stop: Interruption | None = None
+    ) -> Generator[tuple[int, B | Failure], None, None]:
         """See `Executor.map`."""
         waiting = iter(enumerate(items))
-        taking, stop = threading.Lock(), threading.Event()
-        finished: queue.SimpleQueue[tuple[int, B | Failure]] = queue.SimpleQueue()
+        taking, unheard = threading.Lock(), threading.Event()
+        finished: queue.SimpleQueue[tuple[int, B | Failure] | None] = queue.SimpleQueue()
 
         def work() -> None:
-            while not stop.is_set():
-                with taking:
-                    index, item = next(waiting, (-1, None))
-                if index < 0 or (item is None and index < 0):
-                    return
-                finished.put((index, _attempt(fn, item)))  # type: ignore[arg-type]
+            try:
+                while not unheard.is_set() and not (stop is not None and stop.is_set()):
+                    with taking:
+                        taken = next(waiting, None)
+                    if taken is None:
+                        return
+                    index, item = taken
+                    finished.put((index, _attempt(fn, item)))
+            finally:
+                finished.put(None)
 
-        for _ in range(min(self.workers, len(items))):
+        at_work = min(self.workers, len(items))
+        for _ in range(at_work):
             threading.Thread(target=work, daemon=True).start()
         try:
-            for _ in range(len(items)):
-                yield finished.get()
+            while at_work:
+                done = finished.get()
+                if done is None:
+                    at_work -= 1
+                else:
+                    yield done
         finally:
-            stop.set()
+            unheard.set()
 
 
 @dataclass(frozen=True)
@@ -114,9 +137,11 @@ class Processes:
     workers: int = 2
     timeout: float | None = None
 
-    def map(self, fn: Callable[[A], B], items: Sequence[A]) -> Generator[tuple[int, B | Failure], None, None]:
+    def map(
+        self, fn: Callable[[A], B], items: Sequence[A], stop: Interruption | None = None
+    ) -> Generator[tuple[int, B | Failure], None, None]:
         """See `Executor.map`."""
-        waiting = iter(enumerate(items))
+        waiting = _until(stop, items)
         crew = [_Worker(fn) for _ in range(min(self.workers, len(items)))]
         try:
             busy = [worker for worker in crew if worker.take(waiting)]
@@ -134,6 +159,14 @@ class Processes:
         finally:
             for worker in crew:
                 worker.stop()
+
+
+def _until(stop: Interruption | None, items: Sequence[A]) -> Iterator[tuple[int, A]]:
+    """(index, item), as long as nothing stops."""
+    for index, item in enumerate(items):
+        if stop is not None and stop.is_set():
+            return
+        yield index, item
 
 
 class _Worker:

@@ -5,31 +5,34 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from reviewbench.core.base import Id, Record
-from reviewbench.core.errors import NeedsCode, UserError
+from reviewbench.core.errors import MissingExtra, NeedsCode, UserError
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Reviewer
 from reviewbench.core.records import Case, Change, Review, Usage
-from reviewbench.core.results import Drop, Failure, FailureKind, Outcome
-from reviewbench.engine.executors import Executor
+from reviewbench.core.results import Drop, Failed, Failure, FailureKind, Outcome
+from reviewbench.engine.executors import Executor, failure_of
+from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.journal import Unstorable
+from reviewbench.engine.progress import Progress, Spent, SyncedProgress, progress_words
+from reviewbench.engine.selection import Only
 from reviewbench.engine.store import RunFolder
-
-Progress = Callable[[int, int, str], None]
-SYNC_EVERY = 0.25  # seconds between two fsyncs while results stream in
+from reviewbench.models.chat import counted
 
 
 class ReviewTotals(Record):
     """The closing line of a review. `done` and `failed` are of this call, `skipped` was there before it.
 
     `failed_before` counts the failures among the skipped, which `retry_failed` would try again. `cost` covers this
-    call; its dollars are None as soon as one call's price is not known.
+    call, failures included, at the price that an answer had when it was made; its dollars are None as soon as one
+    call's price is not known. `stopped` says what ended the run early, and `left` how much it left undone.
     """
 
     systems: tuple[str, ...]
@@ -42,47 +45,61 @@ class ReviewTotals(Record):
     seconds: float = 0.0
     drops: tuple[Drop, ...] = ()
     fake: bool = False
-
-
-class SyncedProgress:
-    """Reports progress only on what is on the disk; the disk is asked at most every SYNC_EVERY seconds."""
-
-    def __init__(self, run: RunFolder, total: int, progress: Progress | None) -> None:
-        self._run, self._total, self._progress = run, total, progress
-        self._done, self._last = 0, time.monotonic()
-
-    def step(self, text: str) -> None:
-        """One more was appended."""
-        self._done += 1
-        if self._done == self._total or time.monotonic() - self._last >= SYNC_EVERY:
-            self._run.sync()
-            self._last = time.monotonic()
-            if self._progress is not None:
-                self._progress(self._done, self._total, text)
+    stopped: str = ""
+    left: int = 0
 
 
 @dataclass(frozen=True)
-class _Job:
-    """What a worker does with one (change, attempt). It holds no case."""
+class Stopped:
+    """In an answer's place: every further item would break on this too, so the run ends and this one stays undone."""
+
+    problem: str
+    remedy: str
+
+    @property
+    def error(self) -> UserError:
+        """The error again."""
+        return UserError(self.problem, remedy=self.remedy)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker does with one (case id, change, attempt). It holds no case.
+
+    The attempt is part of the key of every model call on the way, so that attempts are different calls.
+    """
 
     reviewer: Reviewer
     system: str
 
-    def __call__(self, item: tuple[str, Change, int]) -> Review | Failure:
+    def __call__(self, item: tuple[str, Change, int]) -> Outcome | Stopped:
+        """The outcome, what it cost included."""
         case, change, attempt = item
         began = time.perf_counter()
-        review: object = self.reviewer.review(change)
-        if isinstance(review, Failure):
-            return review
-        if not isinstance(review, Review):
-            kind = type(review).__name__
-            return Failure(kind=FailureKind.CRASH, message=f"the reviewer returned a {kind}, not a Review")
-        usage = review.usage
-        if not usage.seconds:
+        said: object
+        with counted(attempt) as tally:
+            try:
+                said = self.reviewer.review(change)
+            except MissingExtra as error:
+                return Stopped(error.problem, error.remedy)
+            except Failed as error:
+                if error.stops:
+                    return Stopped(error.problem, error.remedy)
+                said = error.failure
+            except Exception as error:  # the boundary where a plug-in's bug becomes a record
+                said = failure_of(error)
+        if not isinstance(said, Review | Failure):
+            kind = type(said).__name__
+            said = Failure(kind=FailureKind.CRASH, message=f"the reviewer returned a {kind}, not a Review")
+        spent = tally.usage
+        if isinstance(said, Failure):
+            return Outcome(case=case, system=self.system, attempt=attempt, failure=said, usage=spent)
+        usage = said.usage if said.usage.calls else spent
+        if not usage.seconds and not self.reviewer.models:  # waiting for a model is counted by the calls themselves
             usage = usage.model_copy(update={"seconds": round(time.perf_counter() - began, 6)})
-        return review.model_copy(
-            update={"case": case, "system": self.system, "attempt": attempt, "usage": usage},
-        )
+        named = {"case": case, "system": self.system, "attempt": attempt}
+        review = said.model_copy(update={**named, "usage": usage, "fake": said.fake or tally.fake})
+        return Outcome(case=case, system=self.system, attempt=attempt, review=review)
 
 
 def review(
@@ -92,35 +109,49 @@ def review(
     executor: Executor,
     attempts: int = 1,
     retry_failed: bool = False,
+    only: Only | None = None,
+    stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ReviewTotals:
     """Let `reviewer` review every case `attempts` times, leaving out what the run holds already.
 
-    Whatever `review(change)` raises is that case's Failure, UserErrors too. UserErrors of `prepare` are raised, as
+    Whatever `review(change)` raises is that case's Failure, UserErrors too, but for a Failed that stops the run: then
+    what is in flight is finished, the rest is `left`, and `stop.error` says why. UserErrors of `prepare` are raised, as
     are: no diffs at hand for a reviewer that needs them, another reviewer under the same name, a full disk.
     """
     began = time.monotonic()
+    stop = stop or Interruption()
     system = checked_system(reviewer.system)
-    if attempts < 1:
-        raise UserError(f"attempts={attempts} is below 1")
     cases = run.cases()
-    missing, skipped, failed_before = _missing(run, cases, system, attempts, retry_failed)
-    changes = [case.change.model_copy(update={"id": case.id}) for case in cases]
-    if reviewer.needs_diff and not any(change.has_diff for change in changes):
-        raise NeedsCode(system, run.manifest.dataset)
-    drops = tuple(reviewer.prepare(changes)) if missing else ()
+    todo = what_to_review(cases, run.outcomes(), system, attempts=attempts, retry_failed=retry_failed, only=only)
+    changes = changes_to_review(reviewer, cases, run.manifest.dataset)
+    drops = tuple(reviewer.prepare(changes)) if todo.items else ()
     run.add_system(system, signature(reviewer), reviewer.pins())
-    by_case = {case.id: change for case, change in zip(cases, changes, strict=True)}
-    items = [(case, by_case[case], attempt) for case, attempt in missing]
+    by_case = {change.id or "": change for change in changes}
+    items = [(case, by_case[case], attempt) for case, attempt in todo.items]
     tally = _Tally()
     steps = SyncedProgress(run, len(items), progress)
-    with closing(executor.map(_Job(reviewer, system), items)) as finished:
+    with closing(executor.map(Job(reviewer, system), items, stop)) as finished:
         for index, value in finished:
+            if isinstance(value, Stopped):
+                stop.stop(value.error)
+                continue
             case, _, attempt = items[index]
-            tally.add(_append(run, _outcome(case, system, attempt, value)))
-            steps.step(f"{system} {case}")
-    run.sync()
-    return tally.totals((system,), skipped, failed_before, drops, time.monotonic() - began)
+            outcome = value if isinstance(value, Outcome) else _broken(case, system, attempt, value)
+            tally.add(_append(run, outcome))
+            steps.step(f"{tally.said}{system} {case}")
+    steps.finish()
+    left = len(items) - tally.count
+    totals = tally.totals((system,), todo.skipped, todo.failed_before, drops, time.monotonic() - began)
+    return totals.model_copy(update={"stopped": stop.why if left else "", "left": left})
+
+
+def changes_to_review(reviewer: Reviewer, cases: Sequence[Case], dataset: str) -> list[Change]:
+    """The changes as a reviewer gets them. Raises NeedsCode where it needs diffs and none has one."""
+    changes = [case.change.model_copy(update={"id": case.id}) for case in cases]
+    if reviewer.needs_diff and not any(change.has_diff for change in changes):
+        raise NeedsCode(checked_system(reviewer.system), dataset)
+    return changes
 
 
 def import_reviews(
@@ -177,27 +208,48 @@ def checked_system(system: str) -> str:
         raise UserError(f"the system name {system!r} {problem}", remedy="give the reviewer another name") from None
 
 
-def _missing(
-    run: RunFolder, cases: Sequence[Case], system: str, attempts: int, retry_failed: bool
-) -> tuple[list[tuple[str, int]], int, int]:
-    """((case, attempt) to do, how many are there, how many of those are failures)."""
-    mine = {(o.case, o.attempt): o for o in run.outcomes() if o.system == system}
+class Todo(NamedTuple):
+    """(case, attempt) pairs to do; how many others are there, and how many of those are failures."""
+
+    items: Sequence[tuple[str, int]]
+    skipped: int
+    failed_before: int
+
+
+def what_to_review(
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    system: str,
+    *,
+    attempts: int = 1,
+    retry_failed: bool = False,
+    only: Only | None = None,
+) -> Todo:
+    """What is missing of one system's reviews; with `only`, the part of it that was asked for. Raises UserError."""
+    if attempts < 1:
+        raise UserError(f"attempts={attempts} is below 1")
+    only = only or Only()
+    only.check(case.id for case in cases)
+    mine = {(o.case, o.attempt): o for o in outcomes if o.system == system}
+    wanted = [(case.id, attempt) for attempt in range(1, attempts + 1) for case in cases]
+    if only.failed:
+        wanted += [key for key in mine if key[1] > attempts]
     todo, skipped, failed = [], 0, 0
-    for attempt in range(1, attempts + 1):
-        for case in cases:
-            outcome = mine.get((case.id, attempt))
-            if outcome is None or (retry_failed and outcome.failure is not None):
-                todo.append((case.id, attempt))
-            else:
-                skipped += 1
-                failed += outcome.failure is not None
-    return todo, skipped, failed
+    for key in wanted:
+        outcome = mine.get(key)
+        broke = outcome is not None and outcome.failure is not None
+        due = broke if only.failed else outcome is None or (broke and retry_failed)
+        if due and only.takes(key[0]):
+            todo.append(key)
+        elif outcome is not None:
+            skipped += 1
+            failed += broke
+    return Todo(todo, skipped, failed)
 
 
-def _outcome(case: str, system: str, attempt: int, value: Review | Failure) -> Outcome:
-    if isinstance(value, Failure):
-        return Outcome(case=case, system=system, attempt=attempt, failure=value)
-    return Outcome(case=case, system=system, attempt=attempt, review=value)
+def _broken(case: str, system: str, attempt: int, failure: Failure) -> Outcome:
+    """What stands for an item whose worker itself broke, a process that died for one."""
+    return Outcome(case=case, system=system, attempt=attempt, failure=failure)
 
 
 def _append(run: RunFolder, outcome: Outcome) -> Outcome:
@@ -206,7 +258,8 @@ def _append(run: RunFolder, outcome: Outcome) -> Outcome:
         run.append_outcome(outcome, sync=False)
     except Unstorable as error:
         failure = Failure(kind=FailureKind.UNREADABLE, message=error.problem)
-        outcome = outcome.model_copy(update={"review": None, "failure": failure})
+        spent = outcome.review.usage if outcome.review is not None else outcome.usage
+        outcome = outcome.model_copy(update={"review": None, "failure": failure, "usage": spent})
         run.append_outcome(outcome, sync=False)
     return outcome
 
@@ -217,26 +270,27 @@ class _Tally:
     def __init__(self) -> None:
         self.done, self.comments, self.fake = 0, 0, False
         self.failed: Counter[str] = Counter()
-        self.calls, self.tokens_in, self.tokens_out, self.seconds = 0, 0, 0, 0.0
-        self.dollars, self.priced, self.unpriced = 0.0, False, False
+        self.spent = Spent()
+
+    @property
+    def count(self) -> int:
+        return self.done + self.failed.total()
+
+    @property
+    def said(self) -> str:
+        """What went wrong and what was spent so far, for the progress bar."""
+        return progress_words(self.failed.total(), self.spent.dollars)
 
     def add(self, outcome: Outcome) -> None:
-        if outcome.failure is not None:
+        if outcome.review is None:
+            assert outcome.failure is not None
             self.failed[outcome.failure.kind.value] += 1
+            self.spent.add(outcome.usage)
             return
-        assert outcome.review is not None
         self.done += 1
         self.comments += len(outcome.review.comments)
         self.fake = self.fake or outcome.review.fake
-        usage = outcome.review.usage
-        self.calls += usage.calls
-        self.tokens_in += usage.tokens_in
-        self.tokens_out += usage.tokens_out
-        self.seconds += usage.seconds
-        if usage.dollars is not None:
-            self.dollars, self.priced = self.dollars + usage.dollars, True
-        elif usage.calls:
-            self.unpriced = True
+        self.spent.add(outcome.review.usage)
 
     def totals(
         self, systems: tuple[str, ...], skipped: int, failed_before: int, drops: tuple[Drop, ...], seconds: float
@@ -248,13 +302,7 @@ class _Tally:
             skipped=skipped,
             failed_before=failed_before,
             comments=self.comments,
-            cost=Usage(
-                calls=self.calls,
-                tokens_in=self.tokens_in,
-                tokens_out=self.tokens_out,
-                dollars=self.dollars if self.priced and not self.unpriced else None,
-                seconds=round(self.seconds, 3),
-            ),
+            cost=self.spent.usage,
             seconds=round(seconds, 3),
             drops=drops,
             fake=self.fake,
