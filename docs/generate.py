@@ -15,6 +15,7 @@ from reviewbench.cli import _bundle_verify, bundle, calibrate, check, demo, get,
 from reviewbench.cli import list as catalogue_verb
 from reviewbench.cli.main import VERBS, group
 from reviewbench.core.base import Record
+from reviewbench.core.gates import Gate
 from reviewbench.core.plans import Plan
 from reviewbench.core.plugins import PACKAGE, catalogue
 from reviewbench.core.summaries import ComparisonTable, DoctorReport
@@ -32,6 +33,7 @@ RESULTS: dict[str, tuple[str, type[Record]]] = {
     "review": ("one", review.ReviewResult),
     "score": ("one", score.ScoreResult),
     "compare": ("a list of", ComparisonTable),
+    "gate": ("one", Gate),
     "report": ("one", report.ReportResult),
     "agree": ("one", AgreementReport),
     "plan": ("one", Plan),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reviewbench.cli.compare import compare
     from reviewbench.cli.demo import demo
     from reviewbench.cli.doctor import doctor
+    from reviewbench.cli.gate import gate
     from reviewbench.cli.get import get
     from reviewbench.cli.info import info
     from reviewbench.cli.list import list_plugins as list
@@ -34,6 +35,7 @@ __all__ = [
     "compare",
     "demo",
     "doctor",
+    "gate",
     "get",
     "info",
     "list",

@@ -23,6 +23,7 @@ VERBS = {
     "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
     "score": "Measure the reviews of a run and print the leaderboard.",
     "compare": "Compare systems pairwise on the cases they share.",
+    "gate": "Say whether a candidate is not worse than a baseline, for CI.",
     "report": "Write one self-contained HTML report of one or more runs.",
     "agree": "Measure how far raters agree, humans and models in one table.",
     "plan": "Say how many changes, attempts and raters a study takes.",

@@ -1,0 +1,196 @@
+"""`reviewbench gate`: may this candidate replace the baseline?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from reviewbench.analysis.gate import gate as rule
+from reviewbench.analysis.smoke import smoke as pick
+from reviewbench.cli._output import emit, json_option, note, seed_option
+from reviewbench.cli._runs import Measured, read_runs
+from reviewbench.core.errors import UserError
+from reviewbench.core.gates import Gate, GateVerdict, SmokeSet
+from reviewbench.core.plugins import names, short_spec
+
+EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL: 3}
+
+
+def gate(
+    run: str | Path,
+    *,
+    baseline: str | Path | None = None,
+    metric: str = "",
+    margin: float,
+    system: str = "",
+    against: str = "",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Gate:
+    """Whether the system of `run` is at most `margin` worse than that of `baseline`.
+
+    `metric` is a metric spec with the reading after a dot (`hits.f1`, `hits(policy="any").recall`); the reading may
+    be left out, and the metric where the runs were scored with one alone. `system` and `against` name the two where a
+    run holds several; without `baseline` both are systems of `run`.
+    """
+    spec, reading = split_reading(metric)
+    paths = [run] if baseline is None else [run, baseline]
+    measured = _one(read_runs(paths, spec or None))
+    mine = _systems(run, measured, paths)
+    theirs = mine if baseline is None else _systems(baseline, measured, paths)
+    candidate = _chosen(mine, system, "--system", run)
+    if baseline is None and not against:
+        raise UserError(
+            "no baseline given", remedy="name a run with --baseline, or a system of this run with --against"
+        )
+    return rule(
+        measured.scores,
+        measured.cases,
+        measured.metric,
+        candidate=candidate,
+        baseline=_chosen(theirs, against, "--against", baseline or run),
+        margin=margin,
+        reading=reading,
+        dataset=measured.dataset,
+        benchmark=measured.benchmark,
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | None = None) -> SmokeSet:
+    """The `count` cases that told the systems of scored runs apart best; `file` takes their ids, one a line."""
+    spec, reading = split_reading(metric)
+    measured = _one(read_runs(runs, spec or None))
+    found = pick(
+        measured.scores,
+        measured.cases,
+        measured.metric,
+        count=count,
+        reading=reading,
+        dataset=measured.dataset,
+        benchmark=measured.benchmark,
+    )
+    if file is None:
+        return found
+    Path(file).write_text("".join(f"{case.case}\n" for case in found.cases), encoding="utf-8")
+    return found.model_copy(update={"file": str(file)})
+
+
+def split_reading(word: str) -> tuple[str, str]:
+    """`hits.f1` as metric and reading; a dotted path to a class of one's own stays whole."""
+    ends = re.fullmatch(r"(.+\))\.([A-Za-z0-9_.]+)", word, re.DOTALL)
+    if ends:
+        return ends[1], ends[2]
+    name, dot, reading = word.partition(".")
+    return (name, reading) if dot and name in names("metrics") else (word, "")
+
+
+def _one(entries: Sequence[Measured]) -> Measured:
+    if len(entries) > 1:
+        specs = ", ".join(short_spec(entry.metric) for entry in entries)
+        raise UserError("the runs were scored with several metrics", remedy=f"name one with --metric: {specs}")
+    return entries[0]
+
+
+def _systems(path: str | Path, measured: Measured, paths: Sequence[str | Path]) -> dict[str, str]:
+    """The scored systems of one run: their own names, and those that they have among all the runs."""
+    if len(paths) == 1:
+        return {system: system for system in measured.systems}
+    own = _one(read_runs([path], short_spec(measured.metric)))
+    label = Path(path).resolve().name
+    twins = [Path(p).resolve().name for p in paths].count(label) > 1
+    prefix = f"{label}-{1 + list(paths).index(path)}" if twins else label
+    return {s: f"{prefix}:{s}" if f"{prefix}:{s}" in measured.systems else s for s in own.systems}
+
+
+def _chosen(systems: dict[str, str], wanted: str, option: str, run: str | Path) -> str:
+    if wanted:
+        if wanted not in systems:
+            raise UserError(f"{run} holds no scored system {wanted!r}", remedy=f"there are: {', '.join(systems)}")
+        return systems[wanted]
+    if len(systems) != 1:
+        raise UserError(f"{run} holds {len(systems)} systems", remedy=f"name one with {option}: {', '.join(systems)}")
+    return next(iter(systems.values()))
+
+
+@click.command("gate")
+@click.argument("run", type=click.Path(exists=True, file_okay=False))
+@click.option("--baseline", type=click.Path(exists=True, file_okay=False), help="The run to hold it against.")
+@click.option("--metric", default="", help="Metric and reading, such as hits.f1 (default: the metric of the runs).")
+@click.option("--margin", type=float, help="How much worse would still be fine, in the reading's unit.")
+@click.option("--system", default="", help="The candidate, where RUN holds several systems.")
+@click.option("--against", default="", help="The baseline system, where its run holds several.")
+@click.option("--markdown", type=click.Path(dir_okay=False), help="Write the verdict for a pull request.")
+@click.option("--junit", type=click.Path(dir_okay=False), help="Write the verdict as JUnit XML.")
+@click.option("--smoke", "count", type=click.IntRange(min=1), help="Pick the cases that separate best, and stop.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="With --smoke: write the case ids here.")
+@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@seed_option
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    run: str,
+    baseline: str | None,
+    metric: str,
+    margin: float | None,
+    system: str,
+    against: str,
+    markdown: str | None,
+    junit: str | None,
+    count: int | None,
+    output: str | None,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Say whether the system of RUN is not worse than a baseline.
+
+    Exit code 0: not worse by more than the margin. 1: worse. 3: cannot tell. Both runs must be scored.
+    """
+    if count is not None:
+        _smoke([run] if baseline is None else [run, baseline], count, metric, output, as_json)
+        return
+    if margin is None:
+        raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
+    found = gate(
+        run,
+        baseline=baseline,
+        metric=metric,
+        margin=margin,
+        system=system,
+        against=against,
+        resamples=resamples,
+        seed=seed,
+    )
+
+    def show() -> object:
+        from reviewbench.views import gate_tables
+
+        return gate_tables.gate(found)
+
+    from reviewbench.views import gate_files
+
+    if markdown:
+        Path(markdown).write_text(gate_files.markdown(found), encoding="utf-8")
+    if junit:
+        Path(junit).write_bytes(gate_files.junit(found))
+    emit(found, as_json, show)
+    context.exit(EXIT[found.verdict])
+
+
+def _smoke(runs: Sequence[str], count: int, metric: str, output: str | None, as_json: bool) -> None:
+    found = smoke(*runs, count=count, metric=metric, file=output)
+
+    def show() -> object:
+        from reviewbench.views import gate_tables
+
+        return gate_tables.smoke(found)
+
+    emit(found, as_json, show)
+    if output:
+        note(f"next: reviewbench review DATASET REVIEWER -o RUN --only case=@{output}")

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis_toys import BENCHMARK, Errors, Mean, Micro, failed, make_cases, mean_scores, micro_scores, score
+from reviewbench.analysis.bag import Numbers
+from reviewbench.analysis.gate import expanded_level, gate
+from reviewbench.core.errors import UserError
+from reviewbench.core.gates import Gate, GateVerdict
+from reviewbench.core.protocols import Metric
+from reviewbench.core.records import Case
+from reviewbench.core.results import Score
+
+
+def ruled(scores: list[Score], cases: list[Case], metric: Metric | None = None, **more: object) -> Gate:
+    settings = {"margin": 0.05, "resamples": 2000, "candidate": "new", "baseline": "old", **more}
+    return gate(scores, cases, metric or Mean(), dataset="toys", benchmark=BENCHMARK, **settings)  # type: ignore[arg-type]
+
+
+def pair(new: Numbers, old: Numbers, metric: Metric | None = None) -> tuple[list[Score], list[Case]]:
+    cases = make_cases(len(new))
+    return [*mean_scores("new", cases, new, metric), *mean_scores("old", cases, old, metric)], cases
+
+
+@pytest.mark.parametrize(
+    ("shift", "noise", "verdict"),
+    [
+        (0.0, 0.03, "not worse"),
+        (0.2, 0.03, "not worse"),
+        (-0.02, 0.03, "not worse"),
+        (-0.2, 0.03, "worse"),
+        (-0.05, 0.03, "worse"),
+        (-0.02, 0.3, "cannot tell"),
+        (0.02, 0.5, "cannot tell"),
+    ],
+)
+def test_the_verdict_follows_the_interval(shift: float, noise: float, verdict: str) -> None:
+    rng = np.random.default_rng(7)
+    old = rng.uniform(0.3, 0.7, 60)
+    new = old + shift + rng.normal(0, noise, 60)
+    new -= (new - old).mean() - shift
+    found = ruled(*pair(new, old))
+    assert found.verdict == verdict
+    assert found.difference == pytest.approx(shift)
+
+
+def test_a_difference_within_the_margin_that_is_surely_there_is_named() -> None:
+    old = np.linspace(0.3, 0.7, 60)
+    found = ruled(*pair(old - np.where(np.arange(60) % 2, 0.019, 0.021), old))
+    assert found.verdict is GateVerdict.NOT_WORSE
+    assert "a little worse" in found.reason
+
+
+def test_where_less_is_better_more_is_worse() -> None:
+    old = np.linspace(0.3, 0.7, 40)
+    scores, cases = pair(old + 0.2, old, Errors())
+    assert ruled(scores, cases, Errors()).verdict is GateVerdict.WORSE
+    scores, cases = pair(old - 0.2, old, Errors())
+    found = ruled(scores, cases, Errors())
+    assert found.verdict is GateVerdict.NOT_WORSE
+    assert found.count("won") == 40
+
+
+def test_identical_reviews_are_not_worse_even_without_a_margin() -> None:
+    old = np.linspace(0.3, 0.7, 30)
+    found = ruled(*pair(old, old), margin=0.0)
+    assert (found.verdict, found.count("tied")) == (GateVerdict.NOT_WORSE, 30)
+
+
+def test_failures_of_the_candidate_alone_cannot_hide_a_loss() -> None:
+    cases = make_cases(40)
+    scores = [*mean_scores("old", cases, [0.9] * 40), *mean_scores("new", cases[:30], [0.92] * 30)]
+    scores += [failed(Mean(), "new", case) for case in cases[30:]]
+    found = ruled(scores, cases)
+    assert (found.verdict, found.failed) == (GateVerdict.CANNOT_TELL, 10)
+    assert found.low_if_worst is not None
+    assert found.low_if_worst < -0.05
+    few = [*mean_scores("old", cases, [0.5] * 40), *mean_scores("new", cases[1:], [0.9] * 39)]
+    few.append(failed(Mean(), "new", cases[0]))
+    assert ruled(few, cases).verdict is GateVerdict.NOT_WORSE
+
+
+def test_cases_won_and_lost_add_up_and_clean_ones_count() -> None:
+    cases = make_cases(4)
+    old = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 0], [2, 1, 0]], dtype=float)
+    new = np.array([[2, 0, 0], [0, 1, 1], [0, 1, 0], [2, 1, 0]], dtype=float)
+    found = ruled([*micro_scores("new", cases, new), *micro_scores("old", cases, old)], cases, Micro(), reading="f1")
+    assert {c.case: c.outcome for c in found.cases} == {
+        "case-00000": "won",
+        "case-00001": "lost",
+        "case-00002": "lost",  # one false comment on a change with nothing to find
+        "case-00003": "tied",
+    }
+    assert found.candidate_value == pytest.approx(2 * 4 / (2 * 4 + 3 + 1))
+    assert found.candidate_value is not None
+    by_hand = found.candidate_value - 2 * 4 / (2 * 4 + 2 + 1)
+    assert next(c.gain for c in found.cases if c.case == "case-00002") == pytest.approx(by_hand)
+
+
+def test_a_case_on_which_attempts_contradict_each_other_is_unstable() -> None:
+    cases = make_cases(3)
+    old = mean_scores("old", cases, [0.5, 0.5, 0.5])
+    table = {1: [0.9, 0.9, 0.2], 2: [0.2, 0.8, 0.1]}
+    new = [
+        score(Mean(), "new", case, {"value": value}, attempt=attempt)
+        for attempt, values in table.items()
+        for case, value in zip(cases, values, strict=True)
+    ]
+    found = ruled([*new, *old], cases)
+    assert {c.case: (c.outcome, c.unstable) for c in found.cases} == {
+        "case-00000": ("won", True),
+        "case-00001": ("won", False),
+        "case-00002": ("lost", False),
+    }
+    assert (found.unstable, found.attempts) == (1, (2, 1))
+
+
+def test_what_cannot_be_gated_is_refused_or_said() -> None:
+    scores, cases = pair(np.array([0.5, 0.6, 0.7]), np.array([0.5, 0.6, 0.7]))
+    with pytest.raises(UserError, match=r"a margin of -0\.1 is below 0"):
+        ruled(scores, cases, margin=-0.1)
+    with pytest.raises(UserError, match="the same system"):
+        ruled(scores, cases, candidate="old")
+    with pytest.raises(UserError, match="no reading is called 'f9'"):
+        ruled(scores, cases, reading="f9")
+    with pytest.raises(UserError, match="no system is called 'newer'"):
+        ruled(scores, cases, candidate="newer")
+    alone = ruled([s for s in scores if s.case == "case-00000"], cases)
+    assert (alone.verdict, alone.low) == (GateVerdict.CANNOT_TELL, None)
+    assert "1 of 3 cases were scored for both" in " ".join(alone.warnings)
+
+
+def test_systems_on_different_cases_cannot_be_told() -> None:
+    cases = make_cases(4)
+    found = ruled([*mean_scores("new", cases[:2], [1, 1]), *mean_scores("old", cases[2:], [1, 1])], cases)
+    assert (found.verdict, found.n, found.difference) == (GateVerdict.CANNOT_TELL, 0, None)
+
+
+@given(st.integers(2, 5000))
+def test_the_expanded_level_is_wider_and_tends_to_the_asked_one(clusters: int) -> None:
+    level = expanded_level(0.95, clusters)
+    assert 0.95 < level <= 1
+    assert clusters < 1000 or level < 0.951
+
+
+@pytest.mark.parametrize("n", [15, 40])
+def test_a_candidate_that_is_just_too_bad_passes_as_rarely_as_promised(n: int) -> None:
+    """At a true difference of -margin, "not worse" should come out in 2.5% of the studies; in 600, at most 5%."""
+    rng = np.random.default_rng(n)
+    passed = worse_when_equal = 0
+    for _ in range(600):
+        old = rng.uniform(0, 1, n)
+        noise = rng.normal(0, 0.2, n)
+        passed += ruled(*pair(old - 0.1 + noise, old), margin=0.1, resamples=400).verdict is GateVerdict.NOT_WORSE
+        worse_when_equal += ruled(*pair(old + noise, old), margin=0.0, resamples=400).verdict is GateVerdict.WORSE
+    assert passed / 600 <= 0.05
+    assert worse_when_equal / 600 <= 0.05
+
+
+def test_more_cases_are_asked_for_by_the_width_of_the_interval() -> None:
+    rng = np.random.default_rng(3)
+    old = rng.uniform(0, 1, 30)
+    found = ruled(*pair(old + rng.normal(0, 0.3, 30), old), margin=0.05)
+    assert found.verdict is GateVerdict.CANNOT_TELL
+    assert found.needed is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.difference is not None
+    half = (found.high - found.low) / 2
+    reach = found.difference + 0.05 if found.difference > -0.05 else -found.difference
+    assert found.needed == pytest.approx(30 * (half / reach) ** 2, abs=1)
