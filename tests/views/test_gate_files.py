@@ -56,7 +56,7 @@ def shown(gate: Gate) -> str:
 
 def test_the_terminal_says_verdict_figures_and_cases() -> None:
     text = shown(found())
-    assert "WORSE: worse than the baseline by more than .020 in F1" in text
+    assert "WORSE: worse than the baseline in F1 (margin .020)" in text
     assert "-.09 [-.15, -.03]" in text
     assert "1 won, 1 lost, 0 tied, 1 undefined, 1 unstable across attempts" in text
     assert "-.060" in text

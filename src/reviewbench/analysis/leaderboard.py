@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from reviewbench.analysis.bootstrap import Resampler, cluster_cases
+from reviewbench.analysis.cuts import parse_cut, sides
 from reviewbench.analysis.panel import broken_identities, lay_out, merge_pins
 from reviewbench.analysis.summary import Summariser, View, rank
 from reviewbench.core.base import Fact
@@ -32,7 +33,7 @@ def leaderboard(
 ) -> Leaderboard:
     """Summarise the scores of one metric on one benchmark, best system first.
 
-    `slices` are facts of the cases, `repo`, or facets of the scores. Each system is measured on its own scored
+    `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, or facets of the scores. Each system is measured on its own scored
     cases; where coverage differs, `on_common` repeats the rows on the cases that all were scored on. Intervals are
     percentile bootstrap intervals at `level`, the same draws for all systems. Raises UserError for scores of
     several metrics or benchmarks, and for an unknown slice.
@@ -117,9 +118,11 @@ def _slice(work: Summariser, name: str, value: str, view: View, order: Sequence[
 
 
 def fact_values(cases: Sequence[Case], name: str) -> list[Fact | None] | None:
-    """Each case's value of a fact (or its repository), None where a case does not state it; None if no case does."""
+    """Each case's value of a fact (its repository, its side of a cut), None where a case does not state it; None if no case does."""
     if name == "repo":
         return [case.change.repo for case in cases]
+    if (cut := parse_cut(name)) is not None:
+        return sides(cases, cut)
     values = [case.facts.get(name) for case in cases]
     return values if any(value is not None for value in values) else None
 

@@ -26,13 +26,14 @@ def gate(found: Gate) -> RenderableType:
 def headline(found: Gate) -> str:
     """One line: the verdict, the reading and the margin."""
     fake = " (fake)" if found.fake else ""
-    what = {
-        GateVerdict.NOT_WORSE: "not worse than the baseline",
-        GateVerdict.WORSE: "worse than the baseline",
-        GateVerdict.CANNOT_TELL: "cannot tell whether it is worse than the baseline",
-    }[found.verdict]
     margin = figures.number(found.margin, found.unit, 3 if found.margin < 0.1 else 2)
-    return f"{found.verdict.upper()}{fake}: {what} by more than {margin} in {figures.label(found.reading)}"
+    by = f"by more than {margin} in {figures.label(found.reading)}"
+    what = {
+        GateVerdict.NOT_WORSE: f"not worse than the baseline {by}",
+        GateVerdict.WORSE: f"worse than the baseline in {figures.label(found.reading)} (margin {margin})",
+        GateVerdict.CANNOT_TELL: f"cannot tell whether it is worse than the baseline {by}",
+    }[found.verdict]
+    return f"{found.verdict.upper()}{fake}: {what}"
 
 
 def difference(found: Gate) -> str:
