@@ -14,7 +14,7 @@ from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError, hide_secrets
 from reviewbench.core.labels import Label
 from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import Bounds, Drop, Failed, Failure, FailureKind, Matching, Parts, Verdict
+from reviewbench.core.results import Bounds, Drop, Failed, Failure, FailureKind, Matching, Parts, Verdict, Vote
 from reviewbench.core.validity import Scale
 
 if TYPE_CHECKING:
@@ -287,11 +287,12 @@ class Bag(Protocol):
 
 
 class Measured(Record):
-    """What `Metric.parts` returns when the metric applies."""
+    """What `Metric.parts` returns when the metric applies. `votes`: the answers behind it, apart from its matching."""
 
     parts: Parts
     facets: Mapping[str, Mapping[str, Parts]] = Field(default_factory=dict)
     matching: Matching | None = None
+    votes: tuple[Vote, ...] = ()
     fake: bool = False
 
 

@@ -176,6 +176,7 @@ class Score(Record):
     subsets of a case that can be sliced by (`category` -> `security` -> parts). `pins` name what the metric rests
     on beyond its signature (judge weights, library versions). `of` is the outcome that was measured, by the first 16
     hex digits of the SHA-256 of its line: a review that was changed since is not the one that this score is about.
+    `votes` are the answers behind a grade: the model, its trial, and the raw answer as the reason.
     """
 
     case: Id
@@ -189,6 +190,7 @@ class Score(Record):
     reason: str = ""
     bounds: Bounds | None = None
     matching: Matching | None = None
+    votes: tuple[Vote, ...] = ()
     pins: Mapping[str, str] = Field(default_factory=dict)
     usage: Usage = Usage()
     fake: bool = False

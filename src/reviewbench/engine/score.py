@@ -322,6 +322,7 @@ class _Desk:
                 "parts": value.parts,
                 "facets": value.facets,
                 "matching": value.matching,
+                "votes": value.votes,
                 "fake": blank.fake or value.fake,
             }
         )
