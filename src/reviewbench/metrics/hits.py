@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from reviewbench.core.findings import findings, groups_of
-from reviewbench.core.plugins import load
+from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Bag, Judge, Measured, Metric
 from reviewbench.core.records import Anchoring, Case, Comment, Review, Task
-from reviewbench.core.results import NOT_STATED, Bounds, CommentState, Failure, Matching, Verdict
+from reviewbench.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
+from reviewbench.judges._asking import NOT_ASKED, Asking
+from reviewbench.judges._loading import judge_of
 from reviewbench.metrics import _matching
 from reviewbench.repo.diffs import hunk_count
 
@@ -28,16 +30,12 @@ if TYPE_CHECKING:
 Table = Sequence[Sequence[Verdict | None]]
 
 
-@lru_cache(maxsize=16)
-def _judge(spec: str) -> Judge:
-    return load(Judge, spec)
-
-
 @dataclass(frozen=True)
 class Hits(Metric):
     """The matching of comments to references, read in several ways.
 
-    `judge` says whether two comments raise the same thing (a judge spec). `policy`: "optimal" one-to-one, "greedy"
+    `judge` says whether two comments raise the same thing: a judge spec, or a chat model's, which is short for
+    `same_concern(model=...)`. `policy`: "optimal" one-to-one, "greedy"
     strongest pair first, "any" many-to-many. `variant` reproduces a published matcher with its quirks: "aacr" (and
     "aacr_ids", the same with the missing ids put right), "martian". `location`: "hint" lets the text decide,
     weighs in that a comment stands on the reference's lines, and asks for a sure judge across files; "gate" also
@@ -78,11 +76,22 @@ class Hits(Metric):
     @property
     def estimate_note(self) -> str:
         """The judge's label, such as "offline estimate"."""
-        return "" if self.location == "only" else _judge(self.judge).estimate
+        return "" if self.location == "only" else self._judge.estimate
+
+    @property
+    def _judge(self) -> Judge:
+        return judge_of(self.judge)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those that the judge asks."""
+        return () if self.location == "only" else self._judge.models
 
     def pins(self) -> Mapping[str, str]:
-        """What the judge rests on."""
-        return {} if self.location == "only" else _judge(self.judge).pins()
+        """What the judge rests on; of one that asks a model, its whole spec too."""
+        if self.location == "only":
+            return {}
+        return {**({"judge": signature(self._judge)} if self.models else {}), **self._judge.pins()}
 
     @property
     def joint(self) -> bool:
@@ -92,7 +101,7 @@ class Hits(Metric):
     @property
     def reads_labels(self) -> bool:
         """With recorded verdicts, which are labels."""
-        return self.location != "only" and _judge(self.judge).reads_labels
+        return self.location != "only" and self._judge.reads_labels
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """Counts of one review against one case. See `combine` for what is made of them."""
@@ -105,27 +114,30 @@ class Hits(Metric):
             yield from super().parts_many(items)
             return
         refined = self._refined_tables(items)
-        for i, (case, review) in enumerate(items):
-            reason = self._not_applicable(case)
-            yield reason or self.guarded(partial(self._measure, case, review, refined[i]))
+        for (case, review), table in zip(items, refined, strict=True):
+            if isinstance(table, str | Failure):
+                yield table
+            else:
+                yield self.guarded(partial(self._measure, case, review, table))
 
-    def _refined_tables(self, items: Sequence[tuple[Case, Review]]) -> list[Table]:
-        """Each review's table after a look at the others' on its case.
+    def _refined_tables(self, items: Sequence[tuple[Case, Review]]) -> list[Table | str | Failure]:
+        """Each review's table after a look at the others' on its case, or why there is none.
 
         Attempts go together by number; who made fewer stands in the others with the first, so that no attempt is
         judged in less company.
         """
-        first: list[Table] = [self._table(case, review) for case, review in items]
-        refined = list(first)
+        refined = [self._table_or_reason(case, review) for case, review in items]
+        first = {i: table for i, table in enumerate(refined) if not isinstance(table, str | Failure)}
         by_case: dict[str, dict[str, dict[int, int]]] = {}
-        for i, (case, review) in enumerate(items):
+        for i in first:
+            case, review = items[i]
             by_case.setdefault(case.id, {}).setdefault(review.system, {})[review.attempt] = i
         for systems in by_case.values():
             for attempt in sorted({attempt for own in systems.values() for attempt in own}):
                 here = {system: own.get(attempt, own[min(own)]) for system, own in systems.items()}
                 case = items[next(iter(here.values()))][0]
                 tables = {system: first[i] for system, i in here.items()}
-                after = _judge(self.judge).refine(case, tables, {system: items[i][1] for system, i in here.items()})
+                after = self._judge.refine(case, tables, {system: items[i][1] for system, i in here.items()})
                 for system, i in here.items():
                     if attempt in systems[system]:
                         refined[i] = after[system]
@@ -138,14 +150,24 @@ class Hits(Metric):
             return "no references, and not known to be clean"
         return ""
 
+    def _table_or_reason(self, case: Case, review: Review) -> Table | str | Failure:
+        if reason := self._not_applicable(case):
+            return reason
+        try:
+            return self._table(case, review)
+        except Failed as error:
+            if error.stops:
+                raise
+            return error.failure
+
     def _table(self, case: Case, review: Review) -> Table:
         known = _matching.known_comments(case)
         if self.location == "only":
             return [[None] * len(known) for _ in review.comments]
-        return _judge(self.judge).judge(case, review.comments, known, review)
+        return self._judge.judge(case, review.comments, known, review)
 
     def _rules(self) -> _matching.Rules:
-        judge = _judge(self.judge)
+        judge = self._judge
         return _matching.Rules(
             policy=self.policy,
             variant=self.variant,
@@ -163,11 +185,20 @@ class Hits(Metric):
             return "the judge has no verdict on this review"
         matching = _matching.match(case, review, table, self._rules())
         return Measured(
-            parts=self._counts(case, review, matching),
+            parts={**self._counts(case, review, matching), **self._questions(cells)},
             facets=self._facets(case, review, matching),
             matching=matching,
             fake=review.fake,
         )
+
+    def _questions(self, cells: Sequence[Verdict | None]) -> dict[str, float]:
+        """How many pairs there were to ask about, and on how many the judge asked; of a judge that asks."""
+        judge = self._judge
+        if self.location == "only" or not isinstance(judge, Asking):
+            return {}
+        said = [verdict for verdict in cells if verdict is not None]
+        open_to_it = len(cells) - sum(verdict.reason.startswith(NOT_ASKED) for verdict in said)
+        return {"pairs": open_to_it, "asked": sum(judge.was_asked(verdict) for verdict in said)}
 
     @property
     def _counted(self) -> frozenset[CommentState]:
@@ -216,7 +247,8 @@ class Hits(Metric):
 
         precision = right / said (matched / (matched + false)); recall = hit / references; noise = false / comments;
         soft_* use sums of probabilities: over the findings for recall, over the comments (each for one finding) for
-        precision. line_* look at lines alone, one-to-one.
+        precision. line_* look at lines alone, one-to-one. asked: the share of the pairs that a judge which asks a
+        model, or a second judge, asked about; what the location rule excludes is no pair to ask about.
         """
         total, ratio = bag.total, bag.ratio
         readings = {
@@ -238,6 +270,8 @@ class Hits(Metric):
         readings["f1"] = _f(bag, "right", "hit")
         readings["soft_f1"] = _f(bag, "soft_right", "soft_hit")
         readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
+        if "pairs" in bag.names:
+            readings["asked"] = ratio(total("asked"), total("pairs"))
         if self.beta != 1.0:
             readings[f"f{self.beta:g}"] = _f(bag, "right", "hit", self.beta)
         return readings

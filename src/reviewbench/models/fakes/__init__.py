@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from reviewbench.models.fakes import golden, points_extract, points_hit, same_concern
 from reviewbench.models.messages import Request
 
 
@@ -16,4 +17,9 @@ class Rule(NamedTuple):
     reply: Callable[[Request], str]
 
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (
+    Rule("same_concern", same_concern.OPENING, same_concern.reply),
+    Rule("golden", golden.OPENING, golden.reply),
+    Rule("points_extract", points_extract.OPENING, points_extract.reply),
+    Rule("points_hit", points_hit.OPENING, points_hit.reply),
+)

@@ -1,0 +1,19 @@
+"""From the words that name a judge to the judge: a judge's spec, or a chat model's spec, short for `same_concern`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from reviewbench.core.plugins import load
+from reviewbench.core.protocols import Judge
+from reviewbench.models.model_spec import is_model
+
+
+@lru_cache(maxsize=64)
+def judge_of(spec: str) -> Judge:
+    """The judge that `spec` names; `openai:gpt-5` is `same_concern(model="openai:gpt-5")`."""
+    if is_model(spec.strip()):
+        from reviewbench.judges.same_concern import SameConcern
+
+        return SameConcern(model=spec.strip())
+    return load(Judge, spec)
