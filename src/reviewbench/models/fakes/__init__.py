@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reviewbench.models.fakes import golden, points_extract, points_hit, same_concern
+from reviewbench.models.fakes import golden, points_extract, points_hit, review, same_concern
 from reviewbench.models.messages import Request
 
 
@@ -18,6 +18,7 @@ class Rule(NamedTuple):
 
 
 RULES: tuple[Rule, ...] = (
+    Rule("review", review.OPENING, review.reply),
     Rule("same_concern", same_concern.OPENING, same_concern.reply),
     Rule("golden", golden.OPENING, golden.reply),
     Rule("points_extract", points_extract.OPENING, points_extract.reply),
