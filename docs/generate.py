@@ -11,7 +11,20 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter
 
-from reviewbench.cli import _bundle_verify, bundle, calibrate, check, demo, get, info, report, review, score, validate
+from reviewbench.cli import (
+    _bundle_verify,
+    bundle,
+    calibrate,
+    check,
+    demo,
+    fake_server,
+    get,
+    info,
+    report,
+    review,
+    score,
+    validate,
+)
 from reviewbench.cli import list as catalogue_verb
 from reviewbench.cli.main import VERBS, group
 from reviewbench.core.base import Record
@@ -42,6 +55,7 @@ RESULTS: dict[str, tuple[str, type[Record]]] = {
     "bundle": ("one", bundle.BundleResult),
     "bundle verify": ("one", _bundle_verify.VerifyResult),
     "doctor": ("one", DoctorReport),
+    "fake-server": ("one", fake_server.FakeServerResult),
 }
 JSON_HEAD = """# What --json prints
 

@@ -30,6 +30,7 @@ VERBS = {
     "validate": "Hold metrics against what people said of recorded reviews.",
     "calibrate": "Make several metrics into one grade, fitted to human labels.",
     "bundle": "Pack runs and their tables into one archive that recomputes every number, or check one.",
+    "fake-server": "Serve the fake model on this machine, to try everything offline.",
     "doctor": "Probe whether a benchmark and a metric can be trusted.",
 }
 

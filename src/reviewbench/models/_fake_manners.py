@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
@@ -44,7 +44,13 @@ def manner_of(model: str) -> Manner:
     manner = MANNERS.get(found[1]) if found else None
     if found is None or manner is None:
         return MANNERS["rules"]
-    return manner if found[2] is None else Manner(manner.name, manner.about, int(found[2]), manner.stray)
+    return manner if found[2] is None else replace(manner, number=int(found[2]))
+
+
+def is_manner(model: str) -> bool:
+    """Whether a model's name asks for a manner, `rules` among them."""
+    found = _NAME.fullmatch(model.lower())
+    return found is not None and found[1] in MANNERS
 
 
 def contradict(text: str) -> str:

@@ -27,6 +27,7 @@ from typing import Any
 from reviewbench.core.errors import UserError
 from reviewbench.models._fake_faults import read_faults
 from reviewbench.models._fake_http import Connection
+from reviewbench.models._fake_manners import MANNERS, is_manner
 from reviewbench.models._fake_service import FakeService, Latency, SeenRequest, digest_of
 
 __all__ = ["FakeServer", "digest_of", "read_latency", "serve"]
@@ -210,6 +211,8 @@ class FakeServer:
 
 
 def _service(fail: str, latency: str, seed: int, model: str, key: str | None) -> FakeService:
+    if model and not is_manner(model):
+        raise UserError(f"the fake model knows no manner {model!r}", remedy=f"there are: {', '.join(MANNERS)}")
     return FakeService(read_latency(latency), read_faults(fail, seed), model, key)
 
 
