@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reviewbench.models.fakes import golden, points_extract, points_hit, review, same_concern
+from reviewbench.models.fakes import golden, grade, points_extract, points_hit, relevance, review, same_concern
 from reviewbench.models.messages import Request
 
 
@@ -23,4 +23,6 @@ RULES: tuple[Rule, ...] = (
     Rule("golden", golden.OPENING, golden.reply),
     Rule("points_extract", points_extract.OPENING, points_extract.reply),
     Rule("points_hit", points_hit.OPENING, points_hit.reply),
+    Rule("grade", grade.OPENING, grade.reply),
+    Rule("relevance", relevance.OPENING, relevance.reply),
 )
