@@ -1,16 +1,64 @@
-"""Where answers are kept: the cache on disk, the record that is replayed, or nothing."""
+"""Where answers are kept: the cache on disk, the record that is replayed, or nothing.
+
+The cache is one SQLite file, `chat.sqlite`, beside that of the vectors (see `_vector_cache.cache_home`). Any number of
+threads and processes may use it. It holds whole calls: requests with the code under review in them, and answers. An
+answer costs money, so trouble with it is an error that says what to do, and never a second call in silence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import os
+import queue
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from reviewbench.models.messages import Call
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.parsing import parse_record
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.models._vector_cache import cache_home
+from reviewbench.models.messages import Answer, Call
+
+NAME = "chat.sqlite"
+SCHEMA = 1
+ELSEWHERE = "set REVIEWBENCH_CACHE to another folder, or ask without a cache (--no-cache)"
+_WAIT = 30.0  # seconds for another process to finish writing
+_TABLE = """
+CREATE TABLE IF NOT EXISTS calls (
+    key BLOB PRIMARY KEY, model TEXT NOT NULL, made REAL NOT NULL, tokens_in INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL, dollars REAL, call BLOB NOT NULL
+)
+"""
+_INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+class Reused:
+    """What answers that were there already would have cost: their number, tokens and dollars (None: some unknown)."""
+
+    def __init__(self) -> None:
+        self.calls = self.tokens_in = self.tokens_out = self.unpriced = 0
+        self.dollars = 0.0
+
+    def add(self, answer: Answer) -> None:
+        """One more answer that was there."""
+        self.calls += 1
+        self.tokens_in += answer.usage.tokens_in
+        self.tokens_out += answer.usage.tokens_out
+        self.unpriced += answer.usage.dollars is None
+        self.dollars += answer.usage.dollars or 0.0
 
 
 class CallStore(Protocol):
     """Looked up before a call, written after it and before anybody sees the answer."""
+
+    @property
+    def reused(self) -> Reused:
+        """What `get` found so far."""
 
     def get(self, key: str) -> Call | None:
         """The call under a key. Raises Failed where only recorded calls may answer and this one is not among them."""
@@ -29,11 +77,15 @@ class Memory:
     """Keeps calls as long as the process runs."""
 
     def __init__(self) -> None:
+        self.reused = Reused()
         self._calls: dict[str, Call] = {}
 
     def get(self, key: str) -> Call | None:
         """See `CallStore.get`."""
-        return self._calls.get(key)
+        call = self._calls.get(key)
+        if call is not None:
+            self.reused.add(call.answer)
+        return call
 
     async def put(self, call: Call) -> None:
         """See `CallStore.put`."""
@@ -48,6 +100,302 @@ class Memory:
         """See `CallStore.close`."""
 
 
+class Rehearsed(Memory):
+    """Finds what the cache holds, and keeps nothing of what the fake model makes up."""
+
+    def __init__(self, cache: CallCache) -> None:
+        super().__init__()
+        self._cache = cache
+
+    def get(self, key: str) -> Call | None:
+        """See `CallStore.get`."""
+        found = super().get(key)
+        if found is None and self._cache.file.exists():
+            found = self._cache.get(key)
+            if found is not None:
+                self.reused.add(found.answer)
+        return found
+
+    def close(self) -> None:
+        """See `CallStore.close`."""
+        self._cache.close()
+
+
+class _Put(NamedTuple):
+    row: Call
+    loop: asyncio.AbstractEventLoop
+    done: asyncio.Future[None]
+
+
+class _Forget(NamedTuple):
+    keys: tuple[str, ...]
+
+
+class CallCache:
+    """The calls in one file. Reading never waits for writers; one thread writes, many answers in one transaction.
+
+    Nothing is opened before the first use. Raises UserError for a file that is broken, locked or not to be written.
+    """
+
+    def __init__(self, file: Path, wait: float = _WAIT) -> None:
+        self.file, self._wait = file, wait
+        self.reused = Reused()
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._reading: sqlite3.Connection | None = None
+        self._writer: threading.Thread | None = None
+        self._jobs: queue.SimpleQueue[_Put | _Forget | None] = queue.SimpleQueue()
+        self._gone: set[str] = set()  # forgotten, and perhaps not yet deleted
+
+    def get(self, key: str) -> Call | None:
+        """See `CallStore.get`."""
+        with self._lock:
+            if os.getpid() != self._process:  # a fork must not use its parent's connections
+                self._process = os.getpid()
+                self._begin()
+            if key in self._gone:
+                return None
+            try:
+                if self._reading is None:
+                    self._reading = open_file(self.file, self._wait)
+                row = self._reading.execute("SELECT call FROM calls WHERE key = ?", (_key(key),)).fetchone()
+            except sqlite3.Error as error:
+                raise trouble(self.file, error) from None
+        if row is None:
+            return None
+        call = unpack(row[0], self.file)
+        self.reused.add(call.answer)
+        return call
+
+    async def put(self, call: Call) -> None:
+        """See `CallStore.put`."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        self._hand_over(_Put(call, loop, done))
+        await done
+        self._gone.discard(call.key)
+
+    def forget(self, keys: Sequence[str]) -> None:
+        """See `CallStore.forget`."""
+        self._gone.update(keys)
+        self._hand_over(_Forget(tuple(keys)))
+
+    def close(self) -> None:
+        """See `CallStore.close`. What was handed over is written first."""
+        with self._lock:
+            writer, reading = self._writer, self._reading
+            self._writer = self._reading = None
+        if writer is not None and self._process == os.getpid():
+            self._jobs.put(None)
+            writer.join()
+        if reading is not None:
+            reading.close()
+
+    def _hand_over(self, job: _Put | _Forget) -> None:
+        with self._lock:
+            if self._writer is None:
+                self._writer = threading.Thread(target=_write, args=(self.file, self._wait, self._jobs), daemon=True)
+                self._writer.start()
+        self._jobs.put(job)
+
+
 def open_call_cache(cache: bool, replay: Path | None, rehearsal: bool) -> CallStore:
     """The store that the settings of a door ask for."""
-    return Memory()
+    if replay is not None:
+        from reviewbench.models._recorded_calls import Replay
+
+        return Replay(replay)
+    file = cache_file() if cache else None
+    if file is None:
+        return Memory()
+    found = CallCache(file)
+    return Rehearsed(found) if rehearsal else found
+
+
+def cache_file() -> Path | None:
+    """Where the cache lies, None where it is turned off."""
+    home = cache_home()
+    return None if home is None else home / NAME
+
+
+# --- the writer ----------------------------------------------------------------------------------------------------
+
+
+def _write(file: Path, wait: float, jobs: queue.SimpleQueue[_Put | _Forget | None]) -> None:
+    """The writer's thread: what waits is written in one transaction, and its callers are told after the commit."""
+    connection: sqlite3.Connection | None = None
+    last = False
+    while not last:
+        batch = [jobs.get()]
+        while not jobs.empty():
+            batch.append(jobs.get())
+        last = None in batch
+        work = [job for job in batch if job is not None]
+        if not work:
+            continue
+        problem: BaseException | None = None
+        try:
+            if connection is None:
+                connection = open_file(file, wait)
+            rows, refused = _rows(work)
+            _commit(connection, rows)
+        except sqlite3.Error as error:
+            problem, refused = trouble(file, error), {}
+        except Exception as error:  # the thread must live, and its callers must hear of it
+            problem, refused = error, {}
+        _tell(work, problem, refused)
+    if connection is not None:
+        connection.close()
+
+
+def _rows(work: Sequence[_Put | _Forget]) -> tuple[list[tuple[object, ...] | _Forget], dict[int, Failed]]:
+    """The rows to write, in order, and by position the calls that no file can carry."""
+    rows: list[tuple[object, ...] | _Forget] = []
+    refused: dict[int, Failed] = {}
+    for at, job in enumerate(work):
+        if isinstance(job, _Forget):
+            rows.append(job)
+            continue
+        try:
+            rows.append(_row(job.row))
+        except ValueError as error:  # pydantic's serialisation errors are ValueErrors
+            refused[at] = Failed(
+                FailureKind.UNREADABLE,
+                f"{job.row.model} answered with characters that no file can carry ({error})",
+                raw=job.row.answer.text.encode("utf-8", "replace").decode(),
+            )
+    return rows, refused
+
+
+def _row(call: Call) -> tuple[object, ...]:
+    usage = call.answer.usage
+    packed = zlib.compress(call.to_line(), 1)
+    return (_key(call.key), call.model, time.time(), usage.tokens_in, usage.tokens_out, usage.dollars, packed)
+
+
+def _commit(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...] | _Forget]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for row in rows:
+            if isinstance(row, _Forget):
+                connection.executemany("DELETE FROM calls WHERE key = ?", [(_key(key),) for key in row.keys])
+            else:
+                connection.execute(_INSERT, row)
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _tell(work: Sequence[_Put | _Forget], problem: BaseException | None, refused: Mapping[int, Failed]) -> None:
+    """Wake those who wait, all of one loop at once."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[None], BaseException | None]]] = {}
+    for at, job in enumerate(work):
+        if isinstance(job, _Put):
+            by_loop.setdefault(job.loop, []).append((job.done, problem or refused.get(at)))
+    for loop, told in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_wake, told)
+        except RuntimeError:  # the loop was closed: nobody waits any more
+            continue
+
+
+def _wake(told: Iterable[tuple[asyncio.Future[None], BaseException | None]]) -> None:
+    for future, problem in told:
+        if future.done():
+            continue
+        if problem is None:
+            future.set_result(None)
+        else:
+            future.set_exception(problem)
+
+
+# --- the file ------------------------------------------------------------------------------------------------------
+
+
+def open_file(file: Path, wait: float = _WAIT) -> sqlite3.Connection:
+    """A connection to the cache, made where it is not there. Raises sqlite3.Error, UserError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"no cache of answers can be kept in {file.parent}: {error.strerror or error}", remedy=ELSEWHERE
+        ) from None
+    connection = sqlite3.connect(file, timeout=wait, isolation_level=None, check_same_thread=False)
+    try:
+        _write_ahead(connection, wait)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if found != SCHEMA:
+            _make(connection, file, found)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _write_ahead(connection: sqlite3.Connection, wait: float) -> None:
+    """Turn the write-ahead log on. SQLite does not wait for others here as it does elsewhere."""
+    until = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+
+
+def _make(connection: sqlite3.Connection, file: Path, found: int) -> None:
+    """The table of an empty file. Raises UserError for a file of a newer version, or of something else."""
+    if found > SCHEMA:
+        raise UserError(
+            f"the cache {file} is of a newer ReviewBench (schema {found}; this one reads {SCHEMA})",
+            remedy="pip install --upgrade reviewbench, or " + ELSEWHERE,
+        )
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'calls'").fetchone()[0]:
+        raise UserError(f"{file} is a database of something else", remedy=ELSEWHERE)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(_TABLE)
+    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    connection.execute("COMMIT")
+
+
+def trouble(file: Path, error: sqlite3.Error) -> UserError:
+    """What a user is told when the cache cannot be used."""
+    said = str(error)
+    if "locked" in said or "busy" in said:
+        return UserError(
+            f"the cache of answers {file} is locked by another process, and stays so",
+            remedy="end that process and run the same command again, or ask without a cache (--no-cache)",
+        )
+    if "full" in said:
+        return UserError(
+            f"{file}: no room left to keep an answer", remedy="free some space and run the same command again"
+        )
+    if isinstance(error, sqlite3.OperationalError):  # read-only, no permission, an input/output error
+        return UserError(f"the cache of answers {file} cannot be used: {said}", remedy=ELSEWHERE)
+    return UserError(
+        f"the cache of answers {file} is broken: {said}",
+        remedy=f"what it holds would be paid for again: restore it, or move it away, or {ELSEWHERE}",
+    )
+
+
+def unpack(packed: bytes, file: Path) -> Call:
+    """A call as the cache keeps it. Raises UserError for one that is broken."""
+    try:
+        return parse_record(Call, zlib.decompress(packed), str(file))
+    except (zlib.error, BadInput) as error:
+        raise UserError(
+            f"the cache of answers {file} holds a call that cannot be read: {error}",
+            remedy=f"reviewbench cache clear, or {ELSEWHERE}",
+        ) from None
+
+
+def _key(key: str) -> bytes:
+    return bytes.fromhex(key)
