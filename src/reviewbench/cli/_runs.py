@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from reviewbench.analysis import self_judging
 from reviewbench.analysis.compare import Pairs
 from reviewbench.analysis.compare import compare as make_comparison
 from reviewbench.analysis.leaderboard import leaderboard as make_leaderboard
@@ -31,6 +32,7 @@ class Measured(NamedTuple):
     dataset: str
     benchmark: str
     unscored: tuple[str, ...] = ()
+    self_judged: tuple[str, ...] = ()
 
     def leaderboard(self, slices: Sequence[str], resamples: int, seed: int) -> Leaderboard:
         """The leaderboard of these scores, with what must be said beside them."""
@@ -71,9 +73,10 @@ class Measured(NamedTuple):
     def warnings(self) -> tuple[str, ...]:
         """What must be said wherever these scores are shown."""
         if not self.unscored:
-            return ()
+            return self.self_judged
         shown = ", ".join(self.unscored[:8]) + (f" and {len(self.unscored) - 8} more" if len(self.unscored) > 8 else "")
-        return (f"reviewed but not measured with {short_spec(self.metric)}, so not shown: {shown} (reviewbench score)",)
+        unseen = f"reviewed but not measured with {short_spec(self.metric)}, so not shown: {shown} (reviewbench score)"
+        return (unseen, *self.self_judged)
 
 
 def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Measured]:
@@ -116,12 +119,18 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
             remedy="review them into one folder, or choose another metric with --metric",
         )
     systems = list(dict.fromkeys(outcome.system for outcome in outcomes))
+    made_by = {
+        names.get(system, system): (entry.signature, *entry.pins.values())
+        for run, names in zip(runs, renames, strict=True)
+        for system, entry in run.manifest.systems.items()
+    }
     entries = []
     for loaded, name in zip(metrics, chosen, strict=True):
         mine = [s for s in scores if s.metric == name]
         seen = {s.system for s in mine}
         unscored = tuple(system for system in systems if system not in seen)
-        entries.append(Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored))
+        own = tuple(self_judging.warnings(loaded.models, {s: made_by.get(s, ()) for s in systems if s in seen}))
+        entries.append(Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, own))
     return entries
 
 

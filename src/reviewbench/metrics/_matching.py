@@ -29,7 +29,10 @@ TIE = 1e-6  # what standing on the right lines adds to a pair's strength: it bre
 
 @dataclass(frozen=True)
 class Rules:
-    """How evidence becomes outcomes. See `metrics/hits.py` for what each choice means."""
+    """How evidence becomes outcomes. See `metrics/hits.py` for what each choice means.
+
+    `every_vote`: all pairs that were voted on stay in the evidence, and not the telling ones alone.
+    """
 
     policy: Policy
     variant: Variant
@@ -39,6 +42,7 @@ class Rules:
     sure: float
     penalty: float
     base_rate: float | None = None
+    every_vote: bool = False
 
 
 def known_comments(case: Case) -> list[Comment]:
@@ -339,7 +343,7 @@ def _possible(evidence: Evidence) -> np.ndarray[tuple[int, int], np.dtype[np.boo
 
 
 def _kept_pairs(evidence: Evidence, groups: list[list[int]], credits: _policies.Credits) -> list[Pair]:
-    """The evidence worth keeping: what was credited, and the closest pair of every comment and every finding."""
+    """The evidence worth keeping: what was credited, the closest pair of every comment and every finding, and votes."""
     if not evidence.probability.size:
         return []
     weight = evidence.probability + evidence.tie
@@ -348,6 +352,9 @@ def _kept_pairs(evidence: Evidence, groups: list[list[int]], credits: _policies.
     for indices in groups:
         c = int(weight[:, indices].max(axis=1).argmax())
         keep.add((c, max(indices, key=lambda i, c=c: weight[c, i])))  # type: ignore[misc]
+    if evidence.rules.every_vote:
+        pairs = ((c, r, pair) for c, row in enumerate(evidence.pairs) for r, pair in enumerate(row))
+        keep |= {(c, r) for c, r, pair in pairs if pair.verdict is not None and pair.verdict.votes}
     return [evidence.pairs[c][r] for c, r in sorted(keep)]
 
 

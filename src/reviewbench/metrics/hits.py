@@ -177,6 +177,7 @@ class Hits(Metric):
             sure=judge.sure,
             penalty=judge.penalty,
             base_rate=judge.base_rate,
+            every_vote=isinstance(judge, Asking),
         )
 
     def _measure(self, case: Case, review: Review, table: Table) -> Measured | str:

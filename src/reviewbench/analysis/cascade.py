@@ -1,0 +1,110 @@
+"""What a cascade of judges costs and loses, against asking the second judge about every pair.
+
+Both readings come from one run, scored twice: `hits(judge="cascade(then='openai:gpt-5')")` and
+`hits(judge="openai:gpt-5")`. The answers that both need are cached, so the second scoring pays for the rest only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from reviewbench.analysis.agreement import Resampling, cohen_kappa
+from reviewbench.analysis.bootstrap import Resampler
+from reviewbench.core.base import Record
+from reviewbench.core.errors import UserError
+from reviewbench.core.results import Score
+from reviewbench.core.validity import Figure
+
+Key = tuple[str, str, int]
+
+
+class CascadeCost(Record):
+    """A cascade beside asking about everything, on the reviews that both measured.
+
+    `pairs` there were to ask about, `asked` of them by the cascade. `calls` and `dollars` (None: a price is not
+    known) are those of the measurements, whoever paid for a cached answer first. `kappa` and `agreement` are over
+    the decisions "this review hits this finding", intervals by change. `only_cascade` and `only_everything` count
+    the decisions that differ.
+    """
+
+    reviews: int
+    pairs: int
+    asked: int
+    share_asked: float | None
+    calls: int
+    calls_of_everything: int
+    dollars: float | None
+    dollars_of_everything: float | None
+    dollars_saved: float | None
+    decisions: int
+    agreement: float | None
+    kappa: Figure
+    only_cascade: int
+    only_everything: int
+
+
+def cascade_cost(
+    cascade: Sequence[Score], everything: Sequence[Score], *, resamples: int = 1000, seed: int = 0
+) -> CascadeCost:
+    """Hold the scores of a cascade against those of its second judge. Raises UserError where none are in common."""
+    one, other = _by_key(cascade), _by_key(everything)
+    common = sorted(one.keys() & other.keys())
+    if not common:
+        raise UserError(
+            "the two metrics measured no review in common", remedy="score one run with hits under both judges"
+        )
+    ours, theirs = [one[key] for key in common], [other[key] for key in common]
+    decisions: list[tuple[str, bool, bool]] = []
+    for mine, its in zip(ours, theirs, strict=True):
+        hit, also = _hits(mine), _hits(its)
+        decisions += [(mine.case, hit[group], also[group]) for group in sorted(hit.keys() & also.keys())]
+    dollars, dollars_of_everything = _dollars(ours), _dollars(theirs)
+    pairs, asked = (int(_sum(ours, part)) for part in ("pairs", "asked"))
+    both_known = dollars is not None and dollars_of_everything is not None
+    return CascadeCost(
+        reviews=len(common),
+        pairs=pairs,
+        asked=asked,
+        share_asked=asked / pairs if pairs else None,
+        calls=sum(score.usage.calls for score in ours),
+        calls_of_everything=sum(score.usage.calls for score in theirs),
+        dollars=dollars,
+        dollars_of_everything=dollars_of_everything,
+        dollars_saved=round((dollars_of_everything or 0) - (dollars or 0), 10) if both_known else None,
+        decisions=len(decisions),
+        agreement=sum(a == b for _, a, b in decisions) / len(decisions) if decisions else None,
+        kappa=_kappa(decisions, resamples, seed),
+        only_cascade=sum(a and not b for _, a, b in decisions),
+        only_everything=sum(b and not a for _, a, b in decisions),
+    )
+
+
+def _by_key(scores: Sequence[Score]) -> dict[Key, Score]:
+    return {(s.case, s.system, s.attempt): s for s in scores if s.matching is not None and s.parts is not None}
+
+
+def _hits(score: Score) -> dict[str, bool]:
+    return {group.group: group.hit for group in score.matching.groups} if score.matching else {}
+
+
+def _sum(scores: Sequence[Score], part: str) -> float:
+    return sum((score.parts or {}).get(part, 0.0) for score in scores)
+
+
+def _dollars(scores: Sequence[Score]) -> float | None:
+    """What the calls cost; None as soon as the price of one is not known. Without calls, nothing."""
+    costs = [score.usage.dollars for score in scores if score.usage.calls]
+    known = [cost for cost in costs if cost is not None]
+    return round(math.fsum(known), 10) if len(known) == len(costs) else None
+
+
+def _kappa(decisions: Sequence[tuple[str, bool, bool]], resamples: int, seed: int) -> Figure:
+    if not decisions:
+        return Figure(value=None, n=0, reason="no finding was decided on by both")
+    names = sorted({case for case, _, _ in decisions})
+    cluster = np.array([names.index(case) for case, _, _ in decisions], dtype=np.int64)
+    values = np.array([[float(a) for _, a, _ in decisions], [float(b) for _, _, b in decisions]])
+    return cohen_kappa(values, resampling=Resampling(cluster, Resampler(len(names), resamples, seed)))
