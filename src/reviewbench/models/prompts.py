@@ -22,6 +22,7 @@ from importlib import resources
 from reviewbench.models.messages import Message, Role
 
 _SLOT = re.compile(r"\{\{ ?([a-z_0-9]+) ?\}\}")
+_MARK = 20  # hex digits; a text that holds its own mark takes 2**80 tries to find
 _SECTION = re.compile(r"^\[(system|user|assistant)\]\n", re.MULTILINE)
 
 
@@ -67,5 +68,5 @@ FENCE_NOTE = (
 
 def fence(text: str) -> str:
     """`text` between two lines that it cannot forge: their mark is a hash of it."""
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_MARK]
     return f"<<<DATA {mark}>>>\n{text}\n<<<END {mark}>>>"
