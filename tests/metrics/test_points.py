@@ -268,6 +268,8 @@ def test_the_fake_model_lists_and_matches_by_its_rules(door: list[Call]) -> None
     assert isinstance(found, Measured)
     assert found.fake
     assert len(door) == 1 + 3
+    assert [(vote.rater, vote.value) for vote in found.votes] == [("fake:rules (extraction)", 3)]
+    assert found.votes[0].reason == door[0].answer.text
     assert found.matching is not None
     said = {o.comment: (o.state.value, o.reason) for o in found.matching.comments}
     assert dice(leak.body, "`load` never closes its file: a leak") >= 0.3
@@ -309,7 +311,9 @@ def test_nothing_is_asked_where_there_is_nothing_to_ask(door: list[Call]) -> Non
 def test_votes_are_different_calls_and_counted() -> None:
     case = Case(id="c", change=CHANGE, references=(known("K1", "F.2"),))
     with counted() as tally:
-        points, _ = extract(chat_model(FAKE), Review(case="c", system="s", comments=(Comment(id="a", body="Wrong"),)))
+        points = extract(
+            chat_model(FAKE), Review(case="c", system="s", comments=(Comment(id="a", body="Wrong"),))
+        ).points
         vote(chat_model(FAKE), case, points, 3)
     assert tally.usage.calls == 4
     assert tally.fake
@@ -335,7 +339,7 @@ def test_ids_stay_unique() -> None:
     review = Review(
         case="c", system="s", comments=(Comment(id="a", body=body), Comment(id="a#1", body="A third: crash"))
     )
-    points, _ = extract(chat_model(FAKE), review)
+    points = extract(chat_model(FAKE), review).points
     assert [point.id for point in points] == ["a#1'", "a#2", "a#1"]
     assert [point.comment for point in points] == ["a", "a", "a#1"]
 
@@ -345,6 +349,13 @@ def test_what_it_does_not_apply_to() -> None:
     review = Review(case="c", system="s", comments=(Comment(id="a", body="Wrong"),))
     assert Points(FAKE).parts(unknown, review) == "no references, and not known to be clean"
     assert Points(FAKE).bounds(unknown).worst == {}
+
+
+def test_without_a_model_it_says_what_to_write() -> None:
+    case = Case(id="c", change=CHANGE, references=(known("K1", "F.2"),))
+    with pytest.raises(UserError, match=r'points\(model="openai:gpt-5"\)'):
+        Points().parts(case, Review(case="c", system="s"))
+    assert Points().models == ()
 
 
 def test_specs() -> None:

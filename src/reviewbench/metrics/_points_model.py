@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from reviewbench.models.messages import Message
 from reviewbench.models.prompts import FENCE_NOTE, Prompt, fence, load_prompt
 
 PACKAGE = "reviewbench.metrics"
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Point(NamedTuple):
@@ -37,6 +39,14 @@ class Ballot(NamedTuple):
     raw: tuple[str, ...]
 
 
+class Extraction(NamedTuple):
+    """The change-points of a review, the raw answer that lists them (empty: no call), and whether a fake model did."""
+
+    points: Sequence[Point] = ()
+    raw: str = ""
+    fake: bool = False
+
+
 def extraction_prompt() -> Prompt:
     """Step 1, in our own words: the paper does not print its prompt."""
     return load_prompt(PACKAGE, "points_extract")
@@ -47,17 +57,18 @@ def hits_prompt() -> Prompt:
     return load_prompt(PACKAGE, "points_hits")
 
 
-def extract(model: ChatModel, review: Review) -> tuple[list[Point], bool]:
-    """(the change-points that the review raises, whether a fake model said so). No call for an empty review.
+def extract(model: ChatModel, review: Review) -> Extraction:
+    """The change-points that the review raises. No call for an empty review.
 
     The whole report is sent, however long: one that the model cannot take is a Failed, never cut.
     """
     said = [comment for comment in review.comments if comment.body.strip()]
     if not said:
-        return [], False
+        return Extraction()
     read = partial(read_points, comments=len(said))
     reading = ask_for(model, extraction_messages(said), read, schema=EXTRACTION)
-    return _named(said, reading.value), any(answer.fake for answer in reading.answers)
+    raw = _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", reading.raw)
+    return Extraction(_named(said, reading.value), raw, any(answer.fake for answer in reading.answers))
 
 
 def extraction_messages(said: Sequence[Comment]) -> tuple[Message, ...]:

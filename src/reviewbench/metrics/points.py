@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from reviewbench.core.errors import UserError
 from reviewbench.core.findings import groups_of
 from reviewbench.core.protocols import Bag, Measured, Metric
 from reviewbench.core.records import Case, Review, Task
-from reviewbench.core.results import Bounds
+from reviewbench.core.results import Bounds, Vote
 from reviewbench.metrics._points_answers import LEAST, MOST
 from reviewbench.metrics._points_matching import Table
 from reviewbench.metrics._points_model import extract, extraction_prompt, hits_prompt, vote
@@ -35,7 +36,7 @@ class Points(Metric):
     odd number) and lets the majority decide on each pair.
     """
 
-    model: str
+    model: str = ""
     variant: Literal["", "published"] = ""
     trials: int = 1
     prompt: Literal["own"] = "own"
@@ -51,14 +52,15 @@ class Points(Metric):
 
     def __post_init__(self) -> None:
         """Refuse what names no model, and votes that could tie."""
-        parse_model(self.model)
+        if self.model:
+            parse_model(self.model)
         if self.trials < 1 or self.trials % 2 == 0:
             raise ValueError(f"trials={self.trials} could tie: an odd number is needed")
 
     @property
     def models(self) -> tuple[str, ...]:
         """The one model that answers both questions."""
-        return (self.model,)
+        return (self.model,) if self.model else ()
 
     def pins(self) -> Mapping[str, str]:
         """The words of the two prompts."""
@@ -73,18 +75,25 @@ class Points(Metric):
         return ""
 
     def parts(self, case: Case, review: Review) -> Measured | str:
-        """Counts of one review's points against one case. See `combine` for what is made of them. Raises Failed."""
+        """Counts of one review's points against one case. See `combine` for what is made of them.
+
+        Raises Failed, and UserError where no model is named.
+        """
         if reason := self.unmeasurable(case):
             return reason
+        if not self.model:
+            raise UserError("points asks a chat model, and none is named", remedy='points(model="openai:gpt-5")')
         model = chat_model(self.model)
-        points, fake = extract(model, review)
-        ballots, fake_too = vote(model, case, points, self.trials)
-        table = Table(case, points, ballots, self.variant == "published", self.model)
+        found = extract(model, review)
+        ballots, fake = vote(model, case, found.points, self.trials)
+        table = Table(case, found.points, ballots, self.variant == "published", self.model)
+        listed = Vote(rater=f"{self.model} (extraction)", value=len(found.points), reason=found.raw)
         return Measured(
             parts=table.parts(),
             facets=table.facets(),
             matching=table.matching(),
-            fake=review.fake or fake or fake_too,
+            votes=(listed,) if found.raw else (),
+            fake=review.fake or found.fake or fake,
         )
 
     def combine(self, bag: Bag) -> Mapping[str, Numbers]:
