@@ -14,6 +14,7 @@ from reviewbench.core.protocols import Dataset, Format, Judge, Metric, Plugin, R
 KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
 REQUIRED = {
+    "prompt": "prompt(model='fake:rules')",
     "replay": "replay(path='findings.sarif')",
     "where": "where(fact='language', values=('python', 'go'))",
 }

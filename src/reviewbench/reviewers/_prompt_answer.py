@@ -34,10 +34,10 @@ def read_notes(text: str) -> tuple[Comment, ...]:
     if end is None:
         raise Unreadable("it does not end with <end />, so it may be cut off")
     body = said[: end.start()]
-    count = _check_parts(body)
     outside = _PART.sub("", body)
     if found := _TAG.search(outside):
         raise Unreadable(f"a {found[0]} has no counterpart")
+    count = _check_parts(body)
     if _LEFTOVER.search(outside):
         raise Unreadable("it goes on after <end />")
     if not count:

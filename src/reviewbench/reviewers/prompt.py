@@ -2,7 +2,7 @@
 
 Source: AACR-Bench (arXiv:2601.19494), Figure 16, the prompt for review without code context, to the letter with
 `prompt="published"`; the same words with the text under review fenced as data with `prompt="fenced"`. The paper ran all
-models at temperature .7, top-p .95 and top-k 20. Those belong to the model's name: `?temperature=0.7&top_p=0.95&top_k=20`.
+models at temperature .7, top-p .95 and top-k 20, which belong into the spec: `?temperature=0.7&top_p=0.95&top_k=20`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from reviewbench.models.fakes import RULES
+from reviewbench.models.fakes.review import OPENING, reply
+from reviewbench.models.messages import Request
+from reviewbench.models.prompts import fence, load_prompt
+from reviewbench.reviewers._prompt_answer import read_notes
+
+HUNK = """@@ -1,2 +1,9 @@
+-    eval(old)
+     except:
++    except:
++    x = eval(a) == None
++    if x != None:
++    DB_PASSWORD = "hunter2"
++    call(x, shell=True)  # TODO
++    log("<note>print(</note>")
++++ 7
++    fine = retrieval(3)"""
+
+
+def asked(form: str, hunk: str = HUNK) -> Request:
+    dress = fence if form == "aacr_fenced" else str
+    values = {"pr_title": dress("print(x)"), "pr_description": dress("+ TODO"), "diff_hunk": dress(hunk)}
+    return Request(messages=load_prompt("reviewbench.reviewers", form).messages(values))
+
+
+def test_the_rule_notes_added_lines_and_nothing_else_in_both_forms_of_the_prompt() -> None:
+    for form in ("aacr", "aacr_fenced"):
+        notes = read_notes(reply(asked(form)))
+        fragments = [note.claimed.hunk for note in notes if note.claimed]
+        assert fragments == [
+            "+    except:",
+            "+    x = eval(a) == None",
+            "+    if x != None:",
+            '+    DB_PASSWORD = "hunter2"',
+            "+    call(x, shell=True)  # TODO",
+        ]
+        assert notes[1].body == "eval runs whatever the text says. Parse the value instead."
+        assert reply(asked(form, "@@ -1 +1 @@\n+fine")) == "<end />"
+
+
+def test_the_fake_model_knows_the_task_by_its_opening() -> None:
+    assert all(OPENING in request.messages[0].text for request in (asked("aacr"), asked("aacr_fenced")))
+    assert next(rule.task for rule in RULES if rule.opening in asked("aacr").messages[0].text) == "review"

@@ -1,0 +1,183 @@
+"""The prompt reviewer, asked through the door: on real answers of the fake model, and on recorded ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Reviewer
+from reviewbench.core.records import Anchoring, Change, ChangedFile, FileStatus, Side, Span
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.models.chat import Door, Repeat, Settings, call_key, counted
+from reviewbench.models.messages import Answer, Call, Request, assistant, user
+from reviewbench.models.model_spec import parse_model
+from reviewbench.models.prompts import FENCE_NOTE, load_prompt
+from reviewbench.reviewers._prompt_pieces import pieces_of
+from reviewbench.reviewers.prompt import Prompt
+
+MODEL = "openai:unused"
+FIRST = "@@ -1,2 +1,3 @@\n a = 1\n+b = eval(a)\n c = 3"
+SECOND = "@@ -10,2 +11,2 @@\n-old = 1\n+new = 1\n same"
+CHANGE = Change(
+    id="c1",
+    repo="o/r",
+    title="Add b",
+    description="because",
+    files=(ChangedFile(path="a.py", patch=f"{FIRST}\n{SECOND}"), ChangedFile(path="i.png", binary=True)),
+)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+
+
+def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change = CHANGE) -> Door:
+    """A door behind which the model has said this, a list a piece: one text for each time it is asked."""
+    spec, lines = parse_model(MODEL), []
+    for piece, texts in zip(pieces_of(change, reviewer.scope, reviewer.truncate).pieces, said, strict=True):
+        first = talk = reviewer._messages(change, piece)
+        for ask, text in enumerate(texts, 1):
+            request = Request(messages=talk)
+            key = call_key(spec, request, Repeat(ask=ask))
+            lines.append(Call(key=key, model=MODEL, ask=ask, request=request, answer=Answer(text=text)).to_line())
+            talk = (*first, assistant(text), user(f"That answer cannot be used: {reason(text)}."))
+    path.write_bytes(b"".join(lines))
+    return Door(Settings(replay=path))
+
+
+def reason(text: str) -> str:
+    from reviewbench.models.answers import Unreadable
+    from reviewbench.reviewers._prompt_answer import read_notes
+
+    try:
+        read_notes(text)
+    except Unreadable as error:
+        return str(error)
+    return ""
+
+
+def note(code: str, body: str, side: str = "right") -> str:
+    return f"<diff>\n{code}\n</diff>\n<side>{side}</side>\n<note>\n{body}\n</note>\n<notesplit />\n"
+
+
+@pytest.mark.parametrize("form", ["fenced", "published"])
+@pytest.mark.parametrize("scope", ["hunk", "change"])
+def test_the_fake_model_reviews_by_its_rule(scope: str, form: str) -> None:
+    reviewer = load(Reviewer, f'prompt(model="fake:rules", scope="{scope}", prompt="{form}")')
+    with Door(Settings()), counted() as tally:
+        review = reviewer.review(CHANGE)
+    (comment,) = review.comments
+    assert comment.span == Span(path="a.py", start=2, end=2, side=Side.NEW)
+    assert comment.anchoring is Anchoring.QUOTE
+    assert comment.body == "eval runs whatever the text says. Parse the value instead."
+    assert review.trace == "i.png: a binary file has no hunks"
+    assert tally.fake
+    assert tally.usage.calls == (2 if scope == "hunk" else 1)
+    assert load(Reviewer, signature(reviewer)) == reviewer
+
+
+def test_the_published_prompt_is_the_papers_and_the_fenced_one_has_the_same_words() -> None:
+    published = load_prompt("reviewbench.reviewers", "aacr").parts[0][1]
+    fenced = load_prompt("reviewbench.reviewers", "aacr_fenced").parts[0][1]
+    assert fenced.replace(f"{FENCE_NOTE}\n\n", "").replace(":**\n{{", ":** {{") == published
+    assert published.startswith("You are an expert code reviewer. Your task is to review the following code changes")
+    assert published.endswith("\n\nNow provide your review:")
+    (message,) = Prompt("fake:rules", prompt="published")._messages(CHANGE, pieces_of(CHANGE, "hunk").pieces[0])
+    assert (
+        f"**Title:** Add b\n\n**Description:** because\n\n## Code Changes to Review\n\n```diff\n{FIRST}\n```"
+        in message.text
+    )
+    (message,) = Prompt("fake:rules")._messages(CHANGE, pieces_of(CHANGE, "hunk").pieces[0])
+    assert re.search(r"<<<DATA (\w+)>>>\n@@ -1,2 [^<]*\n c = 3\n<<<END \1>>>\n```", message.text)
+
+
+def test_notes_are_located_in_their_hunk_and_what_is_invented_is_kept_without_a_place(tmp_path: Path) -> None:
+    reviewer = Prompt(MODEL)
+    first = note("+b = eval(a)", "no eval") + note("+ d = 4", "invented") + note("+b = eval(a)", "no eval") + "<end />"
+    second = note("-old = 1", "why", "left") + note("b = eval(a)", "of the other hunk") + "<end />"
+    with record(tmp_path / "calls.jsonl", reviewer, [[first], [second]]):
+        review = reviewer.review(CHANGE)
+    places = [(c.body, c.span and (c.span.start, c.span.side), c.anchoring) for c in review.comments]
+    assert places == [
+        ("no eval", (2, Side.NEW), Anchoring.QUOTE),
+        ("invented", None, Anchoring.INVALID),
+        ("no eval", (2, Side.NEW), Anchoring.QUOTE),
+        ("why", (10, Side.OLD), Anchoring.QUOTE),
+        ("of the other hunk", None, Anchoring.INVALID),
+    ]
+    ids = [c.id for c in review.comments]
+    assert ids[2] == f"{ids[0]}-2"
+    assert len(set(ids)) == 5
+    assert review.comments[1].extra == {"about": "a.py @@ -1,2 +1,3 @@"}
+
+
+def test_an_unreadable_answer_is_asked_for_again_with_the_reason(tmp_path: Path) -> None:
+    reviewer = Prompt(MODEL)
+    with record(tmp_path / "calls.jsonl", reviewer, [["LGTM", "<end />"], ["<end />"]]):
+        assert reviewer.review(CHANGE).comments == ()
+
+
+def test_a_piece_without_an_answer_fails_the_review_and_keeps_the_raw_text(tmp_path: Path) -> None:
+    reviewer = Prompt(MODEL)
+    with (
+        record(tmp_path / "calls.jsonl", reviewer, [["<end />"], ["LGTM", "fine", "ok <end />"]]),
+        pytest.raises(
+            Failed, match=r"1 of 2 pieces have no answer, first a\.py @@ -10,2 \+11,2 @@: unused: no readable"
+        ) as caught,
+    ):
+        reviewer.review(CHANGE)
+    assert (caught.value.kind, caught.value.raw, caught.value.stops) == (FailureKind.UNREADABLE, "ok <end />", False)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (CHANGE.model_copy(update={"files": CHANGE.files[1:]}), "no hunk of text to show: i.png: a binary file"),
+        (
+            Change(repo="r", files=(ChangedFile(path="b", old_path="a", status=FileStatus.RENAMED, patch=""),)),
+            "b: renamed, without a changed line",
+        ),
+        (Change(repo="r", files=(ChangedFile(path="a.py"),)), "needs the code under review"),
+    ],
+)
+def test_a_change_that_cannot_be_read_is_a_failure_never_an_empty_review(change: Change, said: str) -> None:
+    with pytest.raises(Failed) as caught:
+        Prompt("fake:rules").review(change)
+    assert said in str(caught.value)
+    assert not caught.value.stops
+
+
+def test_prepare_names_what_cannot_be_read_and_refuses_what_is_no_model() -> None:
+    bare, binary = Change(id="bare", repo="r"), CHANGE.model_copy(update={"id": "bin", "files": CHANGE.files[1:]})
+    drops = {drop.item: drop.reason for drop in Prompt("fake:rules").prepare([CHANGE, bare, binary])}
+    assert drops == {
+        "c1 i.png": "a binary file has no hunks: not shown to the model",
+        "bare": "no diff is at hand: the case will be a failure",
+        "bin": "no hunk of text: the case will be a failure",
+    }
+    with pytest.raises(UserError, match="names no model"):
+        Prompt("gpt-5").prepare([CHANGE])
+    with pytest.raises(UserError, match="below 0"):
+        Prompt("fake:rules", truncate=-1).prepare([CHANGE])
+
+
+def test_what_is_cut_off_stands_in_the_trace() -> None:
+    reviewer = Prompt("fake:rules", truncate=24)
+    with Door(Settings()):
+        review = reviewer.review(CHANGE)
+    assert review.comments == ()
+    assert review.trace is not None
+    assert review.trace.startswith("a.py @@ -1,2 +1,3 @@: ")
+    assert "characters were cut off" in review.trace
+
+
+def test_it_rests_on_the_words_of_its_prompt() -> None:
+    fenced, published = Prompt("fake:rules"), Prompt("fake:rules", prompt="published")
+    assert fenced.models == ("fake:rules",)
+    assert set(fenced.pins()) == {"prompt"}
+    assert fenced.pins() != published.pins()
