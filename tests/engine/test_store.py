@@ -192,7 +192,7 @@ def test_a_newer_format_says_what_to_do(tmp_path: Path) -> None:
     path.write_text(json.dumps(document | {"format": FORMAT + 1, "a_new_field": 1}))
     actions: list[Callable[[], RunFolder]] = [lambda: RunFolder.open(tmp_path), lambda: create(tmp_path)]
     for action in actions:
-        with pytest.raises(UserError, match=r"newer ReviewBench \(format 2; this one reads up to 1\) \(pip install"):
+        with pytest.raises(UserError, match=r"newer ReviewBench \(format 3; this one reads up to 2\) \(pip install"):
             action()
 
 
@@ -411,3 +411,15 @@ def test_scores_of_one_metric_are_found_however_their_lines_are_written(tmp_path
     path = tmp_path / "run" / "scores.jsonl"
     path.write_text("".join(json.dumps(json.loads(line)) + "\n" for line in path.read_text("utf-8").splitlines()))
     assert RunFolder.open(tmp_path / "run").scores(metric) == [scored(0, metric)]
+
+
+def test_a_run_of_an_older_format_is_read_and_is_of_this_one_once_it_is_written(tmp_path: Path) -> None:
+    with create(tmp_path) as run:
+        run.append_outcome(said(0))
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 1}))
+    assert RunFolder.open(tmp_path).outcomes() == [said(0)]
+    assert json.loads(path.read_text())["format"] == 1
+    with create(tmp_path) as run:
+        assert run.outcomes() == [said(0)]
+    assert json.loads(path.read_text())["format"] == FORMAT

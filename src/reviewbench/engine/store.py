@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -21,11 +21,12 @@ from reviewbench.core.parsing import lines, parse_json, parse_record
 from reviewbench.core.records import Case
 from reviewbench.core.results import Outcome, Score
 from reviewbench.engine.benchmark import benchmark_hash
+from reviewbench.engine.call_log import CallLog
 from reviewbench.engine.journal import Journal, checked_line, write_error, write_whole
 from reviewbench.engine.lock import Lock
 from reviewbench.models.messages import Call
 
-FORMAT = 1
+FORMAT = 2  # 1 knew no calls of chat models, and none of the failures that they end in
 MANIFEST, CASES, LABELS, LOCK = "manifest.json", "cases.jsonl", "labels.jsonl", "lock"
 REVIEWS, SCORES = "reviews.jsonl", "scores.jsonl"
 _BEFORE_MANIFEST = {LOCK, CASES, CASES + ".tmp", MANIFEST + ".tmp"}  # what a creation that was killed leaves
@@ -70,6 +71,7 @@ class RunFolder:
         self._reviews = Journal(path / REVIEWS, Outcome)
         self._scores = Journal(path / SCORES, Score)
         self._labels = Journal(path / LABELS, Label)
+        self._calls = CallLog(path)
         self._cases: list[Case] | None = None
         self._kept: dict[str, tuple[object, object]] = {}
         self.manifest: Manifest
@@ -97,6 +99,7 @@ class RunFolder:
                 run._write_manifest(_new_manifest(dataset, dataset_path, benchmark, len(known), seed))
             run.manifest = _read_manifest(folder)
             run._refuse_another(dataset, benchmark, seed)
+            run._raise_format()
             run._open_journals()
             run.add_labels(label for case in known for label in case.labels)
         except BaseException:
@@ -113,6 +116,7 @@ class RunFolder:
         try:
             run.manifest = _read_manifest(folder) if write else manifest
             if write:
+                run._raise_format()
                 run._open_journals()
         except BaseException:
             run.close()
@@ -121,6 +125,7 @@ class RunFolder:
 
     def close(self) -> None:
         """Close the files and let the next writer in."""
+        self._calls.close()
         self._reviews.close()
         self._scores.close()
         if self._lock is not None:
@@ -178,6 +183,11 @@ class RunFolder:
             raise UserError(f"{self.path}: {system} {what}", remedy="use another folder: the two must not be mixed")
         if new:
             self._write_manifest(self.manifest.model_copy(update={"systems": {**self.manifest.systems, **new}}))
+
+    def _raise_format(self) -> None:
+        """A run of an older format is one of this format from its first new line on."""
+        if self.manifest.format < FORMAT:
+            self._write_manifest(self.manifest.model_copy(update={"format": FORMAT}))
 
     def _write_manifest(self, manifest: Manifest) -> None:
         if self._lock is None:
@@ -294,13 +304,21 @@ class RunFolder:
 
     def append_call(self, call: Call) -> None:
         """Record one call of a chat model; it is on the disk after `sync()`. Safe for several threads."""
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading only")
+        self._calls.append(call)
+
+    def calls(self) -> Iterator[Call]:
+        """The calls of chat models that were recorded, in their order; of several under one key the last counts."""
+        return self._calls.read()
 
     def spent(self) -> float:
         """Dollars that the recorded calls of this run cost, as far as their prices were known."""
-        return 0.0
+        return self._calls.spent()
 
     def sync(self) -> None:
-        """Put everything that was appended on the disk."""
+        """Put everything that was appended on the disk; calls first, which reviews and scores rest on."""
+        self._calls.sync()
         self._reviews.sync()
         self._scores.sync()
 

@@ -1,0 +1,167 @@
+"""The calls of a run: written from many threads, read again after a kill, added up, and replayed through a door."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engine_small import make_cases
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.records import Usage
+from reviewbench.core.results import Failed
+from reviewbench.engine.store import RunFolder
+from reviewbench.models._recorded_calls import RecordedCalls, calls_file
+from reviewbench.models.chat import Door, Settings, counted
+from reviewbench.models.messages import Answer, Call, Request, user
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def open_run(folder: Path) -> RunFolder:
+    return RunFolder.create(folder, dataset="small", dataset_path="", cases=make_cases(2))
+
+
+def made(text: str, said: str = "yes", dollars: float | None = 0.25, paid: bool = True) -> Call:
+    answer = Answer(text=said, usage=Usage(calls=1, tokens_in=3, tokens_out=1, dollars=dollars))
+    key = hashlib.sha256(text.encode()).hexdigest()
+    return Call(key=key, model="openai:fake", request=Request(messages=(user(text),)), answer=answer, paid=paid)
+
+
+def test_a_run_that_asks_no_model_has_no_file_of_calls(tmp_path: Path) -> None:
+    with open_run(tmp_path / "run") as run:
+        run.sync()
+        assert (list(run.calls()), run.spent()) == ([], 0.0)
+    assert not (tmp_path / "run" / "calls.jsonl").exists()
+
+
+def test_calls_are_read_as_they_were_written_and_what_was_paid_is_added_up(tmp_path: Path) -> None:
+    calls = [made("a"), made("b", dollars=None), made("c", paid=False), made("d", dollars=0.5)]
+    with open_run(tmp_path / "run") as run:
+        for call in calls:
+            run.append_call(call)
+        run.sync()
+    run = RunFolder.open(tmp_path / "run")
+    assert list(run.calls()) == calls
+    assert run.spent() == 0.75
+    with pytest.raises(UserError, match="open for reading only"):
+        run.append_call(made("e"))
+
+
+def test_an_answer_from_a_cache_is_recorded_once_and_again_only_when_it_is_another_one(tmp_path: Path) -> None:
+    with open_run(tmp_path / "run") as run:
+        run.append_call(made("a"))
+        run.append_call(made("a", paid=False))
+        run.append_call(made("b", paid=False))
+    with open_run(tmp_path / "run") as run:  # the same command again
+        for text in ("a", "b"):
+            run.append_call(made(text, paid=False))
+        run.append_call(made("b", said="no", paid=False))
+        run.append_call(made("b", said="no", paid=False))
+        run.append_call(made("a"))  # paid for a second time: that is money, and counts
+        assert [(call.request.messages[0].text, call.paid) for call in run.calls()] == [
+            ("a", True), ("b", False), ("b", False), ("a", True),
+        ]  # fmt: skip
+        assert run.spent() == 0.5
+
+
+def test_many_threads_may_record_at_once(tmp_path: Path) -> None:
+    with open_run(tmp_path / "run") as run:
+
+        def write(name: int) -> None:
+            for n in range(50):
+                run.append_call(made(f"{name} {n}" * 200))
+                if n % 10 == 0:
+                    run.sync()
+
+        threads = [threading.Thread(target=write, args=(name,)) for name in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({call.key for call in run.calls()}) == 400
+
+
+def test_a_torn_last_line_is_left_out_and_moved_aside_and_any_other_is_an_error(tmp_path: Path) -> None:
+    with open_run(tmp_path / "run") as run:
+        run.append_call(made("a"))
+        run.append_call(made("b"))
+    path = tmp_path / "run" / "calls.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert list(RunFolder.open(tmp_path / "run").calls()) == [made("a")]
+    with open_run(tmp_path / "run") as run:
+        run.append_call(made("c"))
+        assert list(run.calls()) == [made("a"), made("c")]
+    assert (tmp_path / "run" / "calls.jsonl.torn").exists()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0][:40] + b"\n" + lines[1])
+    with pytest.raises(BadInput, match=r"calls\.jsonl, line 1"):
+        list(RunFolder.open(tmp_path / "run").calls())
+
+
+@pytest.mark.parametrize("name", ["calls.jsonl", "calls.jsonl.gz"])
+def test_of_several_calls_under_one_key_the_last_counts(tmp_path: Path, name: str) -> None:
+    lines = [made("a").to_line(), b"\n", made("b").to_line(), made("a", said="no").to_line(), made("c").to_line()[:-9]]
+    path = tmp_path / name
+    (gzip.open if name.endswith(".gz") else Path.open)(path, "wb").write(b"".join(lines))
+    recorded = RecordedCalls(calls_file(tmp_path))
+    assert len(recorded) == 2
+    assert recorded.get(made("a").key) == made("a", said="no")
+    assert recorded.get(made("b").key) == made("b")
+    assert made("c").key not in recorded
+    recorded.close()
+
+
+def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"holds no calls\.jsonl"):
+        calls_file(tmp_path)
+    with pytest.raises(UserError, match="cannot be read"):
+        RecordedCalls(tmp_path / "calls.jsonl")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(made("a").to_line())[:-12])
+    with pytest.raises(BadInput, match="no whole gzip file"):
+        RecordedCalls(tmp_path / "cut.gz")
+
+
+# --- through a door ------------------------------------------------------------------------------------------------
+
+
+def ask(door: Door, texts: Sequence[str]) -> tuple[list[Answer], Usage]:
+    with counted() as tally:
+        model = door.model("fake:rules")
+        found = [model.ask(Request(messages=(user(text),)), trial=trial) for text in texts for trial in (1, 2)]
+    return found, tally.usage
+
+
+def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_path: Path, home: Path) -> None:
+    with open_run(tmp_path / "run") as run, Door(record=run.append_call) as door:
+        first = ask(door, ["one", "two"])
+    assert first[1].dollars
+    assert len(list(run.calls())) == 4
+    for file in home.iterdir():
+        file.unlink()
+    with Door(Settings(replay=tmp_path / "run")) as door:
+        assert ask(door, ["one", "two"]) == first
+        with pytest.raises(Failed, match="not in the record") as caught:
+            ask(door, ["three"])
+        assert not caught.value.stops
+        assert door.calls.reused.calls == 4
+        assert door.ledger.totals.calls == 0
+    assert not list(home.iterdir())
+
+
+def test_what_is_in_the_cache_costs_nothing_and_is_recorded_as_not_paid(tmp_path: Path) -> None:
+    with open_run(tmp_path / "first") as run, Door(record=run.append_call) as door:
+        first = ask(door, ["one"])
+        assert run.spent() == pytest.approx(door.ledger.spent) == pytest.approx(first[1].dollars)
+    with open_run(tmp_path / "second") as run, Door(record=run.append_call) as door:
+        assert ask(door, ["one"]) == first
+        assert (run.spent(), door.ledger.spent) == (0.0, 0.0)
+        assert [call.paid for call in run.calls()] == [False, False]
