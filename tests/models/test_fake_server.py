@@ -313,8 +313,8 @@ def test_stats_count_each_request_and_whole_answers_only() -> None:
                 assert text in "ab"
         stats = server.stats()
     assert (stats["calls"], stats["answered"], stats["faults"]) == (5, 3, {"500": 2})
-    assert stats["requests"][digest_of(Request(messages=(user("a"),)))] == [2, 1]
-    assert stats["requests"][digest_of(Request(messages=(user("b"),)))] == [3, 2]
+    assert stats["requests"][digest_of(Request(messages=(user("a"),)))] == [2, 1, 1]
+    assert stats["requests"][digest_of(Request(messages=(user("b"),)))] == [3, 2, 2]
     assert [seen.fault for seen in server.seen] == ["500", "", "500", "", ""]
     assert server.seen[0].body["messages"] == [{"role": "user", "content": "a"}]
 

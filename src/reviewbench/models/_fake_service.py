@@ -29,6 +29,7 @@ GARBAGE = (
     "\u202e\u200b\N{PILE OF POO}",
     "[[[[[[[[[[",
 )
+HARMLESS = ("", "slow", "close", "nousage")  # the answer is right all the same
 _PAGE = "<html><head><title>{0}</title></head><body><center><h1>{0}</h1></center><hr>a proxy</body></html>\n"
 _MANNERS = {
     "timeout": Manner.SILENT,
@@ -81,10 +82,16 @@ class FakeService:
         self._by_fault: Counter[str] = Counter()
         self._received: Counter[str] = Counter()
         self._given: Counter[str] = Counter()
+        self._clean: Counter[str] = Counter()
 
     def stats(self) -> dict[str, Any]:
-        """What came in and what went out. `requests`: by digest, how often received and how often answered in whole."""
-        requests = {digest: [count, self._given[digest]] for digest, count in self._received.items()}
+        """What came in and what went out.
+
+        `requests`, by digest: how often each was received, how often answered in whole, and how often of these right.
+        """
+        requests = {
+            digest: [count, self._given[digest], self._clean[digest]] for digest, count in self._received.items()
+        }
         return {
             "calls": self._calls,
             "answered": self._answered,
@@ -117,6 +124,7 @@ class FakeService:
         if sent and reply.status == 200:
             self._answered += 1
             self._given[reply.digest] += 1
+            self._clean[reply.digest] += reply.fault in HARMLESS
 
     def _refused_key(self, protocol: ModuleType, request: HttpRequest) -> Reply | None:
         if self.key is None or self.key == _key(request):
