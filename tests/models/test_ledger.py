@@ -19,6 +19,7 @@ from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models._ledger import Ledger, Totals, money, most_tokens
 from reviewbench.models.messages import Answer, Request, Tool, system, user
 from reviewbench.models.model_spec import ModelSpec, parse_model
+from reviewbench.models.prices import shipped_prices
 
 FAKE = parse_model("openai:fake@http://127.0.0.1:1/v1?max_tokens=1000")  # 1 dollar in, 4 out, per million
 OTHER = parse_model("openai:qwen3@http://127.0.0.1:1/v1")
@@ -47,7 +48,7 @@ async def test_a_call_is_reserved_at_its_worst_and_booked_at_its_cost() -> None:
     assert reserved == pytest.approx(WORST)
     assert ledger.settle(FAKE, reserved, answer(10, 100)) == pytest.approx(10e-6 + 400e-6)
     assert ledger.spent == pytest.approx(410e-6)
-    assert ledger.totals == Totals(1, 0, 10, 100, round(410e-6, 12), round(WORST, 12), ())
+    assert ledger.totals == Totals(1, 0, 10, 100, round(410e-6, 12), round(WORST, 12), (), shipped_prices().date)
 
 
 @on_a_loop

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,10 +16,12 @@ import click
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
 from reviewbench.engine.store import RunFolder
+from reviewbench.models._ledger import money
 from reviewbench.models.chat import Door, Settings
+from reviewbench.models.prices import read_prices
 
 F = TypeVar("F", bound=Callable[..., Any])
-_NAMES = ("budget", "dry_run", "cache", "in_flight", "rpm", "tpm", "prices", "replay")
+_NAMES = ("budget", "dry_run", "no_cache", "in_flight", "rpm", "tpm", "prices", "replay")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,13 @@ class ModelOptions:
     prices: str | Path | None = None
     replay: str | Path | None = None
 
+    def __post_init__(self) -> None:
+        """Raises UserError for a number that is none."""
+        for name in ("budget", "in_flight", "requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise UserError(f"{name}={value} is no number above 0")
+
     @contextmanager
     def door(self, run: RunFolder | None = None) -> Iterator[Door]:
         """A door with these settings, open while the verb asks; its calls are recorded in `run`.
@@ -44,6 +55,8 @@ class ModelOptions:
         """
         if self.dry_run and self.replay is not None:
             raise UserError("--dry-run and --replay both ask no model", remedy="choose one")
+        if self.prices is not None:
+            read_prices(Path(self.prices))  # a bad one is said before anything is done
         counts = self.budget is not None and run is not None and not self.dry_run
         settings = Settings(
             cache=self.cache,
@@ -70,7 +83,7 @@ def model_options(command: F) -> F:
         models = ModelOptions(
             budget=given["budget"],
             dry_run=given["dry_run"],
-            cache=given["cache"],
+            cache=not given["no_cache"],
             in_flight=given["in_flight"],
             requests_per_minute=given["rpm"],
             tokens_per_minute=given["tpm"],
@@ -82,9 +95,13 @@ def model_options(command: F) -> F:
     positive = click.FloatRange(min=0, min_open=True)
     for option in reversed(
         (
-            click.option("--budget", type=positive, help="Dollars that this run may cost; stops before the next call."),
+            click.option(
+                "--budget",
+                type=positive,
+                help="Dollars that the run folder may cost; stops before a call that could break it.",
+            ),
             click.option("--dry-run", is_flag=True, help="Ask no model: count the calls and estimate their price."),
-            click.option("--no-cache", "cache", flag_value=False, default=True, help="Ask again, and keep nothing."),
+            click.option("--no-cache", is_flag=True, help="Ask again, and keep no answer for other runs."),
             click.option(
                 "--in-flight", default=16, show_default=True, type=click.IntRange(min=1), help="Calls at once."
             ),
@@ -101,29 +118,87 @@ def model_options(command: F) -> F:
 
 
 class Spending(Record):
-    """What the models of one verb cost. Undefined dollars are None: `unpriced` names the models without a price.
+    """What the models of one verb cost. Dollars are None where a price is not known: `unpriced` names those models.
 
-    `calls` were made and paid now, for `dollars`; `reused` came from the cache or a record, and were worth
-    `worth` dollars when they were made. `worst` is what all calls that were made could have cost at most.
-    `estimated`: no call was made, the fake model stood in (`--dry-run`).
+    `calls` were answered and paid for now, `unanswered` tries were not. `reused` answers were there already, in the
+    cache or in the record that is replayed, and were worth `worth` dollars when they were made. `known` is the part of
+    `dollars` that has a price, `worst` what the same calls could have cost, `prices_of` the day of the oldest price.
+    `estimated`: no model was asked, the fake model stood in (`--dry-run`).
     """
 
     calls: int = 0
+    unanswered: int = 0
     reused: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     dollars: float | None = None
+    known: float = 0.0
     worth: float | None = None
     worst: float | None = None
     unpriced: tuple[str, ...] = ()
+    prices_of: date | None = None
     estimated: bool = False
+    replayed: bool = False
 
     @property
     def sentence(self) -> str:
         """The closing line of a verb, or the paragraph of an estimate; empty where no model was asked."""
-        return ""
+        if not self.calls and not self.reused and not self.unanswered:
+            return ""
+        return self._estimate() if self.estimated else self._bill()
+
+    def _bill(self) -> str:
+        if self.replayed:
+            return f"{_calls(self.reused)} replayed{self._worth()}: no model was asked"
+        said = [f"{_calls(self.calls)} paid"]
+        said += [f"{self.unanswered} tries unanswered"] if self.unanswered else []
+        said += [f"{self.reused:,} from the cache{self._worth()}"] if self.reused else []
+        said += [f"{self.tokens_in:,} tokens in, {self.tokens_out:,} out"] if self.calls else []
+        said += [self._dollars()] if self.calls else []
+        return "; ".join(said)
+
+    def _worth(self) -> str:
+        return "" if self.worth is None else f" (worth {money(self.worth)})"
+
+    def _dollars(self) -> str:
+        if not self.unpriced:
+            return money(self.known)
+        names = ", ".join(self.unpriced)
+        lead = f"{money(self.known)} and " if self.known else ""
+        return f"{lead}an unknown sum: no price is known for {names} (--prices FILE gives one)"
+
+    def _estimate(self) -> str:
+        free = f" {self.reused:,} more are in the cache, or repeat another, and are free." if self.reused else ""
+        if not self.calls:
+            return f"Dry run: no model was asked. There is no call to pay for.{free}"
+        said = f"Dry run: no model was asked. {_calls(self.calls)} to pay for.{free}"
+        said += f" About {self.tokens_in:,} tokens in and {self.tokens_out:,} out, as the fake model answers: "
+        said += self._dollars()
+        if self.worst is not None and self.known:
+            said += f", at most {money(self.worst)} if each answer runs to its max_tokens"
+        said += f". Prices of {self.prices_of}." if self.prices_of is not None else "."
+        return said + " A model that answers otherwise may be asked more often, or less."
+
+
+def _calls(number: int) -> str:
+    return "1 call" if number == 1 else f"{number:,} calls"
 
 
 def spending(door: Door) -> Spending:
     """What went through a door so far; for a verb's result and its closing line."""
-    return Spending()
+    totals, reused = door.ledger.totals, door.calls.reused
+    return Spending(
+        calls=totals.calls,
+        unanswered=totals.gave_back,
+        reused=reused.calls,
+        tokens_in=totals.tokens_in,
+        tokens_out=totals.tokens_out,
+        dollars=None if totals.unpriced else totals.dollars,
+        known=totals.dollars,
+        worth=None if reused.unpriced else round(reused.dollars, 12),
+        worst=None if totals.unpriced else totals.worst,
+        unpriced=totals.unpriced,
+        prices_of=totals.prices_of,
+        estimated=door.settings.rehearsal,
+        replayed=door.settings.replay is not None,
+    )

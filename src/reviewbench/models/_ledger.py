@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +22,8 @@ _OF_TOOLS = 1024  # tokens that a protocol puts around tools and schemas, at mos
 class Totals(NamedTuple):
     """What went through a ledger. `dollars` is that of the calls with a price; `unpriced` names the other models.
 
-    `calls` were answered and paid for, `gave_back` were not answered. `worst` is what all of them could have cost.
+    `calls` were answered and paid for, `gave_back` were not answered. `worst` is what all of them could have cost,
+    `prices_of` the day of the oldest price that was counted with.
     """
 
     calls: int = 0
@@ -31,6 +33,7 @@ class Totals(NamedTuple):
     dollars: float = 0.0
     worst: float = 0.0
     unpriced: tuple[str, ...] = ()
+    prices_of: date | None = None
 
 
 class _Waiting(NamedTuple):
@@ -54,6 +57,7 @@ class Ledger:
         self._aside = self._flying = self._worst = 0
         self._calls = self._gave_back = self._tokens_in = self._tokens_out = 0
         self._unpriced: dict[str, None] = {}
+        self._days: set[date] = set()
         self._waiting: deque[_Waiting] = deque()
 
     @cached_property
@@ -77,6 +81,7 @@ class Ledger:
             round(dollars(self._spent - trillionths(self.before)), 12),
             dollars(self._worst),
             tuple(self._unpriced),
+            min(self._days, default=None),
         )
 
     async def reserve(self, spec: ModelSpec, request: Request) -> float:
@@ -118,7 +123,9 @@ class Ledger:
         self._calls += 1
         self._tokens_in += answer.usage.tokens_in
         self._tokens_out += answer.usage.tokens_out
-        entry = self.prices.facts(spec).price
+        entry, day, *_ = self.prices.facts(spec)
+        if day is not None:
+            self._days.add(day)
         if entry is None:
             self._unpriced[_name(spec)] = None
             return None
