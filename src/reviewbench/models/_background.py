@@ -10,23 +10,44 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 _lock = threading.Lock()
-_loops: dict[int, asyncio.AbstractEventLoop] = {}  # by process id: a fork must not use its parent's loop
+_loop: asyncio.AbstractEventLoop | None = None
+_thread: int | None = None  # that the loop runs in
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
     """The loop of this process, started when first asked for."""
+    global _loop  # noqa: PLW0603  (one loop a process)
     with _lock:
-        loop = _loops.get(os.getpid())
-        if loop is None:
+        if _loop is None:
             loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="chat models", daemon=True).start()
-            _loops[os.getpid()] = loop
-        return loop
+            threading.Thread(target=_run, args=(loop,), name="chat models", daemon=True).start()
+            _loop = loop
+        return _loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    global _thread  # noqa: PLW0603
+    _thread = threading.get_ident()
+    loop.run_forever()
+
+
+def _after_fork() -> None:
+    """A child has its parent's loop without the thread that runs it, and maybe a lock that nobody holds any more."""
+    global _lock, _loop, _thread
+    _lock, _loop, _thread = threading.Lock(), None, None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def run_in_background(work: Coroutine[Any, Any, T]) -> T:
     """Run `work` on the background loop and wait for it. Interrupting the wait cancels the work."""
-    future = asyncio.run_coroutine_threadsafe(work, background_loop())
+    loop = background_loop()
+    if _thread == threading.get_ident():
+        work.close()
+        raise RuntimeError("the background loop cannot wait for itself: await the model's `answer` there")
+    future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
         return future.result()
     except BaseException:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import time
+import urllib.parse
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import MissingExtra
 from reviewbench.core.records import Usage
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.models import _anthropic_chat, _openai_chat
+from reviewbench.models._connections import open_connections
 from reviewbench.models._ledger import Ledger
+from reviewbench.models._limits import Lane
+from reviewbench.models._retries import Address, Remote
 from reviewbench.models.messages import Answer, Request
 from reviewbench.models.model_spec import ModelSpec
 
 if TYPE_CHECKING:
     from reviewbench.models.chat import Settings
+
+_LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class Endpoint(Protocol):
@@ -20,9 +30,6 @@ class Endpoint(Protocol):
 
     async def answer(self, request: Request, *, attempt: int, ledger: Ledger) -> Answer:
         """The answer, after as many tries as it takes. `attempt` shifts a seed: repeats differ. Raises Failed."""
-
-    async def close(self) -> None:
-        """Close its connections."""
 
 
 class InProcess:
@@ -48,12 +55,89 @@ class InProcess:
         )
         return made.model_copy(update={"usage": usage})
 
+
+def _dialect(provider: str) -> ModuleType:
+    return _anthropic_chat if provider == "anthropic" else _openai_chat
+
+
+def address_of(spec: ModelSpec) -> str:
+    """Where a model's calls go: the spec's address, or the one in the environment, or ""; then it is the provider's."""
+    if spec.address or spec.provider == "fake":
+        return spec.address
+    protocol = _dialect(spec.provider)
+    given = os.environ.get(protocol.ADDRESS, "").strip().rstrip("/")
+    return "" if given == protocol.OFFICIAL else given
+
+
+def check_parameters(spec: ModelSpec) -> None:
+    """Raise UserError for a parameter that the model is known not to take, before anything is asked."""
+    if spec.provider != "fake":
+        _dialect(spec.provider).check(spec, official=not address_of(spec))
+
+
+class Endpoints:
+    """The endpoints behind one door. Models at one address share its connections and its limits."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._endpoints: dict[tuple[ModelSpec, str], Endpoint] = {}
+        self._addresses: dict[tuple[str, str], Address] = {}
+
+    def of(self, spec: ModelSpec) -> Endpoint:
+        """The endpoint that a spec names. Raises Failed where a key is missing."""
+        name = (spec, address_of(spec))
+        if name not in self._endpoints:
+            self._endpoints[name] = self._open(spec, name[1])
+        return self._endpoints[name]
+
+    def _open(self, spec: ModelSpec, where: str) -> Endpoint:
+        if spec.provider == "fake" or self._settings.rehearsal:
+            return InProcess(spec)
+        protocol = _dialect(spec.provider)
+        cls = _anthropic_chat.AnthropicChat if spec.provider == "anthropic" else _openai_chat.OpenAIChat
+        dialect = cls(spec, official=not where)
+        name = (spec.provider, where)
+        if name not in self._addresses:
+            key, sends_key = _key(protocol, where)
+            self._addresses[name] = self._connect(protocol, where or protocol.OFFICIAL, key, sends_key)
+        return Remote(spec, dialect, self._addresses[name])
+
+    def _connect(self, protocol: ModuleType, url: str, key: str | None, sends_key: bool) -> Address:
+        settings = self._settings
+        lane = Lane(
+            url,
+            settings.in_flight,
+            settings.requests_per_minute,
+            settings.tokens_per_minute,
+            settings.patience,
+        )
+        try:
+            import httpx2
+        except ImportError:
+            raise MissingExtra("openai", "models") from None
+        client, errors, unsent = protocol.connect(url, key, open_connections(url, settings.in_flight))
+        return Address(lane, client, errors, httpx2.Response, key, sends_key, {"headers": unsent} if unsent else {})
+
     async def close(self) -> None:
-        """See `Endpoint.close`."""
+        """Close all connections."""
+        addresses, self._addresses = self._addresses, {}
+        self._endpoints = {}
+        for address in addresses.values():
+            await address.client.close()
 
 
-def endpoint_for(spec: ModelSpec, settings: Settings) -> Endpoint:
-    """The endpoint that a spec names."""
-    if spec.provider == "fake" or settings.rehearsal:
-        return InProcess(spec)
-    raise UserError(f"{spec.provider} is not built yet")
+def _key(protocol: ModuleType, where: str) -> tuple[str | None, bool]:
+    """(the key, if there is one to send; whether the address may see one). Raises Failed where one is missing."""
+    key = os.environ.get(protocol.VARIABLE, "").strip()
+    if not where:
+        if not key:
+            raise Failed(
+                FailureKind.REQUEST,
+                f"{protocol.OFFICIAL} needs a key, and {protocol.VARIABLE} is not set",
+                remedy=f"export {protocol.VARIABLE}=..., or name another endpoint: openai:MODEL@http://HOST/v1",
+                stops=True,
+            )
+        return key, True
+    parts = urllib.parse.urlsplit(where)
+    sends_key = parts.scheme == "https" or parts.hostname in _LOCAL
+    return (key or None) if sends_key else None, sends_key

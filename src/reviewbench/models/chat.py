@@ -14,8 +14,10 @@ What can go wrong is a `Failed` with a kind and a remedy; it `stops` where the n
 from __future__ import annotations
 
 import asyncio
+import atexit
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,11 +28,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from reviewbench.core.records import Usage
-from reviewbench.core.results import Failed
+from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models._background import run_in_background
 from reviewbench.models._call_cache import CallStore, open_call_cache
 from reviewbench.models._ledger import Ledger
-from reviewbench.models._providers import Endpoint, endpoint_for
+from reviewbench.models._providers import Endpoints, address_of, check_parameters
+from reviewbench.models._retries import Unusable
 from reviewbench.models.messages import Answer, Call, Request
 from reviewbench.models.model_spec import ModelSpec, family, parse_model
 
@@ -45,7 +48,8 @@ class Settings:
     `budget` in dollars, `spent` what of it was spent before. `in_flight`, `requests_per_minute` and
     `tokens_per_minute` hold per endpoint. `prices` is a file that overrides the shipped prices. `replay` is a file or
     run folder of recorded calls: then nothing else answers. `rehearsal`: the fake model answers in this process, so
-    that calls can be counted before they are made (`--dry-run`); nothing is cached or recorded.
+    that calls can be counted before they are made (`--dry-run`); nothing is cached or recorded. `patience`: seconds
+    of the first wait after a failed try; it doubles.
     """
 
     cache: bool = True
@@ -57,6 +61,7 @@ class Settings:
     prices: Path | None = None
     replay: Path | None = None
     rehearsal: bool = False
+    patience: float = 1.0
 
 
 class Repeat(NamedTuple):
@@ -104,6 +109,7 @@ class Tally:
 
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
 _doors: list[Door] = []
+_default: Door | None = None
 _opening = threading.Lock()
 
 
@@ -118,7 +124,14 @@ def counted(attempt: int = 1) -> Iterator[Tally]:
         _tally.reset(token)
 
 
-@dataclass
+class _Flight:
+    """A call being made, and how many wait for it."""
+
+    def __init__(self, task: asyncio.Task[Call]) -> None:
+        self.task, self.waiting = task, 0
+
+
+@dataclass(eq=False)
 class Door:
     """Settings, and everything that is shared by the calls made under them. `record` is told of every answer, once."""
 
@@ -128,41 +141,69 @@ class Door:
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.settings.budget, self.settings.spent, self.settings.prices)
         self.calls: CallStore = open_call_cache(self.settings.cache, self.settings.replay, self.settings.rehearsal)
-        self._endpoints: dict[ModelSpec, Endpoint] = {}
         self._recorded: set[str] = set()
-        self._flying: dict[str, asyncio.Task[Call]] = {}
         self._lock = threading.Lock()
+        self._closed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._endpoints = Endpoints(self.settings)
+        self._flying: dict[str, _Flight] = {}
 
     def __enter__(self) -> Door:
-        _doors.append(self)
+        with _opening:
+            _doors.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _doors.remove(self)
+        with _opening:
+            _doors.remove(self)
         self.close()
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing goes through it any more."""
+        return self._closed
+
     def close(self) -> None:
-        """Close connections and the cache. Calls in flight are abandoned."""
-        for endpoint in self._endpoints.values():
-            run_in_background(endpoint.close())
+        """Close connections and the cache. Calls in flight are abandoned: who waits for one gets a Failed."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._process == os.getpid():
+            run_in_background(self._land())
         self.calls.close()
 
+    async def _land(self) -> None:
+        flights = list(self._flying.values())
+        for flight in flights:
+            flight.task.cancel()
+        await asyncio.gather(*(flight.task for flight in flights), return_exceptions=True)
+        await self._endpoints.close()
+
     def model(self, spec: str | ModelSpec) -> ChatModel:
-        """The model that a spec names."""
-        return ChatModel(parse_model(spec) if isinstance(spec, str) else spec, self)
+        """The model that a spec names. Raises UserError for a parameter that it is known not to take."""
+        parsed = parse_model(spec) if isinstance(spec, str) else spec
+        check_parameters(parsed)
+        return ChatModel(parsed, self)
 
     async def answer(self, spec: ModelSpec, request: Request, tally: Tally | None, trial: int, ask: int) -> Answer:
         """The answer to one request: from the record, the cache or the endpoint. Runs on the background loop."""
+        if self._closed:
+            raise Failed(FailureKind.CRASH, "this door is closed", remedy="ask while it is open", stops=True)
+        if self._process != os.getpid():
+            self._begin()  # a fork has its parent's connections, and no loop that serves them
         repeat = Repeat(tally.attempt if tally else 1, trial, ask)
         key = call_key(spec, request, repeat)
         call = self.calls.get(key)
         if call is None:
-            flying = self._flying.get(key)
-            if flying is None:
-                flying = asyncio.ensure_future(self._make(key, spec, request, repeat))
-                self._flying[key] = flying
-                flying.add_done_callback(lambda _: self._flying.pop(key, None))
-            call = await asyncio.shield(flying)
+            try:
+                call = await self._fly(key, spec, request, repeat)
+            except Unusable as unusable:
+                if tally is not None:
+                    tally.add(unusable.paid)
+                raise
         else:
             call = call.model_copy(update={"paid": False})
         self._note(call)
@@ -170,18 +211,39 @@ class Door:
             tally.add(call.answer)
         return call.answer
 
+    async def _fly(self, key: str, spec: ModelSpec, request: Request, repeat: Repeat) -> Call:
+        """Make a call, or wait for the same one that is being made. The last to stop waiting stops the call."""
+        flight = self._flying.get(key)
+        if flight is None:
+            flight = _Flight(asyncio.ensure_future(self._make(key, spec, request, repeat)))
+            self._flying[key] = flight
+            flight.task.add_done_callback(lambda task: self._landed(key, task))
+        flight.waiting += 1
+        try:
+            return await asyncio.shield(flight.task)
+        except asyncio.CancelledError:
+            if self._closed:
+                raise Failed(FailureKind.CRASH, "the door was closed before the answer came", stops=True) from None
+            raise
+        finally:
+            flight.waiting -= 1
+            if not flight.waiting and not flight.task.done():
+                self._flying.pop(key, None)
+                flight.task.cancel()
+
+    def _landed(self, key: str, task: asyncio.Task[Call]) -> None:
+        flight = self._flying.get(key)
+        if flight is not None and flight.task is task:
+            del self._flying[key]
+        if not task.cancelled():
+            task.exception()  # looked at, so that nobody warns of it where nobody waits any more
+
     async def _make(self, key: str, spec: ModelSpec, request: Request, repeat: Repeat) -> Call:
         """Ask the endpoint, and commit the answer before anybody sees it."""
-        answer = await self._endpoint(spec).answer(request, attempt=repeat.attempt, ledger=self.ledger)
+        answer = await self._endpoints.of(spec).answer(request, attempt=repeat.attempt, ledger=self.ledger)
         call = Call(key=key, model=str(spec), request=request, answer=answer, **repeat._asdict())
         await self.calls.put(call)
         return call
-
-    def _endpoint(self, spec: ModelSpec) -> Endpoint:
-        with self._lock:
-            if spec not in self._endpoints:
-                self._endpoints[spec] = endpoint_for(spec, self.settings)
-            return self._endpoints[spec]
 
     def _note(self, call: Call) -> None:
         if self.record is None or self.settings.rehearsal:
@@ -198,11 +260,15 @@ class Door:
 
 
 def current_door() -> Door:
-    """The door that was opened last; one with default settings where none was."""
+    """The door that was opened last; one with default settings where none is. That one lives as long as the process."""
+    global _default  # noqa: PLW0603  (the one door that nobody opens)
     with _opening:
-        if not _doors:
-            _doors.append(Door())
-        return _doors[-1]
+        if _doors:
+            return _doors[-1]
+        if _default is None or _default.closed:
+            _default = Door()
+            atexit.register(_default.close)
+        return _default
 
 
 def chat_model(spec: str) -> ChatModel:
@@ -258,7 +324,7 @@ def together(work: Sequence[Callable[[Tally | None], Coroutine[Any, Any, T]]]) -
 def call_key(spec: ModelSpec, request: Request, repeat: Repeat) -> str:
     """SHA-256 of everything that changes an answer, and of which repeat it is. The time-out is no part of it."""
     what = {
-        "model": str(spec).partition("?")[0],
+        "model": f"{spec.provider}:{spec.model}@{address_of(spec)}",
         "parameters": [spec.temperature, spec.top_p, spec.top_k, spec.seed, spec.reasoning, spec.max_tokens, spec.json],
         "request": request.model_dump(mode="json", exclude_defaults=True),
         "repeat": list(repeat),
