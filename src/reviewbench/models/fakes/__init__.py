@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reviewbench.models.fakes import golden, grade, points_extract, points_hit, relevance, review, same_concern
+from reviewbench.models.fakes import (
+    class_category,
+    class_context,
+    class_domain,
+    class_type,
+    golden,
+    grade,
+    points_extract,
+    points_hit,
+    relevance,
+    review,
+    same_concern,
+)
 from reviewbench.models.messages import Request
 
 
@@ -25,4 +37,8 @@ RULES: tuple[Rule, ...] = (
     Rule("points_hit", points_hit.OPENING, points_hit.reply),
     Rule("grade", grade.OPENING, grade.reply),
     Rule("relevance", relevance.OPENING, relevance.reply),
+    Rule("class_category", class_category.OPENING, class_category.reply),
+    Rule("class_context", class_context.OPENING, class_context.reply),
+    Rule("class_domain", class_domain.OPENING, class_domain.reply),
+    Rule("class_type", class_type.OPENING, class_type.reply),
 )

@@ -39,13 +39,15 @@ def reply(request: Request) -> str:
         body = _PLACE.sub("", text)
         for point in _ITEM.findall(body) or [body]:
             words = " ".join(point.split())
-            kind = _kind(words.lower())
+            kind = kind_of(words)
             points.append({"comment": int(number), "point": words, "type": kind, "severity": _severity(words, kind)})
     unique = {json.dumps(point): point for point in points}
     return json.dumps({"points": list(unique.values())})
 
 
-def _kind(text: str) -> str:
+def kind_of(text: str) -> str:
+    """The type by the table."""
+    text = text.lower()
     return next((code for code, words in WORDS if any(re.search(rf"\b{word}", text) for word in words)), "E.3.2")
 
 

@@ -1,0 +1,21 @@
+"""A comment with a word of security is that, else one with a word of speed is performance, else one with a word of
+wrong behaviour a code defect; all others are about maintainability.
+"""
+
+from __future__ import annotations
+
+from reviewbench.models.fakes._slots import holds, last_slot
+from reviewbench.models.messages import Request
+
+OPENING = "classify the reported issue into exactly one of the following categories"
+WORDS = (
+    ("Security Vulnerability", ("security", "injection", "attack", "vulnerab", "secret", "password", "token", "XSS")),
+    ("Performance", ("performance", "slow", "latency", "inefficient", "O(n", "cache", "allocation", "redundant")),
+    ("Code Defect", ("bug", "wrong", "crash", "error", "incorrect", "fail", "null", "none", "leak", "race", "never")),
+)
+
+
+def reply(request: Request) -> str:
+    """The name of the category."""
+    comment = last_slot(request, "Review Comment:\n", "\n=====\nOutput:")
+    return next((name for name, words in WORDS if holds(comment, words)), "Maintainability and Readability")

@@ -1,0 +1,20 @@
+"""A comment that speaks of callers or other files needs the repository, one that speaks of the file, the class or
+another function needs the file, and all others the diff.
+"""
+
+from __future__ import annotations
+
+from reviewbench.models.fakes._slots import holds, last_slot
+from reviewbench.models.messages import Request
+
+OPENING = "You judge how much code a reviewer must see"
+WORDS = (
+    ("repo", ("caller", "other file", "elsewhere", "other module", "other places", "codebase", "repository")),
+    ("file", ("this file", "the file", "the class", "other function", "above", "below")),
+)
+
+
+def reply(request: Request) -> str:
+    """diff, file or repo."""
+    comment = last_slot(request, "Review comment:\n", "\n\nAnswer with one word")
+    return next((name for name, words in WORDS if holds(comment, words)), "diff")

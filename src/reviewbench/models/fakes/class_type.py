@@ -1,0 +1,14 @@
+"""A comment has the type that the rule for change-points gives it: the first word of that table that it holds."""
+
+from __future__ import annotations
+
+from reviewbench.models.fakes._slots import last_slot
+from reviewbench.models.fakes.points_extract import kind_of
+from reviewbench.models.messages import Request
+
+OPENING = "You sort code review comments by the type of change"
+
+
+def reply(request: Request) -> str:
+    """The code of the type."""
+    return kind_of(last_slot(request, "Review comment:\n", "\n\nAnswer with the code alone"))
