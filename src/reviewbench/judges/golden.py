@@ -74,4 +74,4 @@ class Golden(ModelJudge):
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
             raise Unreadable('"confidence" must be a number from 0 to 1')
         said = reasoning if isinstance(reasoning, str) else ""
-        return Said(match, float(confidence), said.replace("\x00", "\N{REPLACEMENT CHARACTER}"))
+        return Said(match, float(confidence), said)
