@@ -1,0 +1,44 @@
+"""docs/fake.md: its tables are those of the code, and its commands do what it shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from reviewbench.models._fake_faults import FAULTS, read_faults
+from reviewbench.models._fake_manners import MANNERS
+from reviewbench.models.fakes import RULES
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "fake.md").read_text(encoding="utf-8")
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_every_rule_is_described_in_its_modules_own_words() -> None:
+    for rule in RULES:
+        said = import_module(rule.reply.__module__).__doc__
+        assert said, f"the rule of {rule.task} is not described"
+        assert f"### {rule.task}\n" in PAGE, (
+            f"python docs/_fake_page.py writes the rule of {rule.task} into docs/fake.md"
+        )
+        assert words(said) in words(PAGE), f"python docs/_fake_page.py brings the rule of {rule.task} up to date"
+
+
+def test_every_fault_and_manner_is_described() -> None:
+    for name, what in FAULTS.items():
+        assert f"| `{name}` | {what} |" in PAGE
+        read_faults(name)
+    for name, manner in MANNERS.items():
+        assert f"| `{name}" in PAGE
+        assert manner.about in PAGE
+
+
+def test_the_page_is_as_its_program_writes_it() -> None:
+    code = "import _fake_page as made; text = made.PAGE.read_text(); raise SystemExit(made.page(text) != text)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "docs", check=False)
+    assert done.returncode == 0, "run: python docs/_fake_page.py"
