@@ -54,8 +54,12 @@ class Answer(NamedTuple, Generic[T]):
     after: str
 
 
-def verdict(text: str, match: Callable[[str], tuple[T, str] | None], wanted: str) -> Answer[T]:
+def verdict(
+    text: str, match: Callable[[str], tuple[T, str] | None], wanted: str, asked: Sequence[str] = ()
+) -> Answer[T]:
     """The verdict of an answer. `match` reads one from the beginning of a line: (value, what follows it).
+
+    What a label that says "answer" or one of `asked` introduces must be a verdict.
 
     It must lead the answer, stand alone on its first or last line, or be labelled; all verdicts must agree.
     """
@@ -67,7 +71,7 @@ def verdict(text: str, match: Callable[[str], tuple[T, str] | None], wanted: str
         matched = match(body)
         if matched is not None and _ENDS.match(matched[1]):
             found.append(Statement(matched[0], number, labelled is not None, matched[1]))
-        elif labelled is not None and any(word in labelled[1].lower() for word in _VERDICT):
+        elif labelled is not None and any(word in labelled[1].lower() for word in (*_VERDICT, *asked)):
             raise Unreadable(f"what it calls its {labelled[1].lower()} is not {wanted}")
     last = len(lines) - 1
     stated = [s for s in found if s.labelled or s.line == 0 or (s.line == last and not s.rest.strip(" .!"))]

@@ -77,6 +77,9 @@ def _yes_no(line: str) -> tuple[bool, str] | None:
 # --- a label from a closed list ------------------------------------------------------------------------------------
 
 
+_NAMES_OF_LABELS = ("category", "label", "class", "type", "domain")
+
+
 def choice(text: str, options: Sequence[str], synonyms: Mapping[str, str] | None = None) -> str:
     """The option that the answer names, as `options` spells it. `synonyms`: other words for options.
 
@@ -89,7 +92,7 @@ def choice(text: str, options: Sequence[str], synonyms: Mapping[str, str] | None
         found = pattern.match(line)
         return None if found is None else (known[_folded(found[0])], line[found.end() :])
 
-    found = verdict(plain(text), match, f"one of {', '.join(options)}")
+    found = verdict(plain(text), match, f"one of {', '.join(options)}", asked=_NAMES_OF_LABELS)
     around = found.rest if found.labelled else f"{found.before}\n{found.rest}\n{found.after}"
     if any(known[_folded(other[0])] != found.value for other in pattern.finditer(around)):
         raise Unreadable("it names more than one of the options")
@@ -103,12 +106,13 @@ def _folded(word: str) -> str:
 # --- a whole number ------------------------------------------------------------------------------------------------
 
 _NUMBER = re.compile(r"(?<![\w.,-])([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)(?![\w%]|[.,][0-9])")
-_OUT_OF = re.compile(r"\s*(?:/|out of)\s*([0-9]{1,9})(?![\w.])")
+_OUT_OF = re.compile(r"\s*(?:/|out of)\s*([0-9]{1,9})(?!\w|\.[0-9])")
 _UNIT = re.compile(r"\s*(?:points?|stars?)\b", re.IGNORECASE)
 _SENTENCE = re.compile(
-    r"(?:i(?:['’]d| would| will)? (?:give|rate|score|grade|assign)\b|(?:the|my|a|this|based on|overall)\b)"
-    r"[^.\n]{0,80}?\b(?:grade|score|rating|rate it|rate this|rate the review)\s*"
-    r"(?:\b(?:of|is|as|a|would be|should be)\b\s*|[:=]\s*)*(?=[0-9])",
+    r"(?:i(?:['’]d| would| will)? (?:give|rate|score|grade|assign)(?: (?:it|this|that|the|a|an|as|at|with|of|code"
+    r"|generated|review|change|overall|relevance|grade|score|rating))*"
+    r"|(?:the|my|a|this|based on|overall)\b[^.\n]{0,80}?\b(?:grade|score|rating)"
+    r"(?:\s*(?:\b(?:of|is|as|a|would be|should be)\b|[:=]))+)\s*(?=[0-9])",
     re.IGNORECASE,
 )
 _WEIGHED = re.compile(

@@ -1,0 +1,335 @@
+"""Strict readers: what may be read, what must not, and every misparse that was ever reported as a case of its own."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from reviewbench.models.answers import (
+    Unreadable,
+    choice,
+    json_list,
+    json_object,
+    json_record,
+    json_value,
+    whole_number,
+    yes_no,
+)
+
+CATEGORIES = ("Security Vulnerability", "Code Defect", "Maintainability and Readability", "Performance")
+TYPES = ("E.1.1", "E.1", "F.6 Logic", "F.2")
+
+
+def grade(text: str) -> int:
+    return whole_number(text, 1, 5)
+
+
+def category(text: str) -> str:
+    return choice(text, CATEGORIES, {"security": CATEGORIES[0], "perf": "Performance"})
+
+
+def unreadable(read: Callable[[str], Any], text: str) -> str:
+    with pytest.raises(Unreadable) as error:
+        read(text)
+    reason = str(error.value)
+    assert reason, "the model is told why"
+    assert len(reason) < 300
+    assert not reason.endswith("."), "the reason stands within a sentence"
+    return reason
+
+
+# --- yes or no -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [
+    "yes", "Yes", "YES.", " yes\n", "**Yes**", "`yes`", '"Yes"', "'yes'", "(yes)", "__yes__", "***Yes.***", "Yes!",
+    "```\nyes\n```", "```text\nYes\n```", "Answer: yes", "**Answer:** Yes", "Final answer: **yes**.",
+    "The answer is yes.",
+    "Answer = yes", "# Verdict: Yes", "<answer>yes</answer>", "<answer> Yes </answer>\n", '{"answer": "yes"}',
+    "Yes, both comments say that the result is not checked for null.",
+    "Yes — both ask for the lock to be released.",
+    "Yes: the two comments raise the same concern.",
+    "Yes. There is no null check, and both say so.",
+    "Yes\n\nBoth comments ask for a guard against division by zero.",
+    "The first asks for a lock. The second asks for a lock too.\n\nAnswer: Yes",
+    "They overlap in file and in what they ask for.\n\nYes",
+    "<think>no, no, no ... or yes?</think>yes", "<thinking>\nNo?\n</thinking>\n\nYes.", "Hm, rather no.</think>\nYes",
+    "<think>a</think><think>b</think>yes", "<reasoning>x</reasoning> yes",
+])  # fmt: skip
+def test_yes(text: str) -> None:
+    assert yes_no(text) is True
+
+
+@pytest.mark.parametrize("text", [
+    "no", "No.", "NO", "**No**", "Answer: no", "Final answer: No.", "The answer is: no",
+    "No, they are not the same", "No, the two are different.", "No. The two are not similar.",
+    "No, although both are in the same file, they differ.", "No - one is about naming, the other about a race.",
+    "No, the comments address the same function and raise other concerns.",
+    "The first says “yes, please” and the second asks for a test.\n\nVerdict: no",
+    "<think>yes yes yes</think>\nno", "Reason: one is about style.\nAnswer: no",
+])  # fmt: skip
+def test_no(text: str) -> None:
+    assert yes_no(text) is False
+
+
+@pytest.mark.parametrize("text", [
+    "", " \n", "yes and no", "Yes and no.", "no and yes", "yes/no", "yes|no", "yes or no", "Yes, no", "yes no",
+    "Yes\nNo",
+    "No. Yes.", "not yes", "Not no.", "I cannot say yes", "I can't say no.", "Yes... but actually no",
+    "No... but actually yes", "Yes, but only in part.", "Yes, if the caller is trusted.", "No, or maybe yes",
+    "Partially.",
+    "Yes?", "no?", "Yes, partly.", "yes, no, maybe", "maybe", "I think so", "Sure", "Y", "N", "true", "False", "1", "0",
+    "The two are not similar", "not similar", "They are the same", "They are not the same.", "Both raise it.",
+    "Yes, they are not the same.", "Yes, the two comments are not about similar things.", "Yes, they differ.",
+    "Yes. They raise different issues.", "Yes, they are unrelated", "Yes, not the same",
+    "No, they are the same.", "No, both comments raise the same concern.", "No, these are basically identical.",
+    "No problem, they are the same", "No doubt they are the same.", "No. 1 says the same", "No one would say so",
+    "Yesterday both said so", "Nothing is the same", "Now, both", "no-op", "yes-man", "No/A",
+    '"Yes, rename it" is what the first one says.', '"No" is what the first one says.', "> Yes, this is a bug",
+    "The first comment answers yes to the question.", "One reviewer says no.", "- Yes\n- No", "1. Yes\n2. No",
+    "Do they raise the same concern (yes or no)? Yes", "Is it the same? Answer with yes or no.",
+    "Yes. Wait, they differ", "Yes. On second thought, no.", "No.\n\nCorrection: it is the same.",
+    "Yes, I am not sure.",
+    "No, I cannot determine that.", "Answer: yes\nAnswer: no", "Answer: not yes\nYes", "Answer: yes and no",
+    "Verdict: no\nFinal answer: yes", "Yes\n\nFinal answer: it is not the same", "Answer: undecided. Yes",
+    "Ja", "Oui.", "Sí", "да", "是", "はい", "No sé", "Yes，但是不一样", "Yes, 但是它们不一样", "нет",
+    "<think>yes", "<think>it is no\n\nyes", "<think>x</think>", "yes <think>no</think>", "no</think></think>",
+    "ｙｅｓ", "y e s", "ye\u200bs", "ｎｏ", "\ud800", "\x00yes",
+    "I'm sorry, but I can't help with that.", "As an AI model I have no opinion.", "null", "{}", '{"same": true}',
+])  # fmt: skip
+def test_neither_yes_nor_no(text: str) -> None:
+    unreadable(yes_no, text)
+
+
+# --- one of a list -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "label"), [
+    ("Performance", "Performance"), ("performance.", "Performance"), ("**Code Defect**", "Code Defect"),
+    ("code_defect", "Code Defect"), ("CODE-DEFECT", "Code Defect"), ("Category: Code  defect", "Code Defect"),
+    ("security", "Security Vulnerability"), ("Perf", "Performance"), ('{"category": "Performance"}', "Performance"),
+    ("Performance: the loop allocates each time.", "Performance"), ("<category>Performance</category>", "Performance"),
+    ("The loop allocates.\n\nCategory: Performance", "Performance"), ("<think>Code defect?</think>security",
+    CATEGORIES[0]),
+    ("This is about speed, and not a code defect.\nAnswer: Performance", "Performance"),
+])  # fmt: skip
+def test_choice(text: str, label: str) -> None:
+    assert category(text) == label
+
+
+@pytest.mark.parametrize("text", [
+    "", "Performance, Code Defect", "Performance / Security", "Performance and security", "not performance",
+    "This is a security issue", "Performance issue", "Category: Performance\nCategory: Code Defect", "Other", "speed",
+    "Performance. It could be a code defect too.", "Performance\n\nOr security", "Category: other\nPerformance",
+    "Performance or Code Defect", "Answer: none of them\n\nPerformance", "non-performance", "Performance?", "1", "安全",
+])  # fmt: skip
+def test_no_choice(text: str) -> None:
+    unreadable(category, text)
+
+
+def test_the_longest_label_counts() -> None:
+    assert choice("E.1.1", TYPES) == "E.1.1"
+    assert choice("E.1", TYPES) == "E.1"
+    assert choice("F.6 logic", TYPES) == "F.6 Logic"
+    for text in ("E.1.2", "E.1.1.1", "F.6", "F.22", "E", "F.2, E.1"):
+        unreadable(lambda text: choice(text, TYPES), text)
+
+
+# --- a grade -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [
+    "4", "4.", "**4**", "`4`", " 4\n", "Grade=4", "Grade = 4", "Grade: 4", "Grade: 4.", "grade=4;", "**Grade=4**",
+    "**Grade:** 4", "The grade is 4.", "Your score: 4", "Score: 4/5", "4/5", "4 / 5", "4 out of 5", "4 stars", "4.0",
+    "```\nGrade=4\n```", "$\\boxed{4}$", "[[4]]", "Rating: [[4]]", '"4"', "(4)", '{"grade": 4}',
+    '{"score": 4, "reason": "good"}',
+    "Grade=4\n\nThe review says the same in other words.", "4 - equivalent, in other words", "Final grade: 4",
+    "Both ask for the lock to be released.\n\nGrade=4", "I would give this review a score of 4.", "<score>4</score>",
+    "I'd rate it 4 out of 5.", "<think>3? no, 5. Or 2.</think>Grade=4", "Score: 4 (on a scale of 1 to 5)",
+    "Overall score: 4",
+    "Grade=4\nGrade=4", "I would rate the review 4/5.", "Your score: 4\n\nIt names the line 42 and HTTP 404.",
+])  # fmt: skip
+def test_grade(text: str) -> None:
+    assert grade(text) == 4
+
+
+@pytest.mark.parametrize("text", [
+    "", "0", "6", "-4", "10", "Grade=0", "Grade=6", "Grade=45", "44", "4.5", "3.5/5", "4,5", "3-4", "3 to 4",
+    "4 or 5", "4/10", "3/4",
+    "Grade=4 or Grade=5", "Grade=4\nGrade=3", "Grade: 4, maybe 3", "Grade=4 (not 5)", "~4", "4+", "4?", "4%",
+    "about 4", "four",
+    "Grade=four", "IV", "４", "٤", "4️⃣", "4th", "v4", "grade4", "1e0", "0x4", "4'000", "+-4", "٤/5", "²", "Grade=",
+    "2. The generated review is essential equivalent to the reference review.", "4. Loosely related.",
+    "I cannot give a grade of 4.", "I would not give it a grade of 4", "The grade is less than 4.", "at least 4",
+    "Grade=4\n\nOn second thought, it is a 3.", "Grade=4\n\nWait, it deserves less.", "Perhaps 4", "Grade=4, perhaps",
+    "The review covers 2 of the 3 points.", "There are 4 problems.", "Line 4 is wrong", "N/A", "null", "NaN",
+    "Infinity",
+    "Grade=4\n\nThe second point would have a 3.", "<think>4", "<think>4</think>", "1 2 3 4 5", "1, 2, 3, 4 or 5",
+    "I'm sorry, I can't grade this.", "9" * 5_000, "4" * 19, "-0", "Score: 80", '{"grade": 4, "other": 3}',
+    '{"grade": "four"}',
+    "Grade=4 Grade=4 Grade=1", "4\n5", "Grade: 1-5", "The scale runs from 1 to 5.", "\ud8004", "4\x00",
+])  # fmt: skip
+def test_no_grade(text: str) -> None:
+    unreadable(grade, text)
+
+
+def test_other_ranges() -> None:
+    assert whole_number("Severity: 10", 1, 10) == 10
+    assert whole_number("7/10", 1, 10) == 7
+    assert whole_number("0", 0, 100) == 0
+    assert "from 1 to 10" in unreadable(lambda text: whole_number(text, 1, 10), "11")
+
+
+# --- JSON ----------------------------------------------------------------------------------------------------------
+
+OBJECT = {"same": True, "why": "a, b}", "n": [1, 2.5, None]}
+TEXT = '{"same": true, "why": "a, b}", "n": [1, 2.5, null]}'
+
+
+@pytest.mark.parametrize("text", [
+    TEXT, f"```json\n{TEXT}\n```", f"```\n{TEXT}\n```", f"```JSON\n{TEXT}```", f"Here it is:\n\n{TEXT}\n\nDone.",
+    f"`{TEXT}`",
+    f"{TEXT}\n{TEXT}", f"<think>{{\"same\": false}}</think>{TEXT}", f"The set {{a, b}} and items[0]: {TEXT}",
+    '{"same": true, "why": "a, b}", "n": [1, 2.5, null,],}',
+    '{\n  "same" : true ,\n "why":"a, b}", "n":[1,2.5,null]\n}',
+    f"String[] names, an empty {{}} and [] here. {TEXT}", f"{TEXT} ]", f"'{TEXT}'", f"\ufeff{TEXT}",
+])  # fmt: skip
+def test_json_object(text: str) -> None:
+    assert json_object(text, required=("same", "why")) == OBJECT
+
+
+@pytest.mark.parametrize("text", [
+    "", "true", '"same"', "42", "no JSON here", '{"same": true} {"same": false}', '[{"same": true}]', "[]",
+    '{"same": true, "same": false}', '{"same": true, "same": true}', '{"why": "x"}', "{}", '{"same": NaN, "why": 1}',
+    '{"same": Infinity, "why": 1}', '{"same": -Infinity, "why": 1}', '{"same": 1e999, "why": ""}',
+    '{"same": true, "why": "x',
+    '{"same": true, "why": "x"', '{"same": true,', '{"same": tr', "{'same': True, 'why': ''}", "{same: true, why: 1}",
+    '{"same": true, "why": "\\ud800"}', '{"same": true, "why": "\\u0000"}', '{"same": true, "why": "\\x"}',
+    '{"same": true "why": 1}',
+    '{"same": true, // yes\n"why": 1}', '{"same": True, "why": 1}', '{"same": true, , "why": 1}', '{,}',
+    '{"same": 01, "why": 1}',
+    f'{TEXT} and {{"same":', '{"same": [true}, "why": 1}', '{"a": {"same": true, "why": 1}',
+    '{"same": true|false, "why": ""} ' + TEXT,
+    "[" * 100_000, '{"a":' * 100_000, '{"a":[' * 50_000, '{"same": ' + "9" * 5_000 + ', "why": 1}', '{"' * 50_000,
+    "{" * 100_000,
+    "<think>" + TEXT, '{"\\udfff": 1, "same": 1, "why": 1}', '{"same": true, "why": "a" "b"}',
+])  # fmt: skip
+def test_no_json_object(text: str) -> None:
+    unreadable(lambda text: json_object(text, required=("same", "why")), text)
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("[]", []), ("```json\n[]\n```", []), ("No issues.\n\n[]", []), ('[{"a": 1}]', [{"a": 1}]), ("[1, 2]", [1, 2]),
+    ('["a"]', ["a"]),
+    ('Found:\n[{"a": 1,},]', [{"a": 1}]), ('[{"a": [1]}] for String[] args', [{"a": [1]}]), ("[[1], []]", [[1], []]),
+])  # fmt: skip
+def test_json_list(text: str, value: object) -> None:
+    assert json_list(text) == value
+    assert json_value(text) == value
+
+
+@pytest.mark.parametrize("text", [
+    "", "{}", '{"a": 1}', "an empty list [] is passed", "String[] names", "items[0]", "[1] says so",
+    '[{"a": 1}] [{"a": 2}]', "[1, 2",
+    '{"a": [{"b": 1}]}', "[a, b]", "[1,, 2]", '[{"a": 1}', "None", '[{"a": 1}]\n{"b": 2}',
+])  # fmt: skip
+def test_no_json_list(text: str) -> None:
+    unreadable(json_list, text)
+
+
+def test_json_keeps_what_a_string_says() -> None:
+    """A review may speak of reasoning tags, fences, trailing commas and braces: none of them is touched."""
+    said = 'strip "<think>x</think>", ```json, [1,], {"a",} and \\d'
+    text = '```json\n{"body": ' + json.dumps(said) + "}\n```"
+    assert json_object(text) == {"body": said}
+    assert json_object('{"body": "two\nlines\tand a tab"}') == {"body": "two\nlines\tand a tab"}
+    unreadable(json_object, '{"a": 1} {"a": true}')
+
+
+class Kind(enum.StrEnum):
+    BUG = "bug"
+    STYLE = "style"
+
+
+class Finding(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Kind
+    lines: tuple[int, ...]
+    severity: int
+    note: str = ""
+
+
+def test_json_record() -> None:
+    assert json_record('```json\n{"kind": "bug", "lines": [1, 2], "severity": 3}\n```', Finding) == Finding(
+        kind=Kind.BUG, lines=(1, 2), severity=3
+    )
+    for text, named in (
+        ('{"kind": "bug", "lines": [1], "severity": "3"}', "severity"),
+        ('{"kind": "bug", "lines": [1], "severity": 3.5}', "severity"),
+        ('{"kind": "bug", "lines": [1], "severity": true}', "severity"),
+        ('{"kind": "typo", "lines": [1], "severity": 3}', "kind"),
+        ('{"kind": "bug", "lines": 1, "severity": 3}', "lines"),
+        ('{"kind": "bug", "lines": ["1"], "severity": 3}', "lines[0]"),
+        ('{"kind": "bug", "lines": []}', "severity"),
+        ('{"kind": "bug", "lines": [], "severity": 3, "extra": 1}', "extra"),
+        ("[]", "list"),
+        ("nothing", "JSON object"),
+    ):
+        assert named.replace("list", "JSON object") in unreadable(lambda text: json_record(text, Finding), text)
+
+
+# --- misparses that were reported, each with where ------------------------------------------------------------------
+
+REPORTED: list[tuple[str, Callable[[str], Any], str, object]] = [
+    ("targets.md, AACR-Bench: its parser reads a no as yes", yes_no, "No, they are not the same", False),
+    ("design.md: a parser that reads 'not similar' as yes", yes_no, "the two are not similar", Unreadable),
+    ("issue: 'not similar' parses as yes", yes_no, "not similar", Unreadable),
+    ("targets.md, ContextCRBench: an unreadable answer is skipped", json_object, "I would merge it.", Unreadable),
+    ("targets.md, ContextCRBench: JSON within prose", json_object, 'My view:\n{"is_merged": true}',
+    {"is_merged": True}),
+    ("GradedReviews 5.2: a grade outside 1 to 5", grade, "Grade=6", Unreadable),
+    ("GradedReviews 5.2: a grade outside 1 to 5", grade, "Grade=0", Unreadable),
+    ("GradedReviews 5.2: a grade with an explanation", grade, "Grade=3\n\nIt is only partly related.", 3),
+    ("CRScore's judge: what does not begin with a digit counts as 1", grade, "Score: 4", 4),
+    ("CRScore's judge: what does not begin with a digit counts as 1", grade, "I cannot rate this review.", Unreadable),
+    ("CRScore's judge: 10 begins with a 1", grade, "10", Unreadable),
+    ("CRScore's judge: 3.5 begins with a 3", grade, "3.5", Unreadable),
+    ("users.md, ragas#1280: a refused parameter as the answer", grade, "Error: temperature 0.0 is not supported",
+    Unreadable),
+    ("users.md, ragas#1280: a refused parameter as the answer", json_object, '"error"', Unreadable),
+    ("users.md, ragas#1850: a timeout turned into NaN", json_object, '{"score": NaN}', Unreadable),
+    ("users.md, ragas#1850: a timeout turned into NaN", grade, "nan", Unreadable),
+    ("users.md, ragas#1850: a timeout turned into 0", grade, "0", Unreadable),
+    ("users.md, lightspeed-evaluation#216: nothing came", grade, "", Unreadable),
+    ("users.md, lightspeed-evaluation#216: nothing came", yes_no, "", Unreadable),
+    ("users.md, lightspeed-evaluation#216: nothing came", json_list, "", Unreadable),
+    ("users.md, inspect_evals#1680: reasoning ate the token budget", yes_no, "<think>Let me see: yes, the", Unreadable),
+    ("users.md, inspect_evals#1680: reasoning ate the token budget", grade, "<think>So 4, as", Unreadable),
+    ("users.md, inspect_evals#1680: reasoning ate the token budget", json_object, '<think>{"a": 1}', Unreadable),
+    ("users.md, promptfoo#7040: a malformed judge", json_object, '{"pass": true, "reason": "cut o', Unreadable),
+    ("users.md, promptfoo#7040: a malformed judge", yes_no, "{'pass': True}", Unreadable),
+    ("users.md, agentic-dev-team#970: fenced JSON was a miss", json_object, '```json\n{"match": true}\n```',
+    {"match": True}),
+    ("users.md, agentic-dev-team#970: a trailing comma was a miss", json_list, '[{"line": 1},]', [{"line": 1}]),
+    ("targets.md, Martian: two verdicts, the last one wins", json_object, '{"match": true}\n{"match": false}',
+    Unreadable),
+    ("threats.md: a hostile comment orders the answer", yes_no, 'It says "answer: yes".\n\nAnswer: no', False),
+    ("threats.md: a hostile comment orders the answer", yes_no, "The comment reads:\nAnswer: yes\nSo: no", Unreadable),
+    ("threats.md: model output evaluated", json_object, "__import__('os').system('true')", Unreadable),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "expected"), [row[1:] for row in REPORTED], ids=[f"{row[0]}: {row[2][:30]!r}" for row in REPORTED]
+)
+def test_reported_misparses(read: Callable[[str], Any], text: str, expected: object) -> None:
+    if expected is Unreadable:
+        unreadable(read, text)
+    else:
+        assert read(text) == expected
+        assert type(read(text)) is type(expected)
