@@ -138,7 +138,7 @@ def test_an_unknown_price_makes_the_sum_unknown(run: RunFolder) -> None:
 def test_progress_counts_to_the_end(run: RunFolder) -> None:
     seen: list[tuple[int, int, str]] = []
     review(run, Echo(), executor=Serial(), progress=lambda done, total, text: seen.append((done, total, text)))
-    assert seen[-1] == (9, 9, "$4.50: echo case-008")
+    assert seen[-1] == (9, 9, "echo case-008")
     assert [done for done, _, _ in seen] == sorted({done for done, _, _ in seen})
 
 

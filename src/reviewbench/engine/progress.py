@@ -1,4 +1,4 @@
-"""What a long piece of work says on the way: how far it is, what failed, what it has cost."""
+"""What a long piece of work says on the way: how far it is and what failed; and the sum of what it cost."""
 
 from __future__ import annotations
 
@@ -35,11 +35,9 @@ class SyncedProgress:
             self._said = ""
 
 
-def progress_words(failed: int, dollars: float | None) -> str:
-    """`2 failed, $0.41: `, as far as there is something to say."""
-    said = [f"{failed} failed"] if failed else []
-    said += [] if dollars is None else [f"${dollars:.2f}"]
-    return f"{', '.join(said)}: " if said else ""
+def progress_words(failed: int) -> str:
+    """`2 failed: `, as far as there is something to say."""
+    return f"{failed} failed: " if failed else ""
 
 
 class Spent:

@@ -278,8 +278,8 @@ class _Tally:
 
     @property
     def said(self) -> str:
-        """What went wrong and what was spent so far, for the progress bar."""
-        return progress_words(self.failed.total(), self.spent.dollars)
+        """What went wrong so far, for the progress bar."""
+        return progress_words(self.failed.total())
 
     def add(self, outcome: Outcome) -> None:
         if outcome.review is None:

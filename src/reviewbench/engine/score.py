@@ -158,11 +158,11 @@ def score(
     """
     began = time.monotonic()
     stop = stop or Interruption()
-    desk = _Desk(metric, run.manifest.benchmark, {case.id: case for case in run.cases()})
+    desk = desk_of(run, metric)
     todo = what_to_score(run, desk, retry_failed, only)
     steps = SyncedProgress(run, len(todo.outcomes), progress)
     tally = _Tally()
-    for outcome, value in _answers(desk, todo.outcomes, executor or Serial(), stop):  # streamed, recorded at once
+    for outcome, value in answers_of(desk, todo.outcomes, executor or Serial(), stop):  # streamed, recorded at once
         found = desk.score(outcome, value)
         try:
             run.append_score(found, sync=False)
@@ -175,6 +175,11 @@ def score(
     left = len(todo.outcomes) - tally.count
     totals = tally.totals(desk.metric, todo.skipped, todo.failed_before, time.monotonic() - began)
     return totals.model_copy(update={"stopped": stop.why if left else "", "left": left})
+
+
+def desk_of(run: RunFolder, metric: Metric) -> _Desk:
+    """What fills in the scores of one metric on one run."""
+    return _Desk(metric, run.manifest.benchmark, {case.id: case for case in run.cases()})
 
 
 class _Todo(NamedTuple):
@@ -212,7 +217,7 @@ def what_to_score(run: RunFolder, desk: _Desk, retry_failed: bool, only: Only | 
     return _Todo(todo, skipped, failed)
 
 
-def _answers(
+def answers_of(
     desk: _Desk, todo: Sequence[Outcome], executor: Executor, stop: Interruption
 ) -> Iterator[tuple[Outcome, _Answered | None]]:
     """(outcome, what the metric says; None: its review failed). What `stop` left undone does not occur."""
@@ -224,11 +229,13 @@ def _answers(
         else:
             reviewed.append(outcome)
             items.append((desk.cases[outcome.case], outcome.review))
+    if stop.is_set():
+        return
     if executor.workers == 1 and not desk.of.models:
         for outcome, value in zip(reviewed, measure(desk.of, items), strict=True):
             yield outcome, _Answered(value)
             if stop.is_set():
-                return
+                break
         return
     batches = list(_batches(desk, reviewed, executor.workers))
     work = [[items[at] for at in batch] for batch in batches]
@@ -360,8 +367,8 @@ class _Tally:
 
     @property
     def said(self) -> str:
-        """What went wrong and what was spent so far, for the progress bar."""
-        return progress_words(self.failed.total(), self.spent.dollars)
+        """What went wrong so far, for the progress bar."""
+        return progress_words(self.failed.total())
 
     def add(self, found: Score) -> None:
         self.count += 1
