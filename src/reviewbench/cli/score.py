@@ -7,26 +7,35 @@ from pathlib import Path
 
 import click
 
+from reviewbench.cli._model_options import ModelOptions, Spending, model_options, spending
 from reviewbench.cli._output import Progress, emit, json_option, progress_bar, seed_option
 from reviewbench.cli._runs import read_runs
+from reviewbench.cli._stopping import end, executor_for, left_words, only_option, stoppable, with_bill, workers_option
 from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Record
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.summaries import ComparisonTable, Leaderboard
+from reviewbench.engine.interruption import Interruption
+from reviewbench.engine.rehearsal import rehearse_score
 from reviewbench.engine.score import ScoreTotals
 from reviewbench.engine.score import score as score_run
+from reviewbench.engine.selection import parse_only
 from reviewbench.engine.store import RunFolder
 
 
 class ScoreResult(Record):
-    """What was measured, the leaderboard of each metric, and how its leader compares with every other system."""
+    """What was measured, the leaderboard of each metric, and how its leader compares with every other system.
+
+    `spending` is what went to models; with `--dry-run` it is the estimate, and nothing was measured.
+    """
 
     schema_version: int = 1
     run: str
     totals: tuple[ScoreTotals, ...]
     leaderboards: tuple[Leaderboard, ...]
     comparisons: tuple[ComparisonTable, ...] = ()
+    spending: Spending = Spending()
 
 
 def score(
@@ -36,22 +45,66 @@ def score(
     resamples: int = 10_000,
     seed: int = 0,
     retry_failed: bool = False,
+    only: Sequence[str] = (),
+    workers: int | None = None,
+    models: ModelOptions | None = None,
+    stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ScoreResult:
     """Measure every review of a run that the metrics have not measured yet; `hits` when none is named.
 
-    `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by.
+    `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by. `only` does a part:
+    `failed`, `case=ID`. What stopped it early stands in the totals and in `stop`.
     """
-    wanted = find_metrics(metrics)
-    with RunFolder.open(run, write=True) as folder:
-        totals = tuple(score_run(folder, m, retry_failed=retry_failed, progress=progress) for m in wanted)
+    wanted, part = find_metrics(metrics), parse_only(only)
+    models, stop = models or ModelOptions(), stop or Interruption()
+    if models.dry_run:
+        folder = RunFolder.open(run)
+        with models.door() as door:
+            left = [
+                rehearse_score(
+                    folder,
+                    metric,
+                    executor=executor_for(metric, workers, models.in_flight, otherwise=1),
+                    retry_failed=retry_failed,
+                    only=part,
+                    stop=stop,
+                    progress=progress,
+                )
+                for metric in wanted
+            ]
+            spent = spending(door)
+        rehearsed = tuple(ScoreTotals(metric=signature(m), left=n) for m, n in zip(wanted, left, strict=True))
+        return ScoreResult(run=str(run), totals=rehearsed, leaderboards=(), spending=spent)
+    with RunFolder.open(run, write=True) as folder, models.door(folder) as door:
+        totals = tuple(
+            score_run(
+                folder,
+                metric,
+                executor=executor_for(metric, workers, models.in_flight, otherwise=1),
+                retry_failed=retry_failed,
+                only=part,
+                stop=stop,
+                progress=with_bill(progress, door),
+            )
+            for metric in wanted
+        )
+        spent = spending(door)
     boards, comparisons = [], []
-    for metric in wanted:
+    for metric in _scored(run, wanted):
         measured = read_runs([run], signature(metric))[0]
         boards.append(measured.leaderboard(slices, resamples, seed))
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
             comparisons.append(measured.comparison(None, resamples, seed))
-    return ScoreResult(run=str(run), totals=totals, leaderboards=tuple(boards), comparisons=tuple(comparisons))
+    return ScoreResult(
+        run=str(run), totals=totals, leaderboards=tuple(boards), comparisons=tuple(comparisons), spending=spent
+    )
+
+
+def _scored(run: str | Path, wanted: Sequence[Metric]) -> Sequence[Metric]:
+    """Those with a score to show; all of them where none has, so that its absence is said."""
+    there = {score.metric for score in RunFolder.open(run).scores()}
+    return [metric for metric in wanted if signature(metric) in there] or (wanted if not there else [])
 
 
 @click.command("score")
@@ -60,7 +113,10 @@ def score(
 @click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
 @click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 @seed_option
-@click.option("--retry-failed", is_flag=True, help="Measure again what failed before.")
+@workers_option
+@click.option("--retry-failed", is_flag=True, help="Measure what is missing, and again what failed before.")
+@only_option
+@model_options
 @json_option
 def command(
     run: str,
@@ -68,44 +124,64 @@ def command(
     slices: Sequence[str],
     resamples: int,
     seed: int,
+    workers: int | None,
     retry_failed: bool,
+    only: Sequence[str],
+    models: ModelOptions,
     as_json: bool,
 ) -> None:
-    """Measure the reviews of RUN with METRICS (default: hits) and print the leaderboard."""
-    with progress_bar("scoring", quiet=as_json) as progress:
-        result = score(
-            run,
-            *metrics,
-            slices=slices,
-            resamples=resamples,
-            seed=seed,
-            retry_failed=retry_failed,
-            progress=progress,
-        )
+    """Measure the reviews of RUN with METRICS (default: hits) and print the leaderboard.
 
-    def show() -> object:
-        from rich.console import Group
-
-        from reviewbench.views import tables
-
-        parts: list[object] = []
-        for board in result.leaderboards:
-            duels = next((c for c in result.comparisons if c.metric == board.metric), None)
-            parts.append(tables.leaderboard(board, duels))
-            if board.slices:
-                parts += ["", tables.slices(board)]
-        for totals in result.totals:
-            parts.append(_closing(totals))
-        return Group(*parts)  # type: ignore[arg-type]
-
-    emit(result, as_json, show)
+    Killed or interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at
+    once.
+    """
+    with stoppable() as stop:
+        with progress_bar("scoring", quiet=as_json) as progress:
+            result = score(
+                run,
+                *metrics,
+                slices=slices,
+                resamples=resamples,
+                seed=seed,
+                retry_failed=retry_failed,
+                only=only,
+                workers=workers,
+                models=models,
+                stop=stop,
+                progress=progress,
+            )
+        emit(result, as_json, lambda: _shown(result))
+        end(stop)
 
 
-def _closing(totals: ScoreTotals) -> str:
+def _shown(result: ScoreResult) -> object:
+    from rich.console import Group
+    from rich.markup import escape
+
+    from reviewbench.views import tables
+
+    parts: list[object] = []
+    for board in result.leaderboards:
+        duels = next((c for c in result.comparisons if c.metric == board.metric), None)
+        parts.append(tables.leaderboard(board, duels))
+        if board.slices:
+            parts += ["", tables.slices(board)]
+    for totals in result.totals:
+        parts.append(escape(_closing(totals, result)))
+    if result.spending.sentence:
+        parts.append(escape(result.spending.sentence))
+    return Group(*parts)  # type: ignore[arg-type]
+
+
+def _closing(totals: ScoreTotals, result: ScoreResult) -> str:
+    if result.spending.estimated:
+        return f"{totals.left} reviews to measure"
     failed = sum(totals.failed.values())
+    kinds = ", ".join(f"{kind} {n}" for kind, n in totals.failed.items())
     said = [f"{totals.done} reviews measured"]
     said += [f"{totals.skipped} measured before"] if totals.skipped else []
     said += [f"{totals.not_applicable} not applicable"] if totals.not_applicable else []
-    said += [f"{failed} failed"] if failed else []
+    said += [f"{failed} failed ({kinds})"] if failed else []
     said += [f"{totals.failed_reviews} reviews had failed"] if totals.failed_reviews else []
+    said += left_words(totals.stopped, totals.left)
     return f"{'; '.join(said)}; {totals.seconds:.1f} s"

@@ -1,0 +1,85 @@
+"""How verbs end early: Ctrl-C finishes what is in flight, and what would break every further item ends the run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from reviewbench.cli._output import Progress, note
+from reviewbench.core.protocols import Plugin
+from reviewbench.engine.executors import Executor, Serial, Threads
+from reviewbench.engine.interruption import Interruption, interruptible
+from reviewbench.models.chat import Door
+
+F = TypeVar("F", bound=Callable[..., Any])
+_TOLD = b"\ninterrupted: finishing what is in flight; Ctrl-C again stops at once\n"
+_GO_ON = "interrupted: nothing finished is lost, run the same command again to go on"
+
+
+def only_option(command: F) -> F:
+    """The --only option of verbs that do what is missing of a run."""
+    return click.option(
+        "--only",
+        multiple=True,
+        metavar="failed|case=ID",
+        help="Do this part alone: what failed before, or cases by id (* stands for any letters); may be given again.",
+    )(command)
+
+
+def workers_option(command: F) -> F:
+    """The --workers option."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help="How many reviews are worked on at once. [default: as many as --in-flight for what asks a model, else 2]",
+    )(command)
+
+
+def executor_for(plugin: Plugin, workers: int | None, in_flight: int, otherwise: int) -> Executor:
+    """Threads enough to keep the door busy where `plugin` asks a model, else `otherwise` workers."""
+    count = workers or (in_flight if plugin.models else otherwise)
+    return Threads(count) if count > 1 or plugin.models else Serial()
+
+
+@contextmanager
+def stoppable() -> Iterator[Interruption]:
+    """Inside, the first Ctrl-C asks to stop and says so; the second is KeyboardInterrupt."""
+    with interruptible(_tell) as stop:
+        yield stop
+
+
+def _tell() -> None:
+    """Write past Python's buffers: this runs in a signal handler."""
+    os.write(2, _TOLD)
+
+
+def with_bill(progress: Progress | None, door: Door) -> Progress | None:
+    """`progress` with what the door spent so far in front of its words."""
+    if progress is None:
+        return None
+
+    def say(done: int, total: int, what: str) -> None:
+        totals = door.ledger.totals
+        progress(done, total, f"${totals.dollars:.2f} {what}" if totals.calls else what)
+
+    return say
+
+
+def left_words(stopped: str, left: int) -> Sequence[str]:
+    """What the closing line says of a run that ended early."""
+    return [f"{left} left undone"] if stopped and left else []
+
+
+def end(stop: Interruption) -> None:
+    """After the summary: raise what ended the run, if anything did. Ctrl-C is exit code 130."""
+    if stop.error is not None:
+        raise stop.error
+    if stop.by_user:
+        sys.stdout.flush()
+        note(_GO_ON)
+        raise click.exceptions.Exit(130)
