@@ -11,7 +11,7 @@ what the server counted. The exit code is 1 where one of these does not hold:
 - no call whose answer was committed is ever made again;
 - right answers that were given more than once are at most kills times calls in flight;
 - nothing that was on the disk at a kill is lost later;
-- the tokens of the outcomes are those of the recorded calls, and those of the server.
+- the calls and tokens of each review are those of its recorded calls.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -31,7 +32,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from reviewbench.core.records import Case, Change, ChangedFile
+from reviewbench.core.records import Case, Change, ChangedFile, Usage
 from reviewbench.core.results import Outcome
 from reviewbench.engine.store import RunFolder
 from reviewbench.models._call_cache import unpack
@@ -61,6 +62,7 @@ class Found:
     committed: int = 0
     repeated: int = 0
     allowed: int = 0
+    unrecorded: int = 0  # answers that are none, which failures paid for
     broken: list[str] = field(default_factory=list)
 
 
@@ -216,24 +218,24 @@ def _judge(found: Found, disk: Disk, snapshots: list[Snapshot], stats: dict[str,
 
 
 def _judge_totals(found: Found, outcomes: list[Outcome], calls: list[Call]) -> None:
-    """The tokens of each case's outcome are those of its recorded calls."""
-    spent: Counter[str] = Counter()
-    number: Counter[str] = Counter()
+    """The calls and tokens of each review are those of its recorded calls.
+
+    A failure's may be more: an answer that is none (a refusal, one cut off) was paid for, and is not recorded.
+    """
+    recorded: dict[str, list[Usage]] = {}
     for call in calls:
-        said = call.request.messages[-1].text if len(call.request.messages) < 3 else call.request.messages[1].text
-        case = next((word for word in said.split() if word.startswith("step_")), "step_?(").split("(")[0]
-        name = f"case-{int(case.removeprefix('step_')):04d}"
-        spent[name] += call.answer.usage.tokens_in + call.answer.usage.tokens_out
-        number[name] += call.answer.usage.calls
+        said = "".join(message.text for message in call.request.messages)
+        number = re.search(r"step_(\d+)", said)
+        assert number is not None
+        recorded.setdefault(f"case-{int(number[1]):04d}", []).append(call.answer.usage)
     for outcome in outcomes:
         usage = outcome.review.usage if outcome.review is not None else outcome.usage
-        if outcome.review is None and not number[outcome.case]:
-            continue  # no call of it ever came to an answer
-        if (usage.calls, usage.tokens_in + usage.tokens_out) != (number[outcome.case], spent[outcome.case]):
-            found.broken.append(
-                f"{outcome.case}: {usage.calls} calls and {usage.tokens_in + usage.tokens_out} tokens, its recorded "
-                f"calls are {number[outcome.case]} with {spent[outcome.case]}"
-            )
+        mine = recorded.get(outcome.case, [])
+        calls_more = usage.calls - sum(one.calls for one in mine)
+        tokens_more = usage.tokens_in + usage.tokens_out - sum(one.tokens_in + one.tokens_out for one in mine)
+        found.unrecorded += calls_more
+        if min(calls_more, tokens_more) < 0 or (outcome.review is not None and (calls_more or tokens_more)):
+            found.broken.append(f"{outcome.case}: {calls_more} calls and {tokens_more} tokens more than were recorded")
 
 
 def _tail(log: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from pathlib import Path
 
@@ -42,8 +41,10 @@ def page(text: str) -> str:
     """The page with its generated parts up to date."""
     for part in (rules, manners, faults):
         name, made = part.__name__, part()
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
-        text = re.sub(pattern, lambda found, made=made: f"{found[1]}\n{made}\n\n{found[2]}", text, flags=re.DOTALL)
+        head, _, rest = text.partition(f"<!-- {name} -->\n")
+        text = (
+            f"{head}<!-- {name} -->\n\n{made}\n\n<!-- end of {name} -->" + rest.partition(f"<!-- end of {name} -->")[2]
+        )
     return text
 
 
