@@ -1,0 +1,104 @@
+"""What a cascade costs and loses against asking about everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reviewbench.analysis.cascade import cascade_cost
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import Case, Usage
+from reviewbench.core.results import GroupOutcome, Matching, Score
+from reviewbench.datasets.martian import Martian
+from reviewbench.metrics.hits import Hits
+
+RATER = "anthropic_claude-opus-4-5-20251101"
+
+
+def score(
+    case: str, hits: str, *, calls: int, asked: int = 0, pairs: int = 0, dollars: float | None = None, system: str = "s"
+) -> Score:
+    """`hits`: one letter a finding, h for hit."""
+    groups = tuple(GroupOutcome(group=f"r{n}", members=(f"r{n}",), hit=letter == "h") for n, letter in enumerate(hits))
+    return Score(
+        case=case,
+        system=system,
+        metric="hits",
+        benchmark="b",
+        parts={"asked": asked, "pairs": pairs},
+        matching=Matching(policy="optimal", groups=groups),
+        usage=Usage(calls=calls, dollars=dollars),
+    )
+
+
+def test_shares_money_and_agreement_worked_by_hand() -> None:
+    cascade = [
+        score("a", "hm", calls=2, asked=2, pairs=10, dollars=0.02),
+        score("b", "hh", calls=0, asked=0, pairs=5),
+        score("c", "mm", calls=1, asked=1, pairs=5, dollars=0.01),
+        score("only here", "h", calls=9, asked=9, pairs=9, dollars=9.0),
+    ]
+    everything = [
+        score("a", "hm", calls=10, pairs=10, dollars=0.1),
+        score("b", "hm", calls=5, pairs=5, dollars=0.05),
+        score("c", "mm", calls=5, pairs=5, dollars=0.05),
+    ]
+    found = cascade_cost(cascade, everything, resamples=50)
+    assert (found.reviews, found.pairs, found.asked, found.share_asked) == (3, 20, 3, 0.15)
+    assert (found.calls, found.calls_of_everything) == (3, 20)
+    assert (found.dollars, found.dollars_of_everything, found.dollars_saved) == (0.03, 0.2, 0.17)
+    assert (found.decisions, found.only_cascade, found.only_everything) == (6, 1, 0)
+    assert found.agreement == 5 / 6
+    assert found.kappa.value == pytest.approx((5 / 6 - 0.5) / (1 - 0.5))  # by chance: 1/2 * 1/3 + 1/2 * 2/3
+    assert found.kappa.low is not None
+
+
+def test_money_is_unknown_as_soon_as_one_price_is() -> None:
+    cascade = [score("a", "h", calls=1, asked=1, pairs=2, dollars=0.01), score("b", "h", calls=1, asked=1, pairs=2)]
+    everything = [score(c, "h", calls=2, pairs=2, dollars=0.02) for c in ("a", "b")]
+    found = cascade_cost(cascade, everything, resamples=10)
+    assert (found.dollars, found.dollars_of_everything, found.dollars_saved) == (None, 0.04, None)
+
+
+def test_nothing_in_common_is_an_error() -> None:
+    with pytest.raises(UserError, match="no review in common"):
+        cascade_cost([score("a", "h", calls=0)], [score("b", "h", calls=0)])
+
+
+def test_on_martian_the_stored_verdicts_are_asked_for_a_sixth_of_the_pairs_and_hardly_lost(shared_data: Path) -> None:
+    data = Martian(path=str(shared_data / "martian"))
+    reviews, labels = data.recorded(extractor=RATER)
+    cases: dict[str, Case] = {
+        case.id: case.model_copy(update={"labels": tuple(x for x in labels if x.subject.case == case.id)})
+        for case in data.cases()
+    }
+
+    def scores(judge: str) -> list[Score]:
+        metric, found = Hits(judge=judge), []
+        for review in reviews:
+            value = metric.parts(cases[review.case], review)
+            if not isinstance(value, str):
+                found.append(
+                    Score(
+                        case=review.case,
+                        system=review.system,
+                        metric="m",
+                        benchmark="b",
+                        parts=value.parts,
+                        matching=value.matching,
+                    )
+                )
+        return found
+
+    recorded = f"recorded(rater='{RATER}')"
+    found = cascade_cost(scores(f'cascade(then="{recorded}")'), scores(recorded))
+    alone = cascade_cost(scores("lexical"), scores(recorded))
+    assert found.pairs == 3343
+    assert 0.08 < (found.share_asked or 0) < 0.18, "in the band are 17.3%, and on some of them a verdict is stored"
+    assert found.decisions == alone.decisions == 1020
+    assert found.kappa.value is not None
+    assert alone.kappa.value is not None
+    assert found.kappa.value > 0.95
+    assert found.kappa.low is not None
+    assert found.kappa.low > (alone.kappa.high or 1)
