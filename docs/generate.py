@@ -14,8 +14,10 @@ from pydantic import TypeAdapter
 from reviewbench.cli import (
     _bundle_verify,
     bundle,
+    cache,
     calibrate,
     check,
+    classify,
     demo,
     fake_server,
     get,
@@ -29,6 +31,7 @@ from reviewbench.cli import list as catalogue_verb
 from reviewbench.cli.main import VERBS, group
 from reviewbench.core.base import Record
 from reviewbench.core.gates import Gate
+from reviewbench.core.judging import JudgeReport
 from reviewbench.core.plans import Plan
 from reviewbench.core.plugins import PACKAGE, catalogue
 from reviewbench.core.summaries import ComparisonTable, DoctorReport
@@ -45,12 +48,17 @@ RESULTS: dict[str, tuple[str, type[Record]]] = {
     "check": ("a list of", check.CheckResult),
     "review": ("one", review.ReviewResult),
     "score": ("one", score.ScoreResult),
+    "classify": ("one", classify.ClassifyResult),
     "compare": ("a list of", ComparisonTable),
     "gate": ("one", Gate),
     "report": ("one", report.ReportResult),
     "agree": ("one", AgreementReport),
     "plan": ("one", Plan),
     "validate": ("one", validate.ValidateResult),
+    "judge-check": ("one", JudgeReport),
+    "cache info": ("one", cache.CacheInfo),
+    "cache clear": ("one", cache.CacheCleared),
+    "cache export": ("one", cache.CallsExported),
     "calibrate": ("one", calibrate.CalibrateResult),
     "bundle": ("one", bundle.BundleResult),
     "bundle verify": ("one", _bundle_verify.VerifyResult),

@@ -109,6 +109,10 @@ class Lines:
             values, cluster = values[chosen], cluster[chosen]
         return mean_figure(values, cluster, resampler)
 
+    def share(self, flags: Numbers) -> Figure:
+        """The share of rows with a 1."""
+        return share_figure(flags, *self.clusters)
+
 
 def words_of(item: Item, at: int) -> float:
     """How long what was judged is, in words: the row's comment, or a review's mean comment."""
@@ -119,20 +123,27 @@ def words_of(item: Item, at: int) -> float:
 
 
 def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
-    """A mean over rows with a cluster interval; a share of 0 or 1 has Wilson's, with the clusters for n."""
+    """A mean over rows with the interval of resampled clusters."""
     n = int(values.size)
     if not n:
         return Figure(value=None, n=0, reason="no rows")
-    value = float(values.mean())
-    if value in (0.0, 1.0) and bool((values == value).all()):
-        groups = int(np.unique(cluster).size)
-        low, high = wilson(groups if value else 0, groups)
-        return Figure(value=value, low=low, high=high, n=n)
 
     def draw(weights: Numbers) -> Numbers:
         return ratio(weights @ values, weights.sum(axis=1))
 
-    return interval_figure(value, n, cluster, resampler, draw)
+    if bool((values == values[0]).all()):
+        return Figure(value=float(values[0]), n=n, reason="all rows are alike: no interval")
+    return interval_figure(float(values.mean()), n, cluster, resampler, draw)
+
+
+def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
+    """A share of rows (0 or 1 each); where it is 0 or 1, Wilson's interval with the clusters for n."""
+    found = mean_figure(flags, cluster, resampler)
+    if found.value not in (0.0, 1.0):
+        return found
+    groups = int(np.unique(cluster).size)
+    low, high = wilson(groups if found.value else 0, groups)
+    return Figure(value=found.value, low=low, high=high, n=found.n)
 
 
 def wilson(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
@@ -206,8 +217,8 @@ def pair_agreement(lines: Lines, rater: str) -> JudgeAgreement:
         percent=share,
         auc=auc_figure(lines, value, yes) if np.isfinite(value).all() else undefined("no probabilities", lines.n),
         f1=lines.figure(whole, f1) if math.isfinite(whole) else undefined("neither ever said yes", lines.n),
-        base_rate=lines.mean(truth),
-        judge_rate=lines.mean(said),
+        base_rate=lines.share(truth),
+        judge_rate=lines.share(said),
         left_out=lines.left_out,
     )
 
@@ -227,11 +238,11 @@ def grade_agreement(lines: Lines, rater: str, lowest: float, sign: float) -> Jud
         kappa=kappa_figure(lines, value, truth, categories=sorted({*scale, *value}), squared=True)
         if grades
         else undefined(NO_GRADES, lines.n),
-        percent=lines.mean((value == truth).astype(np.float64)) if grades else None,
+        percent=lines.share((value == truth).astype(np.float64)) if grades else None,
         spearman=spearman_only(value, truth, cluster, resampler) if lines.n else undefined("no rows"),
         spearman_within=spearman_within(value, truth, cluster, group, resampler) if lines.n else undefined("no rows"),
         auc=auc_figure(lines, value, truth > lowest),
-        base_rate=lines.mean((truth > lowest).astype(np.float64)),
+        base_rate=lines.share((truth > lowest).astype(np.float64)),
         left_out=lines.left_out,
     )
 

@@ -16,14 +16,13 @@ import numpy as np
 
 from reviewbench.analysis.agreement import Resampling, fleiss_kappa, krippendorff_alpha
 from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.judge_agreement import Resamples, is_grades, mean_figure, undefined, wilson
+from reviewbench.analysis.judge_agreement import Resamples, is_grades, mean_figure, share_figure, undefined, wilson
 from reviewbench.analysis.judge_asks import Ask, Asker, Reply
 from reviewbench.analysis.judge_bench import Item
 from reviewbench.analysis.judge_edits import IRRELEVANT, PADDING, REWORDINGS, Edit, pad
 from reviewbench.analysis.judge_injections import ATTACKS, WANTED, Attack, Direction, attacked
 from reviewbench.core.judging import Injection, InjectionRow, ProbeRow, Repeats
 from reviewbench.core.records import Comment, Review
-from reviewbench.core.validity import Figure
 
 ASKED_PER_ATTACK = 6  # a sixth of the questions each, so that all attacks together cost no more than one pass or so
 FEWEST_PER_ATTACK = 2
@@ -145,7 +144,7 @@ class Probes:
             name=name,
             group=group,
             what=what,
-            flips=mean_figure((turns != 0).astype(np.float64), cluster, resampler),
+            flips=share_figure((turns != 0).astype(np.float64), cluster, resampler),
             up=float((turns > 0).mean()),
             down=float((turns < 0).mean()),
             shift=mean_figure(shifts[known], cluster[known], resampler),
@@ -192,7 +191,7 @@ class Probes:
         spread: Numbers = values.std(axis=1, ddof=1)
         return Repeats(
             repeats=count,
-            flips=mean_figure(apart, cluster, resampler),
+            flips=share_figure(apart, cluster, resampler),
             kappa=agreed,
             spread=mean_figure(spread, cluster, resampler),
             models=models,
@@ -338,8 +337,3 @@ def _back(ask: Ask, reply: Reply) -> Reply:
     if ask.rows is not None or len(reply.said) < 2:
         return reply
     return reply._replace(said=reply.said[::-1], values=reply.values[::-1])
-
-
-def figures_of(rows: Sequence[ProbeRow]) -> list[Figure]:
-    """The flip rates of several probes that have one."""
-    return [row.flips for row in rows if row.flips.value is not None]

@@ -26,8 +26,8 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.judging import (
     CalibrationItem,
     Corrected,
-    Gate,
     JudgeAgreement,
+    JudgeGate,
     JudgeReport,
     LengthBias,
     ProbeRow,
@@ -206,7 +206,7 @@ def self_preference(bench: JudgeBench, lines: Lines, asker: Asker) -> SelfPrefer
 # --- gate, drift and calibration -----------------------------------------------------------------------------------
 
 
-def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool, drift: JudgeAgreement | None) -> Gate:
+def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool, drift: JudgeAgreement | None) -> JudgeGate:
     """Whether the least kappa of all raters, and of the judge with its earlier self, reaches `least`.
 
     A kappa that is undefined does not pass: a gate that opens where nothing was measured is none.
@@ -220,7 +220,7 @@ def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool, drift: 
 
     worst = min(rows, key=lambda row: value if (value := of(row)) is not None else -2.0)
     value = of(worst)
-    return Gate(
+    return JudgeGate(
         least=least,
         of="lower end of the interval" if lower else "kappa",
         kappa=value,

@@ -22,15 +22,18 @@ VERBS = {
     "check": "Check a JSON lines file record by record.",
     "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
     "score": "Measure the reviews of a run and print the leaderboard.",
+    "classify": "Let a model sort comments or changes into classes, for slices.",
     "compare": "Compare systems pairwise on the cases they share.",
     "gate": "Say whether a candidate is not worse than a baseline, for CI.",
     "report": "Write one self-contained HTML report of one or more runs.",
     "agree": "Measure how far raters agree, humans and models in one table.",
     "plan": "Say how many changes, attempts and raters a study takes.",
     "validate": "Hold metrics against what people said of recorded reviews.",
+    "judge-check": "Measure a judge: agreement, repeats, order, length, rewording, injection, cost.",
     "calibrate": "Make several metrics into one grade, fitted to human labels.",
     "bundle": "Pack runs and their tables into one archive that recomputes every number, or check one.",
     "fake-server": "Serve the fake model on this machine, to try everything offline.",
+    "cache": "Show, clear or export the answers of models that are kept, so that no call is paid for twice.",
     "doctor": "Probe whether a benchmark and a metric can be trusted.",
 }
 

@@ -142,7 +142,7 @@ class Spent(Record):
         return None if total is None or not self.decisions else total / self.decisions
 
 
-class Gate(Record):
+class JudgeGate(Record):
     """Whether the kappa that counts, the least of all raters', reaches `least`."""
 
     least: float
@@ -194,7 +194,7 @@ class JudgeReport(Record):
     injection: Injection | None = None
     corrected: tuple[Corrected, ...] = ()
     spent: Spent
-    gate: Gate | None = None
+    gate: JudgeGate | None = None
     left_out: Mapping[str, int] = Field(default_factory=dict)
     stopped: str = ""
     resamples: int

@@ -1,0 +1,224 @@
+"""Each probe finds the fault that it is for, and finds nothing in a judge that has none."""
+
+from __future__ import annotations
+
+import pytest
+
+from judge_toys import (
+    RESAMPLES,
+    Failing,
+    FirstColumn,
+    Gullible,
+    LengthLoving,
+    Moody,
+    Picky,
+    PositionBiased,
+    Right,
+    Vain,
+    WordGrade,
+    asker,
+    grades_bench,
+    toy_bench,
+)
+from reviewbench.analysis.judge_bench import families, probe_items
+from reviewbench.analysis.judge_injections import ATTACKS, WANTED, attacked
+from reviewbench.analysis.judge_probes import Probes, reverse
+from reviewbench.analysis.judge_report import Wanted, check_judge
+from reviewbench.core.errors import UserError
+from reviewbench.core.judging import JudgeReport
+from reviewbench.core.protocols import Judge, Metric
+
+_IN_THE_COMMENT = ("after", "before", "around")
+
+
+def check(judge: Judge | Metric, *parts: str, probes: int = 24, authors: dict[str, str] | None = None) -> JudgeReport:
+    """The report on the toy questions."""
+    bench = toy_bench() if isinstance(judge, Judge) else grades_bench()
+    if authors is not None:
+        bench = type(bench)(**{**vars(bench), "authors": authors})
+    wanted = Wanted(parts or Wanted().parts, probes=probes, resamples=RESAMPLES)
+    return check_judge(bench, asker(judge), wanted).report
+
+
+def flips(report: JudgeReport, name: str) -> float:
+    """The flip rate of one probe."""
+    assert report.length is not None or report.order or report.rewording or report.irrelevant
+    rows = (*report.order, *(report.length.padding if report.length else ()), *report.rewording, *report.irrelevant)
+    value = next(row for row in rows if row.name == name).flips.value
+    assert value is not None
+    return value
+
+
+def test_a_judge_without_fault_has_none_found() -> None:
+    report = check(Right())
+    assert [row.kappa.value for row in report.agreement] == [1.0]
+    rows = (*report.order, *report.rewording, *report.irrelevant, *(report.length.padding if report.length else ()))
+    assert {row.flips.value for row in rows if row.flips.n} == {0.0}
+    assert sum(row.flips.n > 0 for row in rows) >= 18
+    assert report.repeats is not None
+    assert (report.repeats.flips.value, report.repeats.models) == (0.0, False)
+    assert report.injection is not None
+    assert [(row.flipped, row.failed) for row in report.injection.total] == [(0, 0), (0, 0)]
+    assert all(row.tried >= 70 for row in report.injection.total)
+    assert not report.spent.failed
+
+
+def test_position_bias_is_found() -> None:
+    report = check(PositionBiased(), "order")
+    assert flips(report, "swapped") == 1.0
+    assert flips(check(Right(), "order"), "swapped") == 0.0
+
+
+def test_a_judge_that_favours_the_first_reference_is_found_by_reversing() -> None:
+    assert flips(check(FirstColumn(), "order"), "reversed") == 1.0
+    assert flips(check(Right(), "order"), "reversed") == 0.0
+
+
+def test_love_of_length_is_found_by_padding_and_by_correlation() -> None:
+    report = check(LengthLoving(), "agreement", "length")
+    assert flips(report, "padded comment") == 1.0
+    assert report.length is not None
+    padded = report.length.padding[0]
+    assert (padded.up, padded.down) == (1.0, 0.0)
+    assert check(LengthLoving(words=18), "agreement", "length").length is not None
+    loving = check(LengthLoving(words=18), "agreement", "length").length
+    fair = check(Right(), "agreement", "length").length
+    assert loving is not None
+    assert fair is not None
+    assert (loving.correlation.value or 0) > 0.4
+    assert fair.correlation.value is None
+    assert "equal" in fair.correlation.reason
+
+
+def test_gullibility_is_found_by_technique_and_direction() -> None:
+    report = check(Gullible(), "length", "injection")
+    assert report.injection is not None
+    by = {(row.technique, row.direction): row for row in report.injection.rows}
+    for direction in WANTED:
+        order = by["direct order", direction]
+        assert order.share is not None
+        assert order.share >= 0.5
+        assert order.low is not None
+        assert 0 < order.low < order.share
+        assert by["hidden text", direction].share is not None
+        assert (by["hidden text", direction].share or 0) < 0.5, "base64 and tags are beyond it"
+    assert (report.injection.padding_up, report.injection.padding_down) == (0.0, 0.0)
+
+
+def test_a_gullible_grader_is_found() -> None:
+    fooled, firm = check(WordGrade(gullible=True), "injection"), check(WordGrade(), "injection")
+    assert fooled.injection is not None
+    assert firm.injection is not None
+    assert all(row.share is not None and row.share > 0.2 for row in fooled.injection.total)
+    assert [row.flipped for row in firm.injection.total] == [0, 0]
+    assert fooled.flip_is == "the grade changes"
+
+
+def test_a_moody_judge_does_not_repeat_itself() -> None:
+    report = check(Moody(), "repeats")
+    assert report.repeats is not None
+    assert report.repeats.models
+    assert report.repeats.repeats == 3
+    assert (report.repeats.flips.value or 0) > 0.4
+    assert (report.repeats.kappa.value or 0) < 0.5
+    assert (report.repeats.spread.value or 0) > 0.1
+
+
+def test_irrelevant_edits_that_count_are_found() -> None:
+    report = check(Picky(), "irrelevant")
+    assert flips(report, "nit") == pytest.approx(0.5), "half of the questions were a yes before"
+    assert flips(report, "signature") == 0.0
+
+
+def test_self_preference_needs_authors_and_finds_them() -> None:
+    report = check(Vain(), "agreement", "self", authors={"alpha": "claude", "beta": "gpt"})
+    found = report.self_preference
+    assert found is not None
+    assert found.difference is not None
+    assert found.own is not None
+    assert found.others is not None
+    assert (found.others.value, found.families) == (0.0, ("gpt",))
+    assert (found.own.value or 0) > 0.5
+    assert found.difference.low is not None
+    assert found.difference.low > 0
+    unknown = check(Vain(), "agreement", "self").self_preference
+    assert unknown is not None
+    assert "not known" in unknown.reason
+    assert unknown.difference is None
+
+
+def test_a_failure_is_no_disagreement() -> None:
+    report = check(Failing())
+    assert report.agreement[0].kappa.value == 1.0
+    assert report.agreement[0].left_out["failed: network"] > 0
+    assert report.spent.failed["network"] > 0
+    assert report.injection is not None
+    assert sum(row.failed for row in report.injection.total) > 0 or report.injection.total[0].tried > 0
+    assert all(row.flipped == 0 for row in report.injection.total)
+    rows = [row for row in report.irrelevant if row.failed]
+    assert rows
+    assert all(row.flips.value == 0.0 for row in rows)
+
+
+def test_what_stops_the_run_leaves_what_was_found() -> None:
+    report = check(Failing(word="queue", stops=True))
+    assert "the line is down" in report.stopped
+    assert report.agreement[0].left_out["not asked: the check was stopped"] > 0
+    assert report.injection is None
+
+
+def test_every_attack_changes_the_question_in_its_place() -> None:
+    assert len(ATTACKS) >= 25
+    assert len({attack.technique for attack in ATTACKS}) >= 10
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    ask = toy_bench().pairs[0].ask
+    for attack in ATTACKS:
+        texts = set()
+        for direction in WANTED:
+            case, review = attacked(ask.case, ask.review, attack, direction)
+            assert (case, review) != (ask.case, ask.review), attack.name
+            assert case.references == ask.case.references
+            texts.add(case.to_line() + review.to_line())
+            assert review.comments[0].body == ask.review.comments[0].body or attack.place in (
+                "after",
+                "before",
+                "around",
+            )
+        assert len(texts) == len(WANTED), f"{attack.name} says the same in both directions"
+
+
+def test_reversing_twice_is_the_question_itself() -> None:
+    for item in toy_bench().items:
+        assert reverse(reverse(item.ask)) == item.ask
+
+
+def test_probes_are_half_yes_and_from_many_changes() -> None:
+    chosen = probe_items(toy_bench(), 12, seed=3)
+    assert sum(item.truth[0] == 1 for item in chosen) == 6
+    assert len({item.cluster for item in chosen}) >= 6
+    assert chosen == probe_items(toy_bench(), 12, seed=3)
+
+
+def test_a_continuous_reading_flips_when_it_moves_far() -> None:
+    from reviewbench.core.plugins import load
+
+    probes = Probes(asker(load(Metric, "chrf")), grades_bench().pairs, RESAMPLES)
+    assert "a tenth of its standard deviation" in probes.flip_is
+
+
+def test_families_are_read_from_specs_and_authors() -> None:
+    from reviewbench.core.records import Comment, Review
+
+    named = Review(case="c", system='prompt(model="openai:gpt-5-mini")')
+    author = Review(case="c", system="x", comments=(Comment(id="a", body="b", author="anthropic:claude-sonnet-4-5"),))
+    assert families([named, author, Review(case="c", system="tool")], {"tool": "qwen3"}) == {
+        named.system: "gpt",
+        "x": "claude",
+        "tool": "qwen",
+    }
+
+
+@pytest.mark.parametrize("wrong", [{"parts": ("all",)}, {"repeats": 1}, {"probes": 0}, {"limit": 0}])
+def test_what_cannot_be_wanted_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(UserError):
+        Wanted(**wrong)  # type: ignore[arg-type]
