@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from reviewbench.cli.agree import agree
     from reviewbench.cli.bundle import bundle
+    from reviewbench.cli.cache import cache
     from reviewbench.cli.calibrate import calibrate
     from reviewbench.cli.check import check
     from reviewbench.cli.compare import compare
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "agree",
     "bundle",
+    "cache",
     "calibrate",
     "check",
     "compare",

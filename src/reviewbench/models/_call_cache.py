@@ -318,22 +318,26 @@ def _wake(told: Iterable[tuple[asyncio.Future[None], BaseException | None]]) -> 
 
 
 def open_file(file: Path, wait: float = _WAIT) -> sqlite3.Connection:
-    """A connection to the cache, made where it is not there. Raises sqlite3.Error, UserError."""
+    """A connection to the cache, made where it is not there. Raises UserError that says what to do."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
             f"no cache of answers can be kept in {file.parent}: {error.strerror or error}", remedy=ELSEWHERE
         ) from None
-    connection = sqlite3.connect(file, timeout=wait, isolation_level=None, check_same_thread=False)
+    connection: sqlite3.Connection | None = None
     try:
+        connection = sqlite3.connect(file, timeout=wait, isolation_level=None, check_same_thread=False)
         _write_ahead(connection, wait)
         connection.execute("PRAGMA synchronous = NORMAL")
         found = connection.execute("PRAGMA user_version").fetchone()[0]
         if found != SCHEMA:
             _make(connection, file, found)
-    except BaseException:
-        connection.close()
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise trouble(file, error) from None
         raise
     return connection
 

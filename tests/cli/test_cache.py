@@ -1,0 +1,148 @@
+"""`reviewbench cache` as a user runs it: what it shows, what it takes out, and what it writes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reviewbench
+from engine_small import make_cases
+from reviewbench.cli.cache import clear, export
+from reviewbench.core.errors import UserError
+from reviewbench.engine.store import RunFolder
+from reviewbench.models._recorded_calls import RecordedCalls
+from reviewbench.models._vector_cache import VectorCache
+from reviewbench.models.chat import Door, Settings
+from reviewbench.models.messages import Request, user
+
+MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:other")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def filled(home: Path) -> Path:
+    with Door() as door:
+        for model, count in zip(MODELS, (3, 2, 1), strict=True):
+            for n in range(count):
+                door.model(model).ask(Request(messages=(user(f"question {n}"),)))
+    return home / "chat.sqlite"
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "reviewbench", "cache", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+
+
+def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path) -> None:
+    VectorCache(filled.with_name("vectors.sqlite")).put("00" * 16, {"a": np.ones(3, dtype=np.float32)})
+    found = reviewbench.cache()
+    assert found.path == str(filled)
+    assert [(one.model, one.calls) for one in found.models] == list(zip(MODELS, (3, 2, 1), strict=True))
+    assert (found.calls, found.vectors) == (6, 1)
+    assert found.bytes > 1000
+    assert all(one.dollars > 0 and not one.unpriced and one.oldest <= one.newest for one in found.models)
+    shown = run("info")
+    assert shown.returncode == 0, shown.stderr
+    assert "6 calls" in shown.stdout and "1 vectors" in shown.stdout and "fake:other" in shown.stdout
+    assert json.loads(run("info", "--json").stdout)["models"][0]["calls"] == 3
+
+
+def test_a_price_that_is_not_known_is_not_nothing(filled: Path) -> None:
+    with sqlite3.connect(filled) as connection:
+        connection.execute("UPDATE calls SET dollars = NULL WHERE model = 'fake:other'")
+    assert reviewbench.cache().models[2].unpriced == 1
+    assert "unknown" in run("info").stdout
+
+
+def test_a_cache_that_is_empty_or_off_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "0 calls" in run("info").stdout
+    assert not home.exists()
+    monkeypatch.setenv("REVIEWBENCH_CACHE", "off")
+    assert "turned off" in run("info").stdout
+    assert "turned off" in run("clear", "--yes").stderr
+
+
+def test_clearing_asks_first_and_takes_out_what_was_named(filled: Path) -> None:
+    refused = run("clear")
+    assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
+    assert reviewbench.cache().calls == 6
+    assert clear(older_than=1).calls == 0
+    assert clear(model="fake:rules?temperature=0.5").calls == 2
+    assert clear(model="other").calls == 1
+    assert "3 calls taken out" in run("clear", "--yes").stdout
+    assert reviewbench.cache().calls == 0
+
+
+def test_what_was_made_long_ago_can_be_taken_out(filled: Path) -> None:
+    with sqlite3.connect(filled) as connection:
+        connection.execute("UPDATE calls SET made = made - 40 * 86400 WHERE model = 'fake:rules'")
+    assert clear(older_than=30).calls == 3
+    assert reviewbench.cache().calls == 3
+
+
+def test_vectors_are_taken_out_apart(filled: Path) -> None:
+    VectorCache(filled.with_name("vectors.sqlite")).put("00" * 16, {"a": np.ones(3, dtype=np.float32)})
+    assert clear(vectors=True).vectors == 1
+    assert (reviewbench.cache().vectors, reviewbench.cache().calls) == (0, 6)
+    with pytest.raises(UserError, match="all together"):
+        clear(vectors=True, model="other")
+
+
+@pytest.mark.parametrize("name", ["calls.jsonl", "calls.jsonl.gz"])
+def test_what_is_exported_can_be_replayed_and_is_the_same_each_time(filled: Path, tmp_path: Path, name: str) -> None:
+    result = export(tmp_path / name)
+    assert result.calls == 6
+    first = (tmp_path / name).read_bytes()
+    export(tmp_path / name)
+    assert (tmp_path / name).read_bytes() == first
+    request = Request(messages=(user("question 0"),))
+    with Door() as door:
+        asked = door.model("fake:rules").ask(request)
+    with Door(Settings(replay=tmp_path / name)) as door:
+        assert door.model("fake:rules").ask(request) == asked
+
+
+def test_one_model_can_be_exported_alone(filled: Path, tmp_path: Path) -> None:
+    said = run("export", "-o", str(tmp_path / "one.jsonl.gz"), "--model", "other")
+    assert "1 calls" in said.stdout, said.stderr
+    assert gzip.decompress((tmp_path / "one.jsonl.gz").read_bytes()).count(b"\n") == 1
+    none = run("export", "-o", str(tmp_path / "none.jsonl"), "--model", "nobody")
+    assert (none.returncode, "holds no calls of nobody" in none.stderr) == (2, True)
+    assert not (tmp_path / "none.jsonl").exists()
+
+
+def test_the_calls_of_a_run_are_exported_once_each_without_the_cache(home: Path, tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=make_cases(1))
+    with folder as opened, Door(Settings(cache=False), opened.append_call) as door:
+        door.model("fake:rules").ask(Request(messages=(user("a"),)))
+    with (
+        RunFolder.open(tmp_path / "run", write=True) as opened,
+        Door(Settings(cache=False), opened.append_call) as door,
+    ):
+        door.model("fake:rules").ask(Request(messages=(user("a"),)))
+        door.model("fake:rules").ask(Request(messages=(user("b"),)))
+        assert len(list(opened.calls())) == 3
+    assert export(tmp_path / "calls.jsonl", run=tmp_path / "run").calls == 2
+    assert len(RecordedCalls(tmp_path / "calls.jsonl")) == 2
+    assert not home.exists()
+
+
+def test_a_cache_that_is_broken_is_named(home: Path) -> None:
+    home.mkdir()
+    (home / "chat.sqlite").write_bytes(b"no database" * 500)
+    for words in (("info",), ("clear", "--yes"), ("export", "-o", str(home / "x.jsonl"))):
+        done = run(*words)
+        assert done.returncode == 2
+        assert "is broken" in done.stderr
