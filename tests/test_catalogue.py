@@ -14,8 +14,12 @@ from reviewbench.core.protocols import Dataset, Format, Judge, Metric, Plugin, R
 KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
 REQUIRED = {
+    "cascade": "cascade(then='fake:rules')",
+    "golden": "golden(model='fake:rules')",
+    "panel": "panel(judges=('fake:rules', 'lexical'))",
     "prompt": "prompt(model='fake:rules')",
     "replay": "replay(path='findings.sarif')",
+    "same_concern": "same_concern(model='fake:rules')",
     "where": "where(fact='language', values=('python', 'go'))",
 }
 
