@@ -11,7 +11,9 @@ from reviewbench.analysis import self_judging
 from reviewbench.analysis.compare import Pairs
 from reviewbench.analysis.compare import compare as make_comparison
 from reviewbench.analysis.leaderboard import leaderboard as make_leaderboard
+from reviewbench.cli._classified import classified, renamed_labels
 from reviewbench.core.errors import UserError
+from reviewbench.core.labels import Label
 from reviewbench.core.plugins import load, short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case
@@ -33,12 +35,14 @@ class Measured(NamedTuple):
     benchmark: str
     unscored: tuple[str, ...] = ()
     self_judged: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
 
     def leaderboard(self, slices: Sequence[str], resamples: int, seed: int) -> Leaderboard:
         """The leaderboard of these scores, with what must be said beside them."""
+        cut = classified(self.scores, self.cases, self.labels, self.metric, slices)
         board = make_leaderboard(
-            self.scores,
-            self.cases,
+            cut.scores,
+            cut.cases,
             self.metric,
             dataset=self.dataset,
             benchmark=self.benchmark,
@@ -118,6 +122,7 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
             f"{short_spec(apart[0])} looks at all systems of a run together, and these were measured run by run",
             remedy="review them into one folder, or choose another metric with --metric",
         )
+    labels = tuple(label for i, run in enumerate(runs) for label in renamed_labels(run.labels(), renames[i]))
     systems = list(dict.fromkeys(outcome.system for outcome in outcomes))
     made_by = {
         names.get(system, system): (entry.signature, *entry.pins.values())
@@ -130,7 +135,7 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
         seen = {s.system for s in mine}
         unscored = tuple(system for system in systems if system not in seen)
         own = tuple(self_judging.warnings(loaded.models, {s: made_by.get(s, ()) for s in systems if s in seen}))
-        entries.append(Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, own))
+        entries.append(Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, own, labels))
     return entries
 
 

@@ -7,6 +7,7 @@ diff, file and repository level) are asked in our own words: the papers print no
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -156,8 +157,10 @@ class Classifier:
     @property
     def setting(self) -> str:
         """What two labels must share to come from one way of asking, beside the model."""
-        plural = "" if self.votes == 1 else "s"
-        return f"{self.kind} prompt {self.words.digest}, {self.votes} vote{plural}"
+        digest = self.words.digest
+        if self.kind != "published":
+            digest = hashlib.sha256(f"{digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]
+        return f"{self.kind} prompt {digest}, {self.votes} vote{'' if self.votes == 1 else 's'}"
 
     def messages(self, texts: Mapping[str, str]) -> tuple[Message, ...]:
         """The prompt, filled with the texts of its slots."""

@@ -1,0 +1,143 @@
+"""`reviewbench classify`: a model sorts the comments, references or changes of a run into classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from reviewbench.cli._model_options import ModelOptions, Spending, model_options, spending
+from reviewbench.cli._output import Progress, emit, json_option, note, progress_bar
+from reviewbench.core.base import Record
+from reviewbench.engine.classify import Of, Sorted
+from reviewbench.engine.classify import classify as classify_run
+from reviewbench.engine.executors import Threads
+from reviewbench.engine.interruption import CTRL_C, Interruption, interruptible
+from reviewbench.engine.store import RunFolder
+from reviewbench.judges._classes import QUESTIONS, Classifier, PromptKind, What
+
+
+class ClassifyResult(Record):
+    """What was sorted, into which classes, and what it cost."""
+
+    schema_version: int = 1
+    run: str
+    sorted: Sorted
+    spending: Spending
+
+
+def classify(
+    run: str | Path,
+    model: str,
+    *,
+    what: What = "category",
+    of: Of | None = None,
+    votes: int = 1,
+    prompt: PromptKind = "fenced",
+    without_code: bool = False,
+    models: ModelOptions | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> ClassifyResult:
+    """Let `model` sort what a run holds, and write one label each into the run; what it labelled before is left out.
+
+    `of` is "comments" of the reviews (default), "references", or "changes" (default for domains).
+    """
+    models = models or ModelOptions()
+    classifier = Classifier(model, what, votes, prompt)
+    subjects: Of = of or ("changes" if QUESTIONS[what].of_changes else "comments")
+    with RunFolder.open(run, write=not models.dry_run) as folder, models.door(folder) as door:
+        found = classify_run(
+            folder,
+            classifier,
+            of=subjects,
+            without_code=without_code,
+            write=not models.dry_run,
+            executor=Threads(models.in_flight),
+            stop=stop,
+            progress=progress,
+        )
+        spent = spending(door)
+    return ClassifyResult(run=str(run), sorted=found, spending=spent)
+
+
+@click.command("classify")
+@click.argument("run", type=click.Path(exists=True, file_okay=False))
+@click.argument("model")
+@click.option("--what", type=click.Choice([*QUESTIONS]), default="category", show_default=True, help="What to sort by.")
+@click.option(
+    "--of", type=click.Choice(["comments", "references", "changes"]), help="What to sort (default: what fits)."
+)
+@click.option("--votes", default=1, show_default=True, help="Times that each is asked; more than half decide.")
+@click.option(
+    "--prompt",
+    type=click.Choice(["fenced", "published"]),
+    default="fenced",
+    show_default=True,
+    help="The paper's words to the letter, or with what is judged marked as data.",
+)
+@click.option("--without-code", is_flag=True, help="Ask also where no diff hunk is at hand; that is not as published.")
+@model_options
+@json_option
+def command(
+    run: str,
+    model: str,
+    what: What,
+    of: Of | None,
+    votes: int,
+    prompt: PromptKind,
+    without_code: bool,
+    models: ModelOptions,
+    as_json: bool,
+) -> int:
+    """Let MODEL sort the comments, references or changes of RUN, and keep its votes as labels in the run.
+
+    What was sorted by the same model in the same way before is left out, so the same command goes on where it stopped.
+    """
+    with progress_bar("classifying", quiet=as_json) as progress, interruptible() as stop:
+        result = classify(
+            run,
+            model,
+            what=what,
+            of=of,
+            votes=votes,
+            prompt=prompt,
+            without_code=without_code,
+            models=models,
+            stop=stop,
+            progress=progress,
+        )
+    emit(result, as_json, lambda: shown(result))
+    if not result.sorted.stopped:
+        return 0
+    note(f"stopped: {result.sorted.stopped}; {result.sorted.left} left: run the same command again to go on")
+    return 130 if result.sorted.stopped == CTRL_C else 2
+
+
+def shown(result: ClassifyResult) -> str:
+    """The result in words, one fact a line."""
+    found = result.sorted
+    rows = [f"{found.dimension} of {found.of}, by {found.rater} ({found.setting}){': fake' if found.fake else ''}"]
+    width = max((len(name) for name in found.classes), default=0)
+    rows += [f"  {name:<{width}}  {count:>6,}" for name, count in _most_first(found.classes)]
+    done = [f"{found.done:,} sorted"]
+    done += [f"{found.skipped:,} sorted before"] if found.skipped else []
+    rows.append("; ".join(done))
+    if found.known:
+        rows.append(
+            f"as the data says, where it does: {found.agree:,} of {found.known:,} ({found.agree / found.known:.1%})"
+        )
+    rows += [f"not asked: {count:,} ({reason})" for reason, count in _most_first(found.left_out)]
+    if any(reason.startswith("no diff hunk") for reason in found.left_out):
+        rows.append("  --without-code asks without the hunk; such classes are no published ones")
+    rows += [
+        f"{'undecided' if kind == 'undecided' else f'failed ({kind})'}: {count:,}, such as: {found.examples[kind]}"
+        for kind, count in _most_first(found.failed)
+    ]
+    rows += [result.spending.sentence] if result.spending.sentence else []
+    return "\n".join(rows)
+
+
+def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
