@@ -21,6 +21,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -67,14 +68,19 @@ class Found:
 
 
 def make_cases(count: int) -> list[Case]:
-    """Small changes, each of which is one call."""
+    """Small changes of one to four hunks, each of which is one call."""
     cases = []
     for n in range(count):
-        added = ("print('left in')", "value = eval(text)", "return total", "assert x != None")[n % 4]
-        patch = f"@@ -{n + 1},2 +{n + 1},3 @@\n def step_{n}(x):\n+    {added}\n     pass"
-        files = (ChangedFile(path=f"src/part_{n}.py", patch=patch),)
+        hunks = "\n".join(_hunk(n, at) for at in range(n % 4 + 1))
+        files = (ChangedFile(path=f"src/part_{n}.py", patch=hunks),)
         cases.append(Case(id=f"case-{n:04d}", change=Change(repo="o/r", title=f"Change {n}", files=files)))
     return cases
+
+
+def _hunk(n: int, at: int) -> str:
+    added = ("print('left in')", "value = eval(text)", "return total", "assert x != None")[(n + at) % 4]
+    line = 20 * at + 1
+    return f"@@ -{line},2 +{line + at},3 @@\n def step_{n}_{at}(x):\n+    {added}\n     pass"
 
 
 class Disk:
@@ -123,33 +129,47 @@ class Snapshot:
     received: dict[str, int]
 
 
-def drill(cases: int, kills: int, folder: Path, *, seed: int = 0, in_flight: int = 16, fail: str = FAIL) -> Found:
+@dataclass(frozen=True)
+class Setting:
+    """What is drilled. `forget` clears the cache at each kill, which must be noticed."""
+
+    cases: int = 1_000
+    kills: int = 50
+    seed: int = 0
+    in_flight: int = 16
+    fail: str = FAIL
+    forget: bool = False
+
+
+def drill(setting: Setting, folder: Path) -> Found:
     """Run it in `folder`, which is empty."""
-    draw = random.Random(seed)
+    cases, kills = setting.cases, setting.kills
+    draw = random.Random(setting.seed)
     found, disk = Found(cases), Disk(folder / "cache", folder / "run")
     (folder / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in make_cases(cases)))
     began = time.perf_counter()
     snapshots: list[Snapshot] = []
-    with FakeServer(latency="0.01-0.05", fail=fail, seed=seed) as server:
-        command = _command(server, in_flight)
+    with FakeServer(latency="0.01-0.05", fail=setting.fail, seed=setting.seed) as server:
+        command = _command(server, setting.in_flight)
         while True:
             found.starts += 1
             with (folder / "log.txt").open("ab") as log:
                 process = subprocess.Popen(command, cwd=folder, env=_environment(folder), stdout=log, stderr=log)
-            killed = found.kills < kills and _killed(
-                process, server, draw, (cases - disk.lines()) // (kills - found.kills + 1)
-            )
+            share = int(2.5 * (cases - disk.lines())) // (kills - found.kills + 1)  # calls: 2.5 hunks a case
+            killed = found.kills < kills and _killed(process, server, draw, share)
             code = process.wait()
             if killed:
                 found.kills += 1
                 _settled(server)
                 received = {digest: counts[0] for digest, counts in server.stats()["requests"].items()}
                 snapshots.append(Snapshot(frozenset(disk.keys()), disk.outcomes(), received))
+                if setting.forget:
+                    shutil.rmtree(folder / "cache", ignore_errors=True)
             elif code == 0 or found.starts > 3 * kills + 20:
                 break
         stats = server.stats()
     found.seconds = round(time.perf_counter() - began, 1)
-    _judge(found, disk, snapshots, stats, in_flight)
+    _judge(found, disk, snapshots, stats, setting.in_flight)
     if found.kills < kills:
         found.broken.append(f"only {found.kills} of {kills} kills: the run ended before")
     if code:
@@ -158,7 +178,7 @@ def drill(cases: int, kills: int, folder: Path, *, seed: int = 0, in_flight: int
 
 
 def _command(server: FakeServer, in_flight: int) -> list[str]:
-    spec = f'prompt(model="{server.spec()}?timeout=1", scope="change")'
+    spec = f'prompt(model="{server.spec()}?timeout=1")'
     command = [sys.executable, "-m", "reviewbench", "review", "cases.jsonl", spec, "-o", "run"]
     return [*command, "--workers", str(in_flight), "--in-flight", str(in_flight)]
 
@@ -225,7 +245,7 @@ def _judge_totals(found: Found, outcomes: list[Outcome], calls: list[Call]) -> N
     recorded: dict[str, list[Usage]] = {}
     for call in calls:
         said = "".join(message.text for message in call.request.messages)
-        number = re.search(r"step_(\d+)", said)
+        number = re.search(r"step_(\d+)_", said)
         assert number is not None
         recorded.setdefault(f"case-{int(number[1]):04d}", []).append(call.answer.usage)
     for outcome in outcomes:
@@ -249,13 +269,16 @@ def main() -> int:
     options.add_argument("--kills", type=int, default=50)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--in-flight", type=int, default=16)
+    options.add_argument("--fail", default=FAIL, help="what the server does wrong")
+    options.add_argument("--forget", action="store_true", help="clear the cache at each kill, which must be noticed")
     options.add_argument("--folder", type=Path, help="an empty folder that is kept")
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        found = drill(given.cases, given.kills, folder, seed=given.seed, in_flight=given.in_flight)
+        setting = Setting(given.cases, given.kills, given.seed, given.in_flight, given.fail, given.forget)
+        found = drill(setting, folder)
     if given.json:
         print(json.dumps(asdict(found), indent=2))
     else:

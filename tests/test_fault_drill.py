@@ -1,0 +1,36 @@
+"""The fault drill on a smaller scale: benchmarks/faults.py with fewer cases and kills, and with a promise broken."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+DRILL = Path(__file__).parents[1] / "benchmarks" / "faults.py"
+
+
+def drill(*options: str) -> tuple[int, dict[str, Any]]:
+    command = [sys.executable, str(DRILL), "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_killed_again_and_again_it_loses_nothing_and_pays_nothing_twice() -> None:
+    code, found = drill("--cases", "60", "--kills", "6")
+    assert found["broken"] == []
+    assert code == 0
+    assert found["kills"] == 6
+    assert found["reviews"] + sum(found["failures"].values()) == 60
+    assert found["repeated"] <= 6 * 16
+    assert sum(found["faults"].values()) > 0.25 * found["calls"], "the server failed too seldom for a drill"
+    assert set(found["failures"]) <= {"refusal", "budget", "request", "unreadable", "network", "timeout"}
+
+
+def test_the_drill_notices_calls_that_are_made_again() -> None:
+    """With the cache taken away at each kill, answers that were paid for are paid for again, and it says so."""
+    code, found = drill("--cases", "16", "--kills", "2", "--in-flight", "4", "--fail", "", "--forget")
+    assert code == 1
+    assert any("committed calls" in line for line in found["broken"])
