@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.analysis.cascade import cascade_cost
+from reviewbench.analysis.cascade import cascade_cost, share_asked
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import Case, Usage
 from reviewbench.core.results import GroupOutcome, Matching, Score
@@ -59,6 +59,17 @@ def test_money_is_unknown_as_soon_as_one_price_is() -> None:
     everything = [score(c, "h", calls=2, pairs=2, dollars=0.02) for c in ("a", "b")]
     found = cascade_cost(cascade, everything, resamples=10)
     assert (found.dollars, found.dollars_of_everything, found.dollars_saved) == (None, 0.04, None)
+
+
+def test_what_a_cascade_asked_and_saved_is_one_line() -> None:
+    scores = [score("a", "h", calls=2, asked=2, pairs=10, dollars=0.02), score("b", "h", calls=0, pairs=10)]
+    assert share_asked(scores) == (
+        "asked about 2 of 20 pairs (10.0%); the others would have taken about 18 calls and $0.18 more"
+    )
+    assert share_asked([score("a", "h", calls=4, asked=2, pairs=3)]).endswith("about 2 calls more"), "no price known"
+    assert share_asked([score("b", "h", calls=0, pairs=10)]) == "asked about 0 of 10 pairs (0.0%)"
+    assert share_asked([score("b", "h", calls=10, asked=10, pairs=10)]) == ""
+    assert share_asked([]) == ""
 
 
 def test_nothing_in_common_is_an_error() -> None:

@@ -82,6 +82,23 @@ def cascade_cost(
     )
 
 
+def share_asked(scores: Sequence[Score]) -> str:
+    """One line on what a cascade asked and saved, from its own scores; empty where it asked about every pair.
+
+    What the other pairs would have cost is an estimate: as many calls and dollars a pair as those that were asked.
+    """
+    asked, pairs = _sum(scores, "asked"), _sum(scores, "pairs")
+    if asked >= pairs:
+        return ""
+    line = f"asked about {asked:,.0f} of {pairs:,.0f} pairs ({asked / pairs:.1%})"
+    calls, dollars = sum(score.usage.calls for score in scores), _dollars(scores)
+    if not asked or not calls:
+        return line
+    more = (pairs - asked) / asked
+    money = f" and ${dollars * more:,.2f}" if dollars else ""
+    return f"{line}; the others would have taken about {calls * more:,.0f} calls{money} more"
+
+
 def _by_key(scores: Sequence[Score]) -> dict[Key, Score]:
     return {(s.case, s.system, s.attempt): s for s in scores if s.matching is not None and s.parts is not None}
 

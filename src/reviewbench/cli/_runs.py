@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from reviewbench.analysis import self_judging
+from reviewbench.analysis.cascade import share_asked
 from reviewbench.analysis.compare import Pairs
 from reviewbench.analysis.compare import compare as make_comparison
 from reviewbench.analysis.leaderboard import leaderboard as make_leaderboard
@@ -76,11 +77,12 @@ class Measured(NamedTuple):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What must be said wherever these scores are shown."""
+        said = [*self.self_judged, *filter(None, [share_asked(self.scores)])]
         if not self.unscored:
-            return self.self_judged
+            return tuple(said)
         shown = ", ".join(self.unscored[:8]) + (f" and {len(self.unscored) - 8} more" if len(self.unscored) > 8 else "")
         unseen = f"reviewed but not measured with {short_spec(self.metric)}, so not shown: {shown} (reviewbench score)"
-        return (unseen, *self.self_judged)
+        return (unseen, *said)
 
 
 def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Measured]:
