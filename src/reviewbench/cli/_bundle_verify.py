@@ -128,6 +128,7 @@ class _Check:
         stored = [recheck.read_run(contents, entry) for entry in manifest.runs]
         for run in stored:
             self.reviews += len(run.outcomes)
+            recheck.check_calls(contents, run.entry)
             self._measure(run, sources.get(run.entry.name))
             self.checked += recheck.run_files(run.entry)
             if run.entry.validity:
@@ -162,9 +163,8 @@ class _Check:
         if entry.texts != "all":
             self.reviews += entry.withheld["reviews"].records
         for spec in entry.metrics:
-            if recheck.asks_a_model(spec):
-                short = short_spec(load(Metric, spec))
-                self.not_measured[f"{entry.folder}: {short}"] = "it would ask a model over the network"
+            if why := recheck.why_not_again(self.contents, entry, spec):
+                self.not_measured[f"{entry.folder}: {short_spec(load(Metric, spec))}"] = why
                 continue
             self.notes += recheck.measure_again(self.contents, run, folder, spec, self.progress)
             self.scores += len(run.scores[spec])
@@ -173,13 +173,17 @@ class _Check:
 
     def _validity(self, entry: RunEntry, folder: Path) -> None:
         """The validity report, made again from the run that was just measured again."""
-        apart = [spec for spec in entry.metrics if recheck.asks_a_model(spec) or self._brought(spec)]
+        apart = [
+            spec for spec in entry.metrics if recheck.why_not_again(self.contents, entry, spec) or self._brought(spec)
+        ]
         if apart:
             why = f"it rests on {short_spec(load(Metric, apart[0]))}"
             self.not_measured[f"{VALIDITY}/{entry.name}"] = f"its tables were held against it, but {why}"
             stored_report(self.contents, entry)
             return
-        self.figures += make_again(self.contents, entry, folder, self.work / f"{entry.name}.validity", self.progress)
+        with recheck.replaying(self.contents, entry):
+            again = self.work / f"{entry.name}.validity"
+            self.figures += make_again(self.contents, entry, folder, again, self.progress)
 
     def _brought(self, spec: str) -> bool:
         """Whether a metric reads a file that lies elsewhere now."""

@@ -25,8 +25,9 @@ from reviewbench.core.records import Case, Change
 from reviewbench.core.results import Outcome, Score
 from reviewbench.engine.journal import write_whole
 from reviewbench.engine.store import CASES, LABELS, LOCK, MANIFEST, REVIEWS, SCORES, RunFolder, SystemEntry
+from reviewbench.models._recorded_calls import CALLS
 
-FORMAT = 1
+FORMAT = 2  # 1 held no calls of chat models
 BUNDLE, README, OUTLINE = "bundle.json", "README.md", "outline.jsonl"
 RUNS, TABLES, PARAMETERS, VALIDITY = "runs", "tables", "parameters", "validity"
 LARGEST_PARAMETER = 64 * 1024 * 1024  # bytes; a larger file is a model, which a bundle does not hold
@@ -64,7 +65,8 @@ class RunEntry(Record):
 
     `withheld` counts and hashes what is left out: reviews, labels (the benchmark's hash stands for the cases).
     `left_out` names files of the run folder that are not part of the bundle, with the reason. `validity` says whether
-    the report that `validate` left in the run folder is there.
+    the report that `validate` left in the run folder is there. `calls` counts the recorded calls of chat models, from
+    which what models scored is measured again; they hold prompts, so they are there with all texts or not at all.
     """
 
     name: RunName
@@ -76,6 +78,7 @@ class RunEntry(Record):
     why: str = ""
     metrics: tuple[str, ...] = ()
     validity: bool = False
+    calls: int = 0
     withheld: Mapping[str, Withheld] = Field(default_factory=dict)
     left_out: Mapping[str, str] = Field(default_factory=dict)
 
@@ -168,7 +171,10 @@ def stage(run: RunFolder, name: str, target: Path, *, texts: Texts, why: str, li
         _write(folder / CASES, cases)
         _write(folder / REVIEWS, outcomes)
         _write(folder / LABELS, labels)
+        if calls := sum(1 for _ in run.calls()):
+            _write(folder / CALLS, run.calls())
     else:
+        calls = 0
         came = {name for name, system in run.manifest.systems.items() if is_recorded(system)}
         kept = [o for o in outcomes if texts == "own" and o.system not in came]
         gone = [o for o in outcomes if texts == "none" or o.system in came]
@@ -186,8 +192,9 @@ def stage(run: RunFolder, name: str, target: Path, *, texts: Texts, why: str, li
         texts=texts,
         why=why,
         metrics=tuple(dict.fromkeys(score.metric for score in scores)),
+        calls=calls,
         withheld=withheld,
-        left_out=_left_out(run.path),
+        left_out=_left_out(run.path, texts),
     )
 
 
@@ -243,14 +250,16 @@ def _check_complete(path: Path, outcomes: Sequence[Outcome], scores: Sequence[Sc
         raise UserError(f"{path}: {SCORES} holds scores of reviews that are not there", remedy="score again")
 
 
-def _left_out(folder: Path) -> dict[str, str]:
+def _left_out(folder: Path, texts: Texts) -> dict[str, str]:
     """The files of a run folder that a bundle does not hold, and why; what a killed writer left is none of them."""
-    known = {MANIFEST, CASES, REVIEWS, SCORES, LABELS, LOCK}
+    known = {MANIFEST, CASES, REVIEWS, SCORES, LABELS, LOCK, CALLS}
     found = {}
     for path in sorted(folder.iterdir()):
         if path.name not in known and path.suffix not in (".torn", ".tmp"):
             page = path.suffix in (".html", ".htm")
             found[path.name] = "a page is made again from the run" if page else "is no part of a run"
+        if path.name == CALLS and texts != "all":
+            found[CALLS] = "its prompts hold texts that are left out, so what models scored is not measured again"
     return found
 
 

@@ -28,6 +28,10 @@ from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.bundle import BUNDLE, OUTLINE, README, BundleManifest, RunEntry, Withheld, bare, lines_hash
 from reviewbench.engine.score import score as score_run
 from reviewbench.engine.store import CASES, LABELS, MANIFEST, REVIEWS, SCORES, Manifest, RunFolder
+from reviewbench.models._recorded_calls import CALLS
+from reviewbench.models.chat import Door, Repeat, Settings, call_key
+from reviewbench.models.messages import Call
+from reviewbench.models.model_spec import parse_model
 
 R = TypeVar("R", bound=Record)
 Progress = Callable[[int, int, str], None]
@@ -154,7 +158,8 @@ def check_nothing_else(contents: Contents, expected: Iterable[str]) -> None:
 def run_files(entry: RunEntry) -> list[str]:
     """The files of a run in a bundle."""
     of_data = (CASES, LABELS) if entry.texts == "all" else (OUTLINE,)
-    return [f"{entry.folder}/{name}" for name in (MANIFEST, *of_data, REVIEWS, SCORES)]
+    calls = (CALLS,) if entry.calls else ()
+    return [f"{entry.folder}/{name}" for name in (MANIFEST, *of_data, REVIEWS, SCORES, *calls)]
 
 
 def check_hashes(contents: Contents) -> None:
@@ -228,6 +233,37 @@ def asks_a_model(metric: str) -> bool:
     return _ASKS_A_MODEL.search(metric) is not None
 
 
+def why_not_again(contents: Contents, entry: RunEntry, spec: str) -> str:
+    """Why a metric is not measured again; empty where it can be: without models, or by replaying recorded calls."""
+    models = metric_of(contents, spec).models
+    if models and entry.calls:
+        for model in models:
+            spec = spec.replace(model, "")
+    elif any(parse_model(model).provider != "fake" for model in models):
+        return "it asks a model, and the bundle holds no recorded calls of it"
+    return "it would ask a model over the network" if asks_a_model(spec) else ""
+
+
+def check_calls(contents: Contents, entry: RunEntry) -> None:
+    """Every recorded call is one, and has the key that its model, its request and its repeat give it."""
+    if not entry.calls:
+        return
+    name = f"{entry.folder}/{CALLS}"
+    found = contents.read(Call, name)
+    if len(found) != entry.calls:
+        raise contents.differs(name, f"{entry.calls:,} calls", f"{len(found):,}")
+    for number, call in enumerate(found, start=1):
+        key = call_key(parse_model(call.model), call.request, Repeat(call.attempt, call.trial, call.ask))
+        if key != call.key:
+            raise contents.differs(name, call.key, key, row=f"line {number}", column="key")
+
+
+def replaying(contents: Contents, entry: RunEntry) -> Door:
+    """A door behind which the recorded calls of a run answer, and nothing else does."""
+    recorded = contents.folder / entry.folder / CALLS
+    return Door(Settings(cache=False, replay=recorded if entry.calls else None))
+
+
 def metric_of(contents: Contents, spec: str) -> Metric:
     """The metric of a signature; a file among its parameters is the one that the bundle brought."""
     metric = load(Metric, spec)
@@ -245,7 +281,7 @@ def measure_again(contents: Contents, stored: StoredRun, run: Path, spec: str, p
     Returns what must be said, such as other versions of what the metric rests on. Raises Differs.
     """
     metric = metric_of(contents, spec)
-    with RunFolder.open(run, write=True) as folder:
+    with RunFolder.open(run, write=True) as folder, replaying(contents, stored.entry):
         score_run(folder, metric, progress=progress)
         again = {(s.system, s.case, s.attempt): s for s in folder.scores(signature(metric))}
     name = f"{stored.entry.folder}/{SCORES}"
@@ -258,6 +294,8 @@ def measure_again(contents: Contents, stored: StoredRun, run: Path, spec: str, p
         pins = [scores[key].pins.get(LABELS_PIN) for scores in (there, again)]
         if pins[0] != pins[1]:
             raise contents.differs(f"{stored.entry.folder}/{LABELS}", *pins, column="hash of the labels")
+        if metric.models and there[key].failure is not None and again[key].failure is not None:
+            continue  # a call that was never answered cannot be replayed, and fails in another way
         new = again[key] if stored.entry.texts == "all" else bare(again[key])
         if difference := first_difference(_numbers(there[key]), _numbers(new), 10.0**-contents.digits):
             column, one, other = difference

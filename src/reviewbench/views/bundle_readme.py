@@ -45,7 +45,8 @@ it then names the file, the row, the column and both values, and exits with 1.
 
 - `bundle.json`: versions, settings, and the SHA-256 of every file
 - `runs/NAME/`: the run folder: its manifest, cases (or `outline.jsonl`, the cases without their texts), reviews,
-  labels, and one score a line with the evidence behind it
+  labels, one score a line with the evidence behind it, and the calls of chat models (`calls.jsonl`), from which
+  what models scored is measured again without asking them
 - `tables/`: each table as CSV, nothing rounded, and as LaTeX made from the CSV
 
 {tables}
