@@ -10,13 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.errors import BadInput, MissingExtra, UserError
 from reviewbench.core.protocols import Measured, Metric, Reviewer
 from reviewbench.core.records import Case, Change, ChangedFile, Comment, Review, Span, Usage
-from reviewbench.core.results import Bounds, Drop, Failure, FailureKind, Outcome
-from reviewbench.engine.executors import Serial
+from reviewbench.core.results import Bounds, Drop, Failed, Failure, FailureKind, Outcome
+from reviewbench.engine.executors import Executor, Serial, Threads
 from reviewbench.engine.review import review
 from reviewbench.engine.store import RunFolder
+from reviewbench.models.chat import Door, Settings, chat_model
+from reviewbench.models.messages import Request, user
+from reviewbench.reviewers.prompt import Prompt
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
 
@@ -55,6 +58,92 @@ class Echo(Reviewer):
         comment = Comment(id="c", body=f"{self.words} {change.title}", span=Span(path="a.py", start=2))
         usage = Usage(calls=1, tokens_in=10, tokens_out=2, dollars=0.5)
         return Review(case="unset", system="unset", comments=(comment,), usage=usage)
+
+
+def patched_cases(count: int) -> list[Case]:
+    """Cases whose change adds one line that the fake model has something to say about, another one each."""
+    found = []
+    for case in make_cases(count):
+        file = ChangedFile(path="a.py", patch=f"@@ -1,2 +1,3 @@\n a\n+eval({case.id[-3:]})\n c\n")
+        found.append(case.model_copy(update={"change": case.change.model_copy(update={"files": (file,)})}))
+    return found
+
+
+@dataclass(frozen=True)
+class Asking(Reviewer):
+    """The prompt reviewer, after $ECHO_DELAY seconds. Changes whose title ends in `broken` break it in that way."""
+
+    model: str = "fake:rules"
+    broken: str = ""
+
+    @property
+    def system(self) -> str:
+        return "asking"
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return (self.model,)
+
+    def review(self, change: Change) -> Review:
+        time.sleep(float(os.environ.get("ECHO_DELAY", "0")))
+        found = Prompt(self.model).review(change)
+        if self.broken and change.title.endswith(self.broken):
+            raise Failed(FailureKind.REFUSAL, "it will not", remedy="ask another model", raw="no")
+        return found
+
+
+@dataclass(frozen=True)
+class Halted(Reviewer):
+    """Stops the run at the change whose title ends in `at`."""
+
+    at: str = "4"
+    how: str = "budget"
+    needs_diff: ClassVar[bool] = False
+
+    def review(self, change: Change) -> Review:
+        if change.title.endswith(self.at):
+            if self.how == "extra":
+                raise MissingExtra("openai", "models")
+            raise Failed(FailureKind.BUDGET, "the budget is spent", remedy="--budget 2", stops=True)
+        return Review(case="x", system="x")
+
+
+@dataclass(frozen=True)
+class Voting(Metric):
+    """Asks a model `votes` times about each review. Cases that end in `fail` fail, those in `halt` stop the run."""
+
+    votes: int = 3
+    together: bool = False
+    fail: str = "-"
+    halt: str = "-"
+    headline: ClassVar[str] = "votes"
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return ("fake:rules",)
+
+    @property
+    def joint(self) -> bool:
+        return self.together
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        request = Request(messages=(user(f"{case.id} {review.system} {review.attempt}"),))
+        for trial in range(1, self.votes + 1):
+            chat_model("fake:rules").ask(request, trial=trial)
+        if case.id.endswith((self.fail, self.halt)):
+            raise Failed(FailureKind.REFUSAL, "no", stops=case.id.endswith(self.halt))
+        return Measured(parts={"votes": float(self.votes)})
+
+
+@dataclass(frozen=True)
+class Pausing(Voting):
+    """One vote, after $ECHO_DELAY seconds."""
+
+    votes: int = 1
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        time.sleep(float(os.environ.get("ECHO_DELAY", "0")))
+        return super().parts(case, review)
 
 
 @dataclass(frozen=True)
@@ -188,13 +277,19 @@ def timeless(outcome: Outcome) -> Outcome:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`engine_small.py FOLDER CASES DELAY`, for tests that kill it: the command line's handling of UserErrors."""
-    folder, cases = arguments[0], int(arguments[1])
+    """`engine_small.py FOLDER CASES DELAY [model]`, for tests that kill it; UserErrors as on the command line."""
+    folder, count, asks = arguments[0], int(arguments[1]), len(arguments) > 3
     os.environ["ECHO_DELAY"] = arguments[2]
+    reviewer: Reviewer = Asking() if asks else Echo()
+    executor: Executor = Threads(8) if asks else Serial()
+    cases = patched_cases(count) if asks else make_cases(count)
     try:
-        with RunFolder.create(folder, dataset="small", dataset_path="", cases=make_cases(cases)) as run:
+        with (
+            RunFolder.create(folder, dataset="small", dataset_path="", cases=cases) as run,
+            Door(Settings(), run.append_call),
+        ):
             print("started", flush=True)
-            totals = review(run, Echo(), executor=Serial(), attempts=2)
+            totals = review(run, reviewer, executor=executor, attempts=2)
     except UserError as error:
         print(error, flush=True)
         return 2

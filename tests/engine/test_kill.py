@@ -11,17 +11,20 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from engine_small import Echo, make_cases, timeless
 from reviewbench.engine.executors import Serial
 from reviewbench.engine.review import review
 from reviewbench.engine.store import RunFolder
+from reviewbench.models.messages import Call
 
 PROGRAM = Path(__file__).parents[1] / "engine_small.py"
 CASES, DELAY, KILLS = 150, 0.012, 25
 
 
-def start(folder: Path, cases: int = CASES, delay: float = DELAY) -> subprocess.Popen[str]:
-    command = [sys.executable, str(PROGRAM), str(folder), str(cases), str(delay)]
+def start(folder: Path, cases: int = CASES, delay: float = DELAY, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(PROGRAM), str(folder), str(cases), str(delay), *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -62,6 +65,39 @@ def test_killed_many_times_it_ends_as_if_never_killed(tmp_path: Path) -> None:
     keys = Counter((o.case, o.system, o.attempt) for o in found)
     assert len(lines) == len(found) == len(keys) == 2 * CASES
     assert sorted(map(repr, map(timeless, found))) == sorted(map(repr, map(timeless, calm.outcomes())))
+
+
+def test_killed_many_times_no_answer_is_lost_and_none_is_paid_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    rng, folder, cases = random.Random(21), tmp_path / "run", 60
+    for _ in range(8):
+        process = start(folder, cases, 0.1, "model")
+        wait_until_started(process)
+        time.sleep(rng.uniform(0.05, 0.4))
+        process.kill()
+        process.communicate(timeout=30)
+    kept = len(RunFolder.open(folder).outcomes())
+    assert 0 < kept < 2 * cases
+    out, err = start(folder, cases, 0.0, "model").communicate(timeout=60)
+    assert (out.splitlines()[-1], err) == (f"done {2 * cases - kept} skipped {kept}", "")
+
+    run = RunFolder.open(folder)
+    found = {(o.case, o.attempt): o for o in run.outcomes()}
+    assert len((folder / "reviews.jsonl").read_bytes().splitlines()) == len(found) == 2 * cases
+    for (case, _), outcome in found.items():
+        assert outcome.review is not None
+        assert [c.claimed.hunk for c in outcome.review.comments if c.claimed] == [f"+eval({case[-3:]})"]
+        assert (outcome.review.usage.calls, outcome.review.fake) == (1, True)
+    calls = list(run.calls())
+    assert len({call.key for call in calls}) == len(calls) == 2 * cases, "a call for each case and attempt"
+    paid = Counter(call.key for line in _lines(folder / "calls.jsonl") if (call := Call.model_validate_json(line)).paid)
+    assert max(paid.values()) == 1
+
+
+def _lines(path: Path) -> list[bytes]:
+    return [line for line in path.read_bytes().split(b"\n")[:-1] if line]
 
 
 def test_the_second_of_two_processes_is_refused_by_name(tmp_path: Path) -> None:

@@ -1,0 +1,148 @@
+"""Verbs that end early, as real processes that get real signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine_small import patched_cases
+from reviewbench.engine.store import RunFolder
+
+HERE = Path(__file__).parents[1]
+COUNT = 24
+# As a terminal starts programs; whoever starts the tests in the background has them ignore Ctrl-C.
+PROGRAM = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from reviewbench.cli.main import main; sys.exit(main(sys.argv[1:]))"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in patched_cases(COUNT)))
+    return tmp_path
+
+
+def start(folder: Path, *arguments: str, delay: float = 0.0) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        "ECHO_DELAY": str(delay),
+        "PYTHONPATH": str(HERE),
+        "REVIEWBENCH_CACHE": str(folder / "cache"),
+    }
+    command = [sys.executable, "-c", PROGRAM, *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+
+def finish(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    process = start(folder, *arguments)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def wait_for_reviews(folder: Path, process: subprocess.Popen[str], count: int = 1) -> None:
+    file = folder / "run" / "reviews.jsonl"
+    while process.poll() is None and not (file.exists() and file.read_bytes().count(b"\n") >= count):
+        time.sleep(0.01)
+    assert process.poll() is None
+
+
+ASKING = ("review", "cases.jsonl", "engine_small.Asking", "-o", "run", "--workers", "4")
+
+
+def test_ctrl_c_once_finishes_what_is_in_flight_and_says_how_to_go_on(folder: Path) -> None:
+    process = start(folder, *ASKING, delay=0.7)
+    wait_for_reviews(folder, process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "finishing what is in flight; Ctrl-C again stops at once" in err
+    assert err.splitlines()[-1] == "interrupted: nothing finished is lost, run the same command again to go on"
+    done = len(RunFolder.open(folder / "run").outcomes())
+    assert 4 < done <= 12, "the first four, and the four in flight"
+    assert f"asking: {done} reviews with {done} comments; {COUNT - done} left undone" in out
+    assert f"{done} calls paid" in out
+    assert "next:" not in out
+    code, out, _ = finish(folder, *ASKING)
+    assert code == 0
+    assert f"asking: {COUNT - done} reviews with {COUNT - done} comments; {done} already there" in out
+
+
+def test_ctrl_c_twice_stops_at_once_and_keeps_what_was_finished(folder: Path) -> None:
+    code, _, _ = finish(folder, *ASKING, "--only", "case=case-00*")
+    assert code == 0
+    process = start(folder, *ASKING, delay=60)
+    wait_for_reviews(folder, process, 10)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "\n"
+    assert process.stderr.readline().startswith("interrupted: finishing")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert len(RunFolder.open(folder / "run").outcomes()) == 10
+
+
+def test_ctrl_c_while_scoring(folder: Path) -> None:
+    finish(folder, *ASKING)
+    arguments = ("score", "run", "engine_small.Pausing", "--workers", "4")
+    process = start(folder, *arguments, delay=0.7)
+    file = folder / "run" / "scores.jsonl"
+    while process.poll() is None and not (file.exists() and file.read_bytes()):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    done = len(RunFolder.open(folder / "run").scores())
+    assert 4 < done <= 12
+    assert f"{done} reviews measured; {COUNT - done} left undone" in out
+    code, out, _ = finish(folder, *arguments)
+    assert code == 0
+    assert f"{COUNT - done} reviews measured; {done} measured before" in out
+
+
+def test_what_stops_a_run_is_one_line_after_the_summary_and_exit_code_2(folder: Path) -> None:
+    code, out, err = finish(folder, "review", "cases.jsonl", "engine_small.Halted", "-o", "run", "--workers", "1")
+    assert code == 2
+    assert "4 reviews with 0 comments; 20 left undone" in out
+    assert err == "error: the budget is spent (--budget 2)\n"
+    code, out, _ = finish(folder, "review", "cases.jsonl", "engine_small.Halted", "-o", "run", "--json")
+    totals = json.loads(out)["totals"][0]
+    assert code == 2
+    assert totals["stopped"] == "the budget is spent (--budget 2)"
+
+
+def test_a_budget_is_kept_and_the_same_command_with_more_goes_on(folder: Path) -> None:
+    command = ("review", "cases.jsonl", 'prompt(model="fake:rules?max_tokens=100")', "-o", "run")
+    code, out, _ = finish(folder, *command, "--dry-run", "--json")
+    estimate = json.loads(out)
+    assert code == 0
+    assert not (folder / "run").exists()
+    assert estimate["spending"]["calls"] == estimate["totals"][0]["left"] == COUNT
+    budget = str(estimate["spending"]["dollars"] / 2)
+    code, out, err = finish(folder, *command, "--budget", budget)
+    assert code == 2, out
+    assert "left undone" in out
+    assert err.startswith("error: ") and err.count("\n") == 1
+    run = RunFolder.open(folder / "run")
+    assert 0 < len(run.outcomes()) < COUNT
+    assert all(o.review is not None for o in run.outcomes())
+    assert run.spent() <= float(budget)
+    code, out, _ = finish(folder, *command, "--budget", "1")
+    assert code == 0
+    assert len(RunFolder.open(folder / "run").outcomes()) == COUNT
+
+
+def test_what_is_unknown_to_only_is_refused(folder: Path) -> None:
+    code, _, err = finish(folder, *ASKING, "--only", "broken")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "write --only failed, or --only case=ID" in err
