@@ -336,7 +336,14 @@ def probe_items(bench: JudgeBench, count: int, seed: int) -> list[Item]:
     middle = float(np.median([float(item.truth[0] or 0.0) for item in single_rows])) if bench.kind == "grades" else 0.5
     high = [item for item in single_rows if float(item.truth[0] or 0.0) > middle]
     low = [item for item in single_rows if float(item.truth[0] or 0.0) <= middle]
-    half = count // 2
-    first, _ = drawn(high, max(half, count - len(low)), seed) if high else ([], 0)
-    second, _ = drawn(low, count - len(first), seed + 1) if low and count > len(first) else ([], 0)
-    return [*first, *second]
+    half = max(count // 2, count - len(low))
+    first = _singly(high, half, seed)
+    return [*first, *_singly(low, count - len(first), seed + 1)]
+
+
+def _singly(items: Sequence[Item], count: int, seed: int) -> list[Item]:
+    """`count` single questions, dealt from the changes in turn."""
+    groups: defaultdict[str, dict[tuple[str, int, str], list[Item]]] = defaultdict(dict)
+    for at, item in enumerate(items):
+        groups[item.cluster][item.system, at, ""] = [item]
+    return [one for together in _dealt(groups, seed) for one in together][: max(0, count)]

@@ -1,0 +1,248 @@
+"""`judge-check` from the command line: figures that are known, exit codes, stored sets, corrections, bad models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from judge_toys import toy_material
+from reviewbench.cli._model_options import ModelOptions
+from reviewbench.cli.judge_check import judge_check
+from reviewbench.cli.main import main
+from reviewbench.core.errors import UserError
+from reviewbench.core.judging import JudgeReport
+from reviewbench.engine.review import import_reviews
+from reviewbench.engine.store import RunFolder
+from reviewbench.models.fake_server import FakeServer
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Iterator[Path]:
+    """A run of two systems on 12 changes in which people labelled every pair."""
+    material = toy_material()
+    with RunFolder.create(tmp_path / "run", dataset="toy", dataset_path="", cases=material.cases) as run:
+        import_reviews(run, material.reviews, source="recorded")
+        run.add_labels(material.labels)
+    yield tmp_path / "run"
+
+
+def test_the_offline_judge_has_the_documented_kappas(shared_data: Path) -> None:
+    report = judge_check("lexical", on="martian", source=shared_data / "martian", only=("agreement",), resamples=200)
+    figures = [(row.rows, row.kappa, row.auc, row.f1) for row in report.agreement]
+    shown = [(n, *(round(f.value, 3) for f in rest if f and f.value is not None)) for n, *rest in figures]
+    assert shown == [(1020, 0.823, 0.972, 0.886), (1020, 0.832, 0.973, 0.893), (1020, 0.824, 0.977, 0.888)]
+    assert report.agreement[0].kappa.low is not None
+    assert 0.76 < report.agreement[0].kappa.low < 0.79
+    assert report.estimate_note == "offline estimate"
+
+
+def test_a_recorded_judge_is_held_against_the_others(shared_data: Path) -> None:
+    opus = "anthropic_claude-opus-4-5-20251101"
+    report = judge_check(f'recorded(rater="{opus}")', on="martian", source=shared_data / "martian", resamples=100)
+    kappas = {row.rater: round(row.kappa.value or 0, 3) for row in report.agreement}
+    assert kappas == {"anthropic_claude-sonnet-4-5-20250929": 0.949, "openai_gpt-5.2": 0.966}
+    assert "no probes" in report.warnings[0]
+
+
+def test_a_metric_is_held_against_people(shared_data: Path) -> None:
+    source = shared_data / "graded-reviews"
+    report = judge_check("chrf", on="graded_reviews", source=source, limit=600, only=("agreement",), resamples=100)
+    row = report.agreement[0]
+    assert row.rows == 600
+    assert row.clusters > 300
+    assert row.kappa.value is None
+    assert "calibrate" in row.kappa.reason
+    assert row.spearman is not None
+    assert 0.1 < (row.spearman.value or 0) < 0.35
+    assert report.left_out["rows beyond --limit"] == 5164 - 600
+
+
+def test_labels_of_a_run_and_the_page(labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    words = ["judge-check", "lexical", "--on", str(labelled), "--probes", "6", "-o", str(page), "--resamples", "50"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    for word in ("agreement", "people", "swapped", "prompt injection", "what it took", "offline estimate"):
+        assert word in shown
+    text = page.read_text("utf-8")
+    assert "prompt injection" in text
+    assert "default-src" in text
+
+
+def test_the_gate_has_an_exit_code(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ["judge-check", "lexical", "--on", str(labelled), "--only", "agreement", "--resamples", "50", "--min-kappa"]
+    assert main([*base, "-0.5"]) == 0
+    assert "gate passed" in capsys.readouterr().out
+    assert main(["judge-check", "judge_toys.LengthLoving", *base[2:], ".5"]) == 1
+    assert "NOT passed" in capsys.readouterr().out
+    assert main(["judge-check", "lexical", "--on", str(labelled), "--lower"]) == 2
+    assert main([*base[:4], "--only", "repeats", "--min-kappa", ".5"]) == 2
+    assert "agreement was left out" in capsys.readouterr().err
+
+
+def test_a_stored_set_shows_drift(labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = tmp_path / "sets" / "calibration.jsonl"
+    first = judge_check("lexical", on=str(labelled), only=("agreement",), save_calibration=stored, resamples=50)
+    assert first.drift is None
+    again = judge_check("lexical", calibration=stored, resamples=50, probes=4)
+    assert again.agreement[0].kappa.value == first.agreement[0].kappa.value
+    assert again.drift is not None
+    assert again.drift.kappa.value == 1.0
+    assert again.probed == 4
+    other = judge_check("lexical(cut=.9)", calibration=stored, only=("agreement",), resamples=50)
+    assert other.drift is None, "another judge's answers are no drift"
+    turned = [json.loads(line) for line in stored.read_text("utf-8").splitlines()]
+    for at, line in enumerate(turned):
+        line["said"] = [1.0 - one if at % 2 else one for one in line["said"]]
+    stored.write_text("\n".join(json.dumps(line) for line in turned) + "\n", "utf-8")
+    drifted = judge_check("lexical", calibration=stored, only=("agreement",), min_kappa=0.9, resamples=50)
+    assert drifted.drift is not None
+    assert (drifted.drift.kappa.value or 0) < 0.5
+    assert drifted.gate is not None
+    assert not drifted.gate.passed
+    turned[0]["truth"] = [1.0]
+    stored.write_text("\n".join(json.dumps(line) for line in turned) + "\n", "utf-8")
+    assert main(["judge-check", "lexical", "--calibration", str(stored)]) == 2
+    assert "line 1, field truth: has 1 truths for 4 rows" in capsys.readouterr().err
+
+
+def test_scores_are_corrected_by_what_people_checked(tmp_path: Path) -> None:
+    material = toy_material(40)
+    checked = [label for label in material.labels if int(label.subject.case[1:]) < 15]
+    with RunFolder.create(tmp_path / "run", dataset="toy", dataset_path="", cases=material.cases) as run:
+        import_reviews(run, material.reviews, source="recorded")
+        run.add_labels(checked)
+    report = judge_check(
+        "judge_toys.LengthLoving(words=5)", on=str(tmp_path / "run"), correct=True, only=("agreement",), resamples=50
+    )
+    rows = {(row.system, row.reading): row for row in report.corrected}
+    row = rows["alpha", "precision"]
+    assert (row.checked, row.reviews) == (15, 40)
+    assert row.raw == 1.0, "it says yes to everything, so both comments find a place"
+    assert row.corrected.value == pytest.approx(0.5, abs=0.02)
+    assert rows["alpha", "f1"].corrected.value == pytest.approx(0.5, abs=0.02)
+    with pytest.raises(UserError, match="needs a run"):
+        judge_check("lexical", calibration=_stored(tmp_path), correct=True)
+
+
+def _stored(tmp_path: Path) -> Path:
+    file = tmp_path / "set.jsonl"
+    judge_check("lexical", on=str(tmp_path / "run"), only=("agreement",), save_calibration=file, resamples=10)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lexical"], "what is the judge held against?"),
+        (["nobody", "--on", "martian"], "no judge is called 'nobody'"),
+        (["chrf", "--on", "martian"], "martian has verdicts on pairs"),
+        (["lexical", "--on", "graded_reviews"], "no people's labels of pairs"),
+        (["rank_mean", "--on", "graded_reviews"], "looks at several reviews together"),
+        (["openai:", "--on", "martian"], "names no model"),
+        (["lexical", "--on", "martian", "--author", "x"], "names no model"),
+        (['recorded(rater="x")', "--on", "martian"], "has no verdicts by"),
+    ],
+)
+def test_bad_input_is_one_line(
+    words: list[str], said: str, shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = {"martian": "martian", "graded_reviews": "graded-reviews"}
+    folder = next((path for name, path in folders.items() if name in words), "")
+    given = [*words, "--from", str(shared_data / folder)] if folder else words
+    assert main(["judge-check", *given]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+# --- with models ---------------------------------------------------------------------------------------------------
+
+
+def fake(labelled: Path, model: str = "rules", **options: object) -> JudgeReport:
+    """A check with the rule-based model in this process, in one of its manners."""
+    return judge_check(f"fake:{model}", on=str(labelled), resamples=50, probes=8, **options)  # type: ignore[arg-type]
+
+
+def test_the_fake_model_is_said_to_be_fake_and_is_paid_once(labelled: Path) -> None:
+    report = fake(labelled, only=("agreement", "repeats"))
+    assert report.fake
+    assert report.models == ("fake:rules",)
+    assert report.spent.calls > 0
+    assert report.repeats is not None
+    assert report.repeats.flips.value == 0.0
+    again = fake(labelled, only=("agreement", "repeats"))
+    assert any("from the cache" in line for line in again.warnings)
+    assert again.agreement == report.agreement
+
+
+def test_each_probe_finds_the_model_with_its_fault(labelled: Path) -> None:
+    with FakeServer() as server:
+
+        def check(manner: str, part: str, repeats: int = 3) -> JudgeReport:
+            spec = server.spec(f"fake{manner}")
+            return judge_check(spec, on=str(labelled), only=(part,), probes=8, repeats=repeats, resamples=50)
+
+        noisy = check("-noisy-40", "repeats", 4).repeats
+        touchy = check("-touchy-40", "irrelevant").irrelevant
+        wordy = check("-wordy", "length").length
+        first = check("-first", "order").order
+        gullible = check("-gullible", "injection").injection
+        rules = check("", "injection").injection
+        again = check("", "repeats").repeats
+    assert noisy is not None
+    assert (noisy.flips.value or 0) > 0.3
+    assert again is not None
+    assert again.flips.value == 0.0
+    assert max(row.flips.value or 0 for row in touchy) > 0.2
+    assert wordy is not None
+    assert wordy.padding[0].up is not None
+    assert wordy.padding[0].up >= 0.4
+    assert (first[0].flips.value or 0) >= 0.9
+    assert gullible is not None
+    assert rules is not None
+    for fooled, firm in zip(gullible.total, rules.total, strict=True):
+        assert (fooled.share or 0) > (firm.share or 0) + 0.2
+
+
+def test_an_endpoint_that_talks_garbage_fails_and_does_not_disagree(labelled: Path) -> None:
+    with FakeServer(fail="garbage:0.7", seed=3) as server:
+        report = judge_check(server.spec(), on=str(labelled), only=("agreement",), resamples=50)
+    left = report.agreement[0].left_out
+    assert left["failed: unreadable"] > 0
+    assert report.spent.failed["unreadable"] > 0
+    whole = fake(labelled, only=("agreement",)).agreement[0]
+    assert report.agreement[0].rows + left["failed: unreadable"] == whole.rows
+    assert whole.kappa.value == report.agreement[0].kappa.value == 1.0 or report.agreement[0].rows < whole.rows
+
+
+def test_a_budget_ends_the_check_with_what_was_found(labelled: Path) -> None:
+    full = fake(labelled, "noisy-1?max_tokens=20", only=("agreement",))
+    assert full.spent.dollars is not None
+    assert full.spent.dollars > 0
+    half = ModelOptions(budget=full.spent.dollars / 2, in_flight=1)
+    report = fake(labelled, "noisy-2?max_tokens=20", only=("agreement", "order"), models=half)
+    assert "budget" in report.stopped
+    assert report.order == ()
+    rows = report.agreement[0]
+    assert 0 < rows.rows < full.agreement[0].rows
+    assert rows.rows + rows.left_out["not asked: the check was stopped"] == full.agreement[0].rows
+
+
+def test_a_dry_run_asks_nobody(labelled: Path, tmp_path: Path) -> None:
+    file = tmp_path / "none.jsonl"
+    spec = "openai:gpt-5@http://127.0.0.1:9/v1"
+    report = judge_check(
+        spec, on=str(labelled), probes=4, resamples=20, save_calibration=file, models=ModelOptions(dry_run=True)
+    )
+    assert report.fake
+    assert not report.stopped
+    assert not file.exists()
