@@ -33,9 +33,9 @@ def classified(
 ) -> Sliceable:
     """`scores` and `cases` with a facet or a fact for each slice named `classified:WHAT` or `classified:WHAT:RATER`.
 
-    `classified:` slices the comments, for precision, and the changes; `classified_references:` the findings, for recall,
-    where what the data states of a finding without a label counts. Raises UserError where nothing was classified so,
-    or by several models and none is named.
+    `classified:` slices the comments, for precision, and the changes; `classified_references:` the findings, for
+    recall, where what the data states of a finding without a label counts. Raises UserError where nothing was
+    classified so, or by several models and none is named.
     """
     for name in dict.fromkeys(slices):
         kind, colon, rest = name.partition(":")
