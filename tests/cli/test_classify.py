@@ -1,0 +1,160 @@
+"""`reviewbench classify`, and the slices of score and report by what it found."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reviewbench.cli.classify import classify
+from reviewbench.cli.main import main
+from reviewbench.cli.score import score
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import Case, Change, ChangedFile, Comment, Review, Span
+from reviewbench.core.results import NOT_STATED, Outcome
+from reviewbench.core.summaries import SliceSummary
+from reviewbench.engine.store import RunFolder
+
+PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
+BODIES = {
+    "r1": "SQL injection through the name",
+    "r2": "a bug: the loop never ends",
+    "c1": "SQL injection through the name",
+    "c2": "the password is in the log",
+    "c3": "a bug: the loop never ends",
+    "c4": "please split this up",
+}
+
+
+def comment(name: str, line: int = 2, **fields: object) -> Comment:
+    return Comment.model_validate({"id": name, "body": BODIES[name], "span": Span(path="a.py", start=line), **fields})
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Path]:
+    """One change; of four comments, the first and the third are right. The fourth stands outside of the diff."""
+    before = os.environ.get("REVIEWBENCH_CACHE")
+    os.environ["REVIEWBENCH_CACHE"] = str(tmp_path / "cache")
+    change = Change(repo="o/r", title="Fix it", files=(ChangedFile(path="a.py", patch=PATCH),))
+    case = Case(id="one", change=change, references=(comment("r1", category="security"), comment("r2", category="x")))
+    with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=[case]) as folder:
+        folder.add_system("s", "s()", {})
+        said = (comment("c1"), comment("c2"), comment("c3"), comment("c4", 40))
+        folder.append_outcome(Outcome(case="one", system="s", review=Review(case="one", system="s", comments=said)))
+    yield tmp_path / "run"
+    if before is None:
+        del os.environ["REVIEWBENCH_CACHE"]
+    else:
+        os.environ["REVIEWBENCH_CACHE"] = before
+
+
+def readings(pieces: tuple[SliceSummary, ...], fact: str, reading: str) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for piece in pieces:
+        if piece.fact == fact:
+            estimate = piece.systems[0].estimate(reading)
+            found[piece.value] = None if estimate is None else estimate.value
+    return found
+
+
+def test_precision_by_the_class_of_the_comment_and_recall_by_that_of_the_reference(run: Path) -> None:
+    assert classify(run, "fake:rules").sorted.classes == {"defect": 1, "security": 2}
+    classify(run, "fake:rules", of="references")
+    names = ["classified:category", "classified_references:category"]
+    board = score(run, "hits(judge='dice')", slices=names, resamples=50).leaderboards[0]
+    precision = {"security": 0.5, "defect": 1.0, NOT_STATED: 0.0}
+    assert readings(board.slices, names[0], "precision") == precision
+    assert readings(board.slices, names[1], "recall") == {"security": 1.0, "defect": 1.0}
+    whole = board.systems[0].parts["said"]
+    assert sum(p.systems[0].parts["said"] for p in board.slices if p.fact == names[0]) == whole == 4
+    assert any("fake" in warning for warning in board.warnings)
+
+
+def test_changes_by_domain(run: Path) -> None:
+    result = classify(run, "fake:rules", what="domain")
+    assert (result.sorted.of, result.sorted.classes) == ("changes", {"Bug Fix": 1})
+    board = score(run, "hits(judge='dice')", slices=["classified:domain"], resamples=50).leaderboards[0]
+    assert readings(board.slices, "classified:domain", "recall") == {"Bug Fix": 1.0}
+
+
+def test_a_slice_that_nobody_classified_says_what_to_do(run: Path) -> None:
+    with pytest.raises(UserError, match=r"reviewbench classify RUN MODEL --what category"):
+        score(run, slices=["classified:category"], resamples=50)
+    with pytest.raises(UserError, match=r"classified: and one of category, domain, type, context"):
+        score(run, slices=["classified:colour"], resamples=50)
+    classify(run, "fake:rules")
+    with pytest.raises(UserError, match=r"--of references"):
+        score(run, slices=["classified_references:category"], resamples=50)
+
+
+def test_of_two_models_one_must_be_named(run: Path) -> None:
+    classify(run, "fake:rules")
+    classify(run, "fake:other")
+    with pytest.raises(UserError, match=r"fake:other, fake:rules .name one: classified:category:fake:other"):
+        score(run, slices=["classified:category"], resamples=50)
+    name = "classified:category:fake:rules"
+    board = score(run, "hits(judge='dice')", slices=[name], resamples=50).leaderboards[0]
+    assert readings(board.slices, name, "precision")["defect"] == 1.0
+
+
+def test_other_metrics_cannot_be_sliced_so(run: Path) -> None:
+    classify(run, "fake:rules")
+    with pytest.raises(UserError, match=r"cannot be sliced by classified:category"):
+        score(run, "points(model='fake:rules')", slices=["classified:category"], resamples=50)
+
+
+def test_the_report_takes_the_slice(run: Path, tmp_path: Path) -> None:
+    classify(run, "fake:rules")
+    score(run, "hits(judge='dice')", resamples=50)
+    out = tmp_path / "report.html"
+    assert main(["report", str(run), "-o", str(out), "--slice", "classified:category", "--resamples", "50"]) == 0
+    page = out.read_text(encoding="utf-8")
+    assert "classified:category" in page
+    assert "maintainability" not in page  # the comment outside of the diff was not classified
+
+
+def test_on_the_command_line(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["classify", str(run), "fake:rules", "--votes", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "category of comments, by fake:rules (fenced prompt " in shown
+    assert ", 3 votes): fake" in shown
+    assert "3 sorted" in shown
+    assert "not asked: 1 (no diff hunk: The comment stands on a line that the diff does not show)" in shown
+    assert "--without-code asks without the hunk" in shown
+    assert main(["classify", str(run), "fake:rules", "--votes", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["sorted"]["done"], found["sorted"]["skipped"]) == (0, 3)
+
+
+def test_a_dry_run_leaves_the_run_as_it_is(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    assert main(["classify", str(run), "openai:gpt-5", "--dry-run"]) == 0
+    assert "Dry run: no model was asked. 3 calls" in " ".join(capsys.readouterr().out.split())
+    assert {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gpt-5"], "names no model"),
+        (["fake:rules", "--what", "type", "--prompt", "published"], "no paper prints a prompt for the type"),
+        (["fake:rules", "--what", "domain", "--of", "comments"], "domain is a question about changes (--of changes)"),
+        (["fake:rules", "--votes", "0"], "0 votes are not 1 to 99"),
+    ],
+)
+def test_bad_input_is_one_line(run: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["classify", str(run), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_an_endpoint_that_refuses_ends_it_with_exit_code_2(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from reviewbench.models.fake_server import FakeServer
+
+    with FakeServer(key="right") as server:
+        assert main(["classify", str(run), server.spec()]) == 2
+    assert "3 left: run the same command again" in capsys.readouterr().err
