@@ -11,6 +11,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.records import Case, Usage
 from reviewbench.core.results import GroupOutcome, Matching, Score
 from reviewbench.datasets.martian import Martian
+from reviewbench.judges.lexical import Lexical
 from reviewbench.metrics.hits import Hits
 
 RATER = "anthropic_claude-opus-4-5-20251101"
@@ -106,6 +107,8 @@ def test_on_martian_the_stored_verdicts_are_asked_for_a_sixth_of_the_pairs_and_h
     found = cascade_cost(scores(f'cascade(then="{recorded}")'), scores(recorded))
     alone = cascade_cost(scores("lexical"), scores(recorded))
     assert found.pairs == 3343
+    rows = [Lexical().judge(case := cases[r.case], r.comments, case.references, r) for r in reviews]
+    assert sum(verdict.unsure for table in rows for row in table for verdict in row if verdict) == 577, "17.3%, as said"
     assert 0.08 < (found.share_asked or 0) < 0.18, "in the band are 17.3%, and on some of them a verdict is stored"
     assert found.decisions == alone.decisions == 1020
     assert found.kappa.value is not None
