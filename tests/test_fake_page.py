@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
+from documented import commands, run
 from reviewbench.models._fake_faults import FAULTS, read_faults
 from reviewbench.models._fake_manners import MANNERS
+from reviewbench.models.fake_server import FakeServer
 from reviewbench.models.fakes import RULES
 
 ROOT = Path(__file__).parents[1]
@@ -42,3 +47,26 @@ def test_the_page_is_as_its_program_writes_it() -> None:
     code = "import _fake_page as made; text = made.PAGE.read_text(); raise SystemExit(made.page(text) != text)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "docs", check=False)
     assert done.returncode == 0, "run: python docs/_fake_page.py"
+
+
+def test_its_commands_print_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a server with the options that the page gives it, but on a free port, and but for the seconds."""
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    _, asked, scored, hard, *_ = commands(PAGE)
+    with FakeServer() as server:
+        for command in (asked, scored):
+            done = run(command.replace(":8765", f":{server.port}"), tmp_path)
+            assert done.returncode == 0, done.stderr
+            shown = figures(done.stdout)
+            assert shown
+            for figure in shown:
+                assert figure in words(PAGE), f"{command} says {figure}"
+    faults = re.search(r"--seed 1 --fail (\S+)", hard)
+    assert faults is not None
+    read_faults(faults[1])
+
+
+def figures(printed: str) -> list[str]:
+    """What a command says of reviews, F1, calls and dollars."""
+    kinds = (r"\d+ reviews with \d+ comments", r"scores \S+ F1 \[[^\]]*\]", r"\d+ calls paid; .* out; \$[\d.]+")
+    return [found for kind in kinds for found in re.findall(kind, words(printed))]
