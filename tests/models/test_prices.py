@@ -64,6 +64,12 @@ def test_a_price_is_never_guessed(spec: str) -> None:
     assert cost(spec) is None
 
 
+def test_an_endpoint_that_the_environment_names_is_another_bill(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://gateway.example/v1")
+    assert cost("openai:gpt-5") is None
+    assert cost("anthropic:claude-sonnet-4-5") == 18.0
+
+
 def test_context_and_cut_off_belong_to_the_model_wherever_it_runs() -> None:
     here, there = (model_facts(parse_model(f"openai:gpt-4.1{place}")) for place in ("", "@http://gateway.example/v1"))
     assert (here.context, here.cutoff) == (there.context, there.cutoff) == (1_047_576, date(2024, 6, 1))

@@ -105,8 +105,10 @@ def model_options(command: F) -> F:
             click.option(
                 "--in-flight", default=16, show_default=True, type=click.IntRange(min=1), help="Calls at once."
             ),
-            click.option("--rpm", type=positive, help="Requests a minute, per endpoint."),
-            click.option("--tpm", type=positive, help="Tokens a minute, per endpoint."),
+            click.option(
+                "--rpm", "--requests-per-minute", "rpm", type=positive, help="Requests a minute, per endpoint."
+            ),
+            click.option("--tpm", "--tokens-per-minute", "tpm", type=positive, help="Tokens a minute, per endpoint."),
             click.option("--prices", type=click.Path(dir_okay=False), help="Prices of models, as JSON."),
             click.option(
                 "--replay", type=click.Path(), help="Answer from the calls of this run folder, or calls.jsonl, alone."

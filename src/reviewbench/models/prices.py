@@ -7,6 +7,7 @@ Source: the vendors' price pages, as of the date in `prices.json`.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import os
 import re
@@ -93,6 +94,9 @@ class Prices:
 
         At another address than its vendor's the same name has the same context and cut-off, but not the same price.
         """
+        from reviewbench.models._providers import address_of  # which itself counts money
+
+        spec = dataclasses.replace(spec, address=address_of(spec))  # the environment may name another endpoint
         tables = [table for table in (self._own, self._shipped) if table is not None]
         found = [(table, entry) for table in tables for entry in _entries(table, spec)]
         known = found[0][1] if found else None

@@ -1,0 +1,179 @@
+"""A run that asked models, end to end with a real server: stopped for good, its figures still come out to the byte."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import reviewbench
+from bundle_toys import tamper, write_bench
+from reviewbench.cli._model_options import ModelOptions
+from reviewbench.cli.bundle import verify
+from reviewbench.cli.cache import export
+from reviewbench.cli.main import main
+from reviewbench.core.errors import UserError
+from reviewbench.engine.store import RunFolder
+from reviewbench.models.fake_server import FakeServer
+
+KEY = "sk-a-secret-that-no-file-may-hold"
+
+
+class Recorded:
+    """A run that was made against a server which is gone."""
+
+    def __init__(self, folder: Path, bench: Path) -> None:
+        self.folder, self.bench = folder, bench
+        with FakeServer(key=KEY) as server:
+            self.reviewer = f"prompt(model={server.spec()!r})"
+            self.metric = f"""hits(judge='same_concern(model="{server.spec()}")')"""
+            reviewbench.review("sample", self.reviewer, run=folder / "prompted")
+            reviewbench.review(str(bench), "recorded", run=folder / "judged")
+            self.scored = reviewbench.score(folder / "judged", self.metric, resamples=50)
+            self.asked = server.stats()["answered"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    folder = tmp_path_factory.mktemp("recorded")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REVIEWBENCH_CACHE", str(folder / "cache"))
+        patch.setenv("OPENAI_API_KEY", KEY)
+        yield Recorded(folder, write_bench(folder / "bench"))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def without_scores(run: Path, target: Path) -> Path:
+    shutil.copytree(run, target)
+    (target / "scores.jsonl").unlink()
+    (target / "calls.jsonl").unlink()
+    return target
+
+
+def test_a_run_records_every_call_that_the_server_answered(made: Recorded) -> None:
+    calls = [call for name in ("prompted", "judged") for call in RunFolder.open(made.folder / name).calls()]
+    assert len(calls) == made.asked > 10
+    assert all(call.paid and call.answer.fake for call in calls)
+    assert made.scored.spending.dollars == pytest.approx(RunFolder.open(made.folder / "judged").spent())
+
+
+def test_scores_are_replayed_to_the_byte(made: Recorded, tmp_path: Path) -> None:
+    run = without_scores(made.folder / "judged", tmp_path / "again")
+    replayed = ModelOptions(replay=made.folder / "judged")
+    result = reviewbench.score(run, made.metric, resamples=50, models=replayed)
+    for name in ("scores.jsonl", "reviews.jsonl"):
+        lines = [sorted((folder / name).read_bytes().splitlines()) for folder in (run, made.folder / "judged")]
+        assert lines[0] == lines[1]
+    assert result.leaderboards == made.scored.leaderboards
+    assert (result.spending.calls, result.spending.dollars) == (0, 0)
+    assert "no model was asked" in result.spending.sentence
+    recorded = [list(RunFolder.open(folder).calls()) for folder in (run, made.folder / "judged")]
+    assert {call.key: call.answer for call in recorded[0]} == {call.key: call.answer for call in recorded[1]}
+
+
+def test_reviews_are_replayed_to_the_byte(made: Recorded, tmp_path: Path) -> None:
+    calls = export(tmp_path / "calls.jsonl.gz", run=made.folder / "prompted")
+    replayed = ModelOptions(replay=calls.path)
+    reviewbench.review("sample", made.reviewer, run=tmp_path / "again", models=replayed)
+    reviews = [
+        sorted((folder / "reviews.jsonl").read_bytes().splitlines())
+        for folder in (tmp_path / "again", made.folder / "prompted")
+    ]
+    assert reviews[0] == reviews[1]
+
+
+def test_what_was_not_recorded_is_a_failure_and_nothing_is_sent(made: Recorded, tmp_path: Path) -> None:
+    run = without_scores(made.folder / "judged", tmp_path / "again")
+    other = made.metric.replace("v1", "v1?temperature=0.5")
+    result = reviewbench.score(run, other, resamples=50, models=ModelOptions(replay=made.folder / "judged"))
+    assert set(result.totals[0].failed) == {"request"}
+    assert result.totals[0].failed["request"] >= 10  # the others need no call
+    assert result.spending.calls == 0
+    message = next(s.failure.message for s in RunFolder.open(run).scores() if s.failure)
+    assert "not in the record" in message
+    assert "run without --replay" in message
+
+
+# --- bundles -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def packed(made: Recorded) -> Path:
+    out = made.folder / "bundle.zip"
+    reviewbench.bundle(made.folder / "judged", out=out, resamples=50)
+    return out
+
+
+def test_a_bundle_takes_the_calls_along_and_measures_again_from_them(packed: Path, made: Recorded) -> None:
+    result = verify(packed)
+    assert result.ok, result.difference
+    assert (result.scores, result.not_measured) == (12, {})
+    manifest = json.loads(zipfile.ZipFile(packed).read("bundle.json"))
+    assert manifest["runs"][0]["calls"] == len(list(RunFolder.open(made.folder / "judged").calls()))
+
+
+def test_an_answer_that_was_made_better_is_found_by_replaying_it(packed: Path) -> None:
+    def better(text: str) -> str:
+        return re.sub(r'"answer":\{"text":"no"', '"answer":{"text":"yes"', text, count=1, flags=re.IGNORECASE)
+
+    difference = verify(tamper(packed, "runs/judged/calls.jsonl", better, fit_hashes=True)).difference
+    assert difference is not None
+    assert difference.file == "runs/judged/scores.jsonl"
+
+
+def test_a_question_that_was_changed_no_longer_has_its_key(packed: Path) -> None:
+    changed = tamper(
+        packed, "runs/judged/calls.jsonl", lambda text: text.replace("docstring", "doc", 1), fit_hashes=True
+    )
+    difference = verify(changed).difference
+    assert difference is not None
+    assert (difference.file, difference.column) == ("runs/judged/calls.jsonl", "key")
+
+
+def test_without_texts_the_calls_stay_out_and_that_is_said(made: Recorded, tmp_path: Path) -> None:
+    out = tmp_path / "bare.zip"
+    result = reviewbench.bundle(made.folder / "judged", out=out, texts=False, resamples=50)
+    assert "prompts hold texts" in result.runs[0].left_out["calls.jsonl"]
+    assert not any("calls.jsonl" in name for name in zipfile.ZipFile(out).namelist())
+    checked = verify(out, source=[made.folder / "judged"])
+    assert checked.ok
+    assert list(checked.not_measured.values()) == ["it asks a model, and the bundle holds no recorded calls of it"]
+
+
+# --- keys ----------------------------------------------------------------------------------------------------------
+
+
+def test_keys_stand_in_no_file(made: Recorded, packed: Path, tmp_path: Path) -> None:
+    export(tmp_path / "calls.jsonl", run=made.folder / "judged")
+    holding = [path for path in (*made.folder.rglob("*"), *tmp_path.rglob("*")) if path.is_file()]
+    assert len(holding) > 10
+    for path in holding:
+        assert KEY.encode() not in path.read_bytes(), path
+    with zipfile.ZipFile(packed) as archive:
+        assert not any(KEY.encode() in archive.read(name) for name in archive.namelist())
+
+
+def test_keys_stand_in_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with FakeServer(key="another-key-of-the-server") as server:  # refuses ours, with 401
+        assert main(["review", "sample", f'prompt(model="{server.spec()}")', "-o", str(tmp_path / "run")]) == 2
+    said = "".join(capsys.readouterr())
+    assert "OPENAI_API_KEY" in said
+    assert KEY not in said
+    with pytest.raises(UserError) as caught:
+        reviewbench.review("sample", f'prompt(model="openai:m@http://me:{KEY}@localhost/v1")', run=tmp_path / "b")
+    assert KEY not in str(caught.value)
+    for path in (p for p in tmp_path.rglob("*") if p.is_file()):
+        assert KEY.encode() not in path.read_bytes(), path
