@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from reviewbench.analysis.attempt_spread import attempt_spread
 from reviewbench.analysis.bootstrap import Resampler, cluster_cases
 from reviewbench.analysis.cuts import parse_cut, sides
 from reviewbench.analysis.panel import broken_identities, lay_out, merge_pins
@@ -44,6 +45,7 @@ def leaderboard(
     work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed), level)
     everything = np.ones(len(panel.cases), dtype=np.bool_)
     rows, notes = work.rows(View(everything, panel.parts))
+    rows = [row.model_copy(update={"spread": attempt_spread(panel, at, metric)}) for at, row in enumerate(rows)]
     order = _order(rows, metric)
     common = np.asarray(panel.scored.all(axis=0))
     differs = bool((panel.scored != common).any())

@@ -32,8 +32,31 @@ class Estimate(Record):
     best: float | None = None
 
 
+class AttemptSpread(Record):
+    """What the headline of one system varies by, where cases were tried several times. Its figures are in `unit`.
+
+    `between` and `within` are standard deviations of what one attempt at one case adds to the reading: between cases,
+    and between attempts at one case. `within_share` is the share of `within` in their variance, None where nothing
+    varies. `again` is the standard deviation of the reading itself if all attempts were made again on the same cases.
+    Of `n` scored cases `repeated` have two scored attempts or more; `attempts` counts them all.
+    """
+
+    reading: str
+    unit: str = "share"
+    between: float
+    within: float
+    within_share: float | None
+    again: float
+    n: int
+    repeated: int
+    attempts: int
+
+
 class SystemSummary(Record):
-    """One row of the leaderboard, with its coverage: cases = scored + failed + not_applicable + missing."""
+    """One row of the leaderboard, with its coverage: cases = scored + failed + not_applicable + missing.
+
+    `spread` is known where a case has several scored attempts; not on slices.
+    """
 
     system: str
     estimates: tuple[Estimate, ...]
@@ -46,6 +69,7 @@ class SystemSummary(Record):
     attempts: int = 1
     parts: Mapping[str, float] = Field(default_factory=dict)
     fake: bool = False
+    spread: AttemptSpread | None = None
 
     def estimate(self, reading: str) -> Estimate | None:
         """The estimate of that reading, or None."""

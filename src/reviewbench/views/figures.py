@@ -91,6 +91,22 @@ def estimate(system: SystemSummary, reading: str) -> Estimate:
     return system.estimate(reading) or Estimate(reading=reading, value=None, n=0, clusters=0)
 
 
+def spread_words(system: SystemSummary) -> str:
+    """What the attempts of a system vary by, in words; empty where each change was tried once."""
+    s = system.spread
+    if s is None:
+        return ""
+    unit = "" if s.unit == "share" else f" {s.unit}"
+    digits = 3 if s.unit == "share" else 2
+    said = (
+        f"{label(s.reading)} would move by {number(s.again, s.unit, digits)}{unit} (SD) if all {s.attempts} attempts "
+    )
+    said += f"at {s.n} changes were made again; of the variance of one attempt at one change "
+    if s.within_share is None:
+        return f"{said}there is none"
+    return f"{said}{percent(round(s.within_share, 2))} lies between attempts, the rest between changes"
+
+
 def scored_of(board: Leaderboard) -> str:
     """How many changes the figures rest on: `30`, or `7 of 13` where no system was scored on all."""
     scored = max((s.scored for s in board.systems), default=0)

@@ -109,6 +109,7 @@ def _words() -> dict[str, object]:
         "column_label": lambda reading: figures.label(reading).replace(" per ", " / "),
         "found": found,
         "scored_of": figures.scored_of,
+        "spread_words": figures.spread_words,
         "n_range": _n_range,
         "anchoring_words": anchoring_words,
     }

@@ -124,6 +124,7 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
     ]
     if any(e.reading in EXTRAS for s in board.systems for e in s.estimates):
         lines.append("c/chg: comments per change; clean: share of clean changes left alone; –: undefined; 2!: 2 failed")
+    lines += [f"{one_line(s.system, 60)}: {said}" for s in board.systems if (said := figures.spread_words(s))]
     failing: dict[str, list[str]] = {}
     for s in board.systems:
         if s.failed or s.missing or s.not_applicable:
