@@ -12,7 +12,6 @@ from reviewbench.core.errors import MissingExtra
 from reviewbench.core.records import Usage
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models import _anthropic_chat, _openai_chat
-from reviewbench.models._connections import open_connections
 from reviewbench.models._ledger import Ledger
 from reviewbench.models._limits import Lane
 from reviewbench.models._retries import Address, Remote
@@ -112,11 +111,11 @@ class Endpoints:
             settings.patience,
         )
         try:
-            import httpx2
+            from reviewbench.models import _connections  # httpx2 comes with the SDKs
         except ImportError:
             raise MissingExtra("openai", "models") from None
-        client, errors, unsent = protocol.connect(url, key, open_connections(url, settings.in_flight))
-        return Address(lane, client, errors, httpx2.Response, key, sends_key, {"headers": unsent} if unsent else {})
+        client, errors, unsent = protocol.connect(url, key, _connections.open_connections(url, settings.in_flight))
+        return Address(lane, client, errors, _connections.Answer, key, sends_key, {"headers": unsent} if unsent else {})
 
     async def close(self) -> None:
         """Close all connections."""
