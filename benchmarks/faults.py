@@ -88,7 +88,8 @@ class Disk:
 
     def __init__(self, cache: Path, run: Path) -> None:
         self._cache, self._run = cache / "chat.sqlite", run
-        self.digests: dict[str, str] = {}  # of every call that was ever seen, by key
+        self._seen: set[str] = set()
+        self.digests: dict[str, str] = {}  # of every first ask that was ever seen, by key
 
     def keys(self) -> set[str]:
         """The keys of the calls that are committed now."""
@@ -98,9 +99,12 @@ class Disk:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'calls'").fetchone():
                 return set()
             keys = {row[0].hex() for row in connection.execute("SELECT key FROM calls")}
-            for key in keys - set(self.digests):
+            for key in keys - self._seen:
                 row = connection.execute("SELECT call FROM calls WHERE key = ?", (bytes.fromhex(key),)).fetchone()
-                self.digests[key] = digest_of(unpack(row[0], self._cache).request)
+                call = unpack(row[0], self._cache)
+                if call.ask == 1:  # the second and the third ask have the same words where two answers were the same
+                    self.digests[key] = digest_of(call.request)
+        self._seen |= keys
         return keys
 
     def outcomes(self) -> dict[str, str]:
@@ -224,7 +228,8 @@ def _judge(found: Found, disk: Disk, snapshots: list[Snapshot], stats: dict[str,
         found.broken.append(f"{found.repeated} right answers were given again, over {found.allowed}")
     final = {outcome.case: outcome.digest for outcome in outcomes}
     for number, then in enumerate(snapshots, 1):
-        again = [key for key in then.keys & keys if requests[disk.digests[key]][0] != then.received[disk.digests[key]]]
+        first = {disk.digests[key] for key in then.keys & keys & set(disk.digests)}
+        again = [digest for digest in first if requests[digest][0] != then.received[digest]]
         if again:
             found.broken.append(f"kill {number}: {len(again)} committed calls were made again")
         lost = [case for case, digest in then.outcomes.items() if final.get(case) != digest]
@@ -242,6 +247,9 @@ def _judge_totals(found: Found, outcomes: list[Outcome], calls: list[Call]) -> N
 
     A failure's may be more: an answer that is none (a refusal, one cut off) was paid for, and is not recorded.
     """
+    twice = [key for key, count in Counter(call.key for call in calls if call.paid).items() if count > 1]
+    if twice:
+        found.broken.append(f"{len(twice)} calls are recorded as paid more than once")
     recorded: dict[str, list[Usage]] = {}
     for call in calls:
         said = "".join(message.text for message in call.request.messages)
