@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reviewbench.cli.cache import cache
     from reviewbench.cli.calibrate import calibrate
     from reviewbench.cli.check import check
+    from reviewbench.cli.classify import classify
     from reviewbench.cli.compare import compare
     from reviewbench.cli.demo import demo
     from reviewbench.cli.doctor import doctor
@@ -34,6 +35,7 @@ __all__ = [
     "cache",
     "calibrate",
     "check",
+    "classify",
     "compare",
     "demo",
     "doctor",

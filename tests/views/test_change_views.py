@@ -74,3 +74,29 @@ def test_one_comment_may_stand_for_several_findings() -> None:
     score = Score(case="k", system="a", metric="m", benchmark="b", matching=matching)
     (view,) = view_changes([case], [Outcome(case="k", system="a", review=review)], [score], ["a"], "m")
     assert [name for _, name in view.columns[0].comments[0].links] == ["g1", "g2"]
+
+
+def test_a_comment_of_which_several_points_were_counted_stands_once_for_each() -> None:
+    """As `points` counts them: `report#1` and `report#2` are points of the comment `report`."""
+    case = Case(id="k", change=Change(repo="r"), references=(Comment(id="g", body="b"),))
+    review = Review(case="k", system="a", comments=(Comment(id="report", body="x"), Comment(id="praise", body="y")))
+    hit, miss = CommentState.MATCHED, CommentState.FALSE
+    matching = Matching(
+        policy="points",
+        comments=(
+            CommentOutcome(comment="report#1", state=hit, group="g", reason="F.2 Logic"),
+            CommentOutcome(comment="report#2", state=miss, reason="E.2 Visual Representation"),
+        ),
+        groups=(GroupOutcome(group="g", members=("g",), hit=True, comments=("report#1",)),),
+    )
+    score = Score(case="k", system="a", metric="m", benchmark="b", parts={"right": 1.0}, matching=matching)
+    outcome = Outcome(case="k", system="a", review=review)
+    (view,) = view_changes([case], [outcome], [score], ["a"], "m")
+    (column,) = view.columns
+    assert [(c.comment.id, c.comment.body, c.state, c.reason) for c in column.comments] == [
+        ("report#1", "x", "matched", "F.2 Logic"),
+        ("report#2", "x", "false", "E.2 Visual Representation"),
+        ("praise", "y", "unscored", ""),
+    ]
+    assert view.groups[0].hit == [("a", column.comments[0].anchor)]
+    assert len({c.anchor for c in column.comments}) == 3

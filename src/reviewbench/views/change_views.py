@@ -183,9 +183,10 @@ class _Builder:
             column.note = (score.reason if score else "") or "Not scored."
         elif score and score.reason:
             column.note = score.reason
-        anchors = {comment.id: f"{anchor}c{at}" for at, comment in enumerate(review.comments, 1)}
+        said = list(_by_outcome(review.comments, matching))
+        anchors = {comment.id: f"{anchor}c{at}" for at, comment in enumerate(said, 1)}
         column.policy = matching.policy if matching else ""
-        column.comments = list(self._comments(review.comments, matching, anchors))
+        column.comments = list(self._comments(said, matching, anchors))
         column.comments.sort(key=lambda view: ORDER[view.state])
         if matching:
             column.misses, column.hits = self._findings(anchor, matching, anchors)
@@ -270,6 +271,20 @@ class _Builder:
             for view in column.comments:
                 if view.comment.span is not None:
                     yield Mark(view.comment.span, view.state, view.anchor, name, "")
+
+
+def _by_outcome(comments: Sequence[Comment], matching: Matching | None) -> Iterator[Comment]:
+    """The comments, those of which several points were counted (`comment#1`, `comment#2`) once for each point."""
+    known = {comment.id for comment in comments}
+    points: dict[str, list[str]] = {}
+    for outcome in matching.comments if matching else ():
+        if outcome.comment not in known:
+            points.setdefault(outcome.comment.rpartition("#")[0], []).append(outcome.comment)
+    for comment in comments:
+        if own := points.get(comment.id):
+            yield from (comment.model_copy(update={"id": name}) for name in own)
+        else:
+            yield comment
 
 
 def _evidence(pair: Pair) -> str:
