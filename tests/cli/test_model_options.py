@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import click
@@ -125,6 +126,20 @@ def test_a_dry_run_knows_what_is_in_the_cache() -> None:
     with ModelOptions(dry_run=True, cache=False).door() as door:
         ask(5)
         assert (bill(door).calls, bill(door).reused) == (5, 0)
+
+
+def test_a_dry_run_goes_by_the_answers_of_the_same_model_where_there_are_some(home: Path) -> None:
+    spec = "fake:rules"
+    with ModelOptions().door():
+        ask(6, spec)
+    with sqlite3.connect(home / "chat.sqlite") as connection:
+        connection.execute("UPDATE calls SET tokens_out = 2000")
+    with ModelOptions(dry_run=True).door() as door:
+        ask(10, spec)
+        found = bill(door)
+    assert (found.calls, found.reused, found.seen, found.tokens_out) == (4, 6, 6, 8000)
+    assert found.dollars == pytest.approx(found.tokens_in * 1e-6 + 8000 * 4e-6)
+    assert "8,000 out, going by 6 answers in the cache: $0.03" in found.sentence
 
 
 def test_a_model_without_a_price_is_named_and_never_free(tmp_path: Path) -> None:

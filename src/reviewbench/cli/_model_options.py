@@ -16,11 +16,14 @@ import click
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
 from reviewbench.engine.store import RunFolder
+from reviewbench.models._cache_contents import usual_answer
+from reviewbench.models._call_cache import cache_file
 from reviewbench.models._ledger import money
 from reviewbench.models.chat import Door, Settings
-from reviewbench.models.prices import read_prices
+from reviewbench.models.prices import dollars, read_prices
 
 F = TypeVar("F", bound=Callable[..., Any])
+_ENOUGH = 5  # answers of a model in the cache that say how long its answers are
 _NAMES = ("budget", "dry_run", "no_cache", "in_flight", "rpm", "tpm", "prices", "replay")
 
 
@@ -125,7 +128,8 @@ class Spending(Record):
     `calls` were answered and paid for now, `unanswered` tries were not. `reused` answers were there already, in the
     cache or in the record that is replayed, and were worth `worth` dollars when they were made. `known` is the part of
     `dollars` that has a price, `worst` what the same calls could have cost, `prices_of` the day of the oldest price.
-    `estimated`: no model was asked, the fake model stood in (`--dry-run`).
+    `estimated`: no model was asked, the fake model stood in (`--dry-run`). `seen` counts the answers of these models
+    in the cache, which then say how long answers are.
     """
 
     calls: int = 0
@@ -140,6 +144,7 @@ class Spending(Record):
     unpriced: tuple[str, ...] = ()
     prices_of: date | None = None
     estimated: bool = False
+    seen: int = 0
     replayed: bool = False
 
     @property
@@ -174,8 +179,9 @@ class Spending(Record):
         if not self.calls:
             return f"Dry run: no model was asked. There is no call to pay for.{free}"
         said = f"Dry run: no model was asked. {_calls(self.calls)} to pay for.{free}"
-        said += f" About {self.tokens_in:,} tokens in and {self.tokens_out:,} out, as the fake model answers: "
-        said += self._dollars()
+        length = "as short as the fake model's answers are"
+        length = f"going by {self.seen:,} answers in the cache" if self.seen else length
+        said += f" About {self.tokens_in:,} tokens in and {self.tokens_out:,} out, {length}: {self._dollars()}"
         if self.worst is not None and self.known:
             said += f", at most {money(self.worst)} if each answer runs to its max_tokens"
         said += f". Prices of {self.prices_of}." if self.prices_of is not None else "."
@@ -189,7 +195,7 @@ def _calls(number: int) -> str:
 def spending(door: Door) -> Spending:
     """What went through a door so far; for a verb's result and its closing line."""
     totals, reused = door.ledger.totals, door.calls.reused
-    return Spending(
+    found = Spending(
         calls=totals.calls,
         unanswered=totals.gave_back,
         reused=reused.calls,
@@ -203,4 +209,27 @@ def spending(door: Door) -> Spending:
         prices_of=totals.prices_of,
         estimated=door.settings.rehearsal,
         replayed=door.settings.replay is not None,
+    )
+    return _as_usual(found, door) if found.estimated and door.settings.cache else found
+
+
+def _as_usual(found: Spending, door: Door) -> Spending:
+    """An estimate with answers as long as those of the same models in the cache, where it holds some of each."""
+    file = cache_file()
+    flows = door.ledger.by_model
+    if file is None or not file.exists() or not flows:
+        return found
+    usual = {spec: usual_answer(file, str(spec)) for spec in flows}
+    if min(seen for seen, _ in usual.values()) < _ENOUGH:
+        return found
+    tokens = {spec: round(flow.calls * usual[spec][1]) for spec, flow in flows.items()}
+    prices = {spec: door.ledger.prices.facts(spec).price for spec in flows}
+    known = sum(price.cost(flows[spec].tokens_in, tokens[spec]) for spec, price in prices.items() if price is not None)
+    return found.model_copy(
+        update={
+            "tokens_out": sum(tokens.values()),
+            "known": dollars(known),
+            "dollars": None if found.unpriced else dollars(known),
+            "seen": sum(seen for seen, _ in usual.values()),
+        }
     )

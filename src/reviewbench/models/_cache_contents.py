@@ -44,6 +44,12 @@ def calls_by_model(file: Path) -> list[OfModel]:
     return _use(file, read)
 
 
+def usual_answer(file: Path, model: str) -> tuple[int, float]:
+    """How many calls of a model (its whole spec) a cache holds, and the mean of their tokens out. Raises UserError."""
+    query = "SELECT count(*), coalesce(avg(tokens_out), 0) FROM calls WHERE model = ?"
+    return _use(file, lambda connection: tuple(connection.execute(query, (model,)).fetchone()))
+
+
 def stored_calls(file: Path, model: str | None = None) -> Iterator[Call]:
     """The calls of a cache, those of one model where it is named, in the order in which they were made."""
     with closing(open_file(file)) as connection:

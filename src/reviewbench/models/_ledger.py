@@ -36,6 +36,14 @@ class Totals(NamedTuple):
     prices_of: date | None = None
 
 
+class Flow(NamedTuple):
+    """Answered calls of one model, and their tokens."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
 class _Waiting(NamedTuple):
     worst: int
     model: str
@@ -55,8 +63,9 @@ class Ledger:
         self._limit = None if budget is None else trillionths(budget)
         self._spent = trillionths(spent)
         self._aside = self._flying = self._worst = 0
-        self._calls = self._gave_back = self._tokens_in = self._tokens_out = 0
+        self._gave_back = 0
         self._unpriced: dict[str, None] = {}
+        self.by_model: dict[ModelSpec, Flow] = {}
         self._days: set[date] = set()
         self._waiting: deque[_Waiting] = deque()
 
@@ -73,11 +82,12 @@ class Ledger:
     @property
     def totals(self) -> Totals:
         """What went through it so far, without what was spent before."""
+        flows = self.by_model.values()
         return Totals(
-            self._calls,
+            sum(flow.calls for flow in flows),
             self._gave_back,
-            self._tokens_in,
-            self._tokens_out,
+            sum(flow.tokens_in for flow in flows),
+            sum(flow.tokens_out for flow in flows),
             round(dollars(self._spent - trillionths(self.before)), 12),
             dollars(self._worst),
             tuple(self._unpriced),
@@ -120,16 +130,16 @@ class Ledger:
         if answer is None:
             self._gave_back += 1
             return None
-        self._calls += 1
-        self._tokens_in += answer.usage.tokens_in
-        self._tokens_out += answer.usage.tokens_out
+        calls, tokens_in, tokens_out = self.by_model.get(spec, Flow())
+        usage = answer.usage
+        self.by_model[spec] = Flow(calls + 1, tokens_in + usage.tokens_in, tokens_out + usage.tokens_out)
         entry, day, *_ = self.prices.facts(spec)
         if day is not None:
             self._days.add(day)
         if entry is None:
             self._unpriced[_name(spec)] = None
             return None
-        cost = entry.cost(answer.usage.tokens_in, answer.usage.tokens_out)
+        cost = entry.cost(usage.tokens_in, usage.tokens_out)
         self._spent += cost
         return dollars(cost)
 
