@@ -1,0 +1,38 @@
+"""The report of a check fits its terminal, hides nothing that failed, and its page runs nothing that data says."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+
+from judge_toys import RESAMPLES, Failing, asker, toy_bench
+from reviewbench.analysis.judge_report import Wanted, check_judge
+from reviewbench.core.judging import JudgeReport
+from reviewbench.views.judge_page import render
+from reviewbench.views.judge_tables import judge_report
+
+
+@pytest.fixture(scope="module")
+def report() -> JudgeReport:
+    """Of a judge that fails on some questions, on data with a hostile name."""
+    bench = toy_bench()
+    bench = type(bench)(**{**vars(bench), "label": "<script>alert(1)</script>[bold]x"})
+    return check_judge(bench, asker(Failing()), Wanted(probes=12, resamples=RESAMPLES, least_kappa=0.9)).report
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_it_fits(report: JudgeReport, width: int) -> None:
+    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(judge_report(report))
+    text = console.export_text()
+    assert all(len(line) <= width for line in text.splitlines())
+    assert "[bold]x" in text
+    assert "gate passed" in text
+    assert "failed: network" in text
+
+
+def test_the_page_escapes_what_data_says(report: JudgeReport) -> None:
+    page = render(report)
+    assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "failed: network" in page
