@@ -38,15 +38,18 @@ _HALF = re.compile(
 _SAME = r"(?:same|similar\w*|identical|equivalent|related|match(?:es|ing)?|agree|alike|overlap\w*)"
 _DENIES = re.compile(
     rf"(?:\bnot|n['’]t|\bneither|\bnever|\bhardly|\bno longer|\bcannot)\s+(?:\w+\s+){{0,4}}{_SAME}\b"
-    r"|\bdifferent (?:concern|issue|problem|thing|bug|defect|point|topic|aspect|matter|suggestion)s?\b"
-    r"|\bdissimilar\b|\bunrelated\b|\bdiffers?\b|\bnothing in common\b|^\W*not\b",
+    r"|\b(?:different|distinct|separate) (?:concern|issue|problem|thing|bug|defect|point|topic|aspect|matter)s?\b"
+    r"|\bdissimilar\b|\bunrelated\b|\bdiffers?\b|\bnothing in common\b|^\W*not\b"
+    r"|\bwhereas\b|\bwhile the (?:other|second)\b",
     re.IGNORECASE,
 )
+_PLACES = r"(?:files?|functions?|lines?|methods?|class(?:es)?|variables?|code|hunks?|places?|areas?|modules?|blocks?)"
 _AFFIRMS = re.compile(
-    r"\b(?:they|both|two|comments|these|concerns|issues|it)\s+(?:\w+ly\s+|do\s+|all\s+|indeed\s+){0,2}"
-    r"(?:are|is|raise|address|describe|report|make|express|identify|point (?:out|to)|concern|mean|say)\s+"
+    r"\b(?:they|both|two|comments|these|concerns|issues|it|that)"
+    r"(?:['’](?:re|s)|\s+(?:\w+ly\s+|do\s+|all\s+|indeed\s+){0,2}"
+    r"(?:are|is|raise|address|describe|report|make|express|identify|point (?:out|to)|concern|mean|say))\s+"
     r"(?:\w+ly\s+|about\s+|indeed\s+|very\s+|in fact\s+){0,2}(?:the same|same|similar|identical|equivalent|alike)\b"
-    r"(?!\s+(?:files?|functions?|lines?|methods?|class(?:es)?|variables?|code|hunks?|places?|areas?|modules?|blocks?)\b)",
+    rf"(?!\s+{_PLACES}\b)",
     re.IGNORECASE,
 )
 _FOREIGN = 0.1  # share of letters beyond ASCII from which on an explanation cannot be checked for a contradiction
@@ -141,7 +144,7 @@ def whole_number(text: str, low: int, high: int) -> int:
             rest = rest[out_of.end() :]
         if (unit := _UNIT.match(rest)) is not None:
             rest = rest[unit.end() :]
-        if re.match(r"[.)]\s+\S", rest) and sentence is None:
+        if re.match(r"[.):]\s+\S", rest) and sentence is None:
             rest = "a list item"  # "2. The review ..." repeats the second criterion, whose grade is another
         return float(found[1]), rest
 
