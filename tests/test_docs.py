@@ -34,7 +34,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_a_page(verb: str) -> None:
     text = (ROOT / "docs" / "verbs" / f"{verb}.md").read_text(encoding="utf-8")
-    assert f"reviewbench.{verb}(" in text, "the page names the Python function"
+    assert f"reviewbench.{verb.replace('-', '_')}(" in text, "the page names the Python function"
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_every_plugin_is_documented(kind: str, page: str) -> None:
 
 
 def test_every_metric_is_documented() -> None:
-    """`hits` on its own page, the text metrics together: each by its whole name, not as a part of another word."""
-    pages = ("metrics.md", "hits.md")
+    """`hits` and `points` on pages of their own, the others together: each by its whole name, not within a word."""
+    pages = ("metrics.md", "hits.md", "llm-metrics.md", "points.md")
     text = "\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
     for name in names("metrics"):
         assert re.search(f"`{name}[`(]", text), f"neither of {', '.join(pages)} names `{name}`"

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from reviewbench.cli.compare import compare
     from reviewbench.cli.demo import demo
     from reviewbench.cli.doctor import doctor
+    from reviewbench.cli.fake_server import fake_server
     from reviewbench.cli.gate import gate
     from reviewbench.cli.get import get
     from reviewbench.cli.info import info
+    from reviewbench.cli.judge_check import judge_check
     from reviewbench.cli.list import list_plugins as list
     from reviewbench.cli.plan import plan
     from reviewbench.cli.report import report
@@ -39,9 +41,11 @@ __all__ = [
     "compare",
     "demo",
     "doctor",
+    "fake_server",
     "gate",
     "get",
     "info",
+    "judge_check",
     "list",
     "plan",
     "report",
