@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.analysis.cascade import cascade_cost, share_asked
+from reviewbench.analysis.cascade import cascade_cost, notes, share_asked
 from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import signature
 from reviewbench.core.records import Case, Usage
 from reviewbench.core.results import GroupOutcome, Matching, Score
 from reviewbench.datasets.martian import Martian
@@ -71,6 +72,30 @@ def test_what_a_cascade_asked_and_saved_is_one_line() -> None:
     assert share_asked([score("b", "h", calls=0, pairs=10)]) == "asked about 0 of 10 pairs (0.0%)"
     assert share_asked([score("b", "h", calls=10, asked=10, pairs=10)]) == ""
     assert share_asked([]) == ""
+
+
+def test_what_is_lost_is_said_where_the_second_judge_was_asked_about_everything_too() -> None:
+    cascade = Hits(judge="cascade(then='openai:gpt-5')", beta=2.0)
+    scores = [score(c, "hm", calls=1, asked=1, pairs=2) for c in ("a", "b")]
+    everything = [score("a", "hm", calls=2), score("b", "mm", calls=2)]
+    spelled_out = Hits(judge="same_concern(model='openai:gpt-5')", beta=2.0)
+    others = {
+        signature(metric): everything
+        for metric in (
+            spelled_out,
+            Hits(judge="openai:gpt-5"),  # another beta
+            Hits(judge="openai:gpt-4.1", beta=2.0),
+            Hits(judge="openai:gpt-5", beta=2.0, policy="any"),
+        )
+    }
+    others |= {signature(cascade): scores, "gone(x=1)": scores}
+    share, lost = notes(cascade, scores, others)
+    assert share == "asked about 2 of 4 pairs (50.0%); the others would have taken about 2 calls more"
+    assert lost.startswith("kappa 0.500 [")
+    assert lost.endswith(
+        "with hits(judge=\"same_concern(model='openai:gpt-5')\", beta=2.0): 1 of 4 findings are decided otherwise"
+    )
+    assert notes(spelled_out, everything, others) == []
 
 
 def test_nothing_in_common_is_an_error() -> None:

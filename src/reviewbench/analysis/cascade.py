@@ -7,7 +7,8 @@ Both readings come from one run, scored twice: `hits(judge="cascade(then='openai
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,8 +16,13 @@ from reviewbench.analysis.agreement import Resampling, cohen_kappa
 from reviewbench.analysis.bootstrap import Resampler
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import load, short_spec, signature
+from reviewbench.core.protocols import Metric
 from reviewbench.core.results import Score
 from reviewbench.core.validity import Figure
+from reviewbench.judges._loading import judge_of
+from reviewbench.judges.cascade import Cascade
+from reviewbench.metrics.hits import Hits
 
 Key = tuple[str, str, int]
 
@@ -97,6 +103,37 @@ def share_asked(scores: Sequence[Score]) -> str:
     more = (pairs - asked) / asked
     money = f" and ${dollars * more:,.2f}" if dollars else ""
     return f"{line}; the others would have taken about {calls * more:,.0f} calls{money} more"
+
+
+def notes(metric: Metric, scores: Sequence[Score], others: Mapping[str, Sequence[Score]]) -> list[str]:
+    """What must be said beside the figures of a metric whose judge asks about some pairs only.
+
+    `others`: the scores of the same reviews by each metric's signature. Where one of them asked the same judge about
+    everything, what the cascade lost against it is said too.
+    """
+    said = [share_asked(scores)]
+    if isinstance(metric, Hits) and isinstance(cascade := judge_of(metric.judge), Cascade):
+        for name, theirs in others.items():
+            if name.startswith("hits(") and name != signature(metric) and _asks_about_everything(name, metric, cascade):
+                said.append(_lost(cascade_cost(scores, theirs), short_spec(load(Metric, name))))
+    return [line for line in said if line]
+
+
+def _asks_about_everything(name: str, metric: Hits, cascade: Cascade) -> bool:
+    """Whether a metric is the same but for its judge, which is the cascade's second one."""
+    other = load(Metric, name)
+    if not isinstance(other, Hits) or replace(other, judge=metric.judge) != metric:
+        return False
+    return judge_of(other.judge) == cascade.judges[1]
+
+
+def _lost(cost: CascadeCost, name: str) -> str:
+    differs = f"{cost.only_cascade + cost.only_everything} of {cost.decisions:,} findings are decided otherwise"
+    kappa = cost.kappa
+    if kappa.value is None:
+        return f"against {name}, {differs}"
+    interval = f" [{kappa.low:.3f}, {kappa.high:.3f}]" if kappa.low is not None and kappa.high is not None else ""
+    return f"kappa {kappa.value:.3f}{interval} with {name}: {differs}"
 
 
 def _by_key(scores: Sequence[Score]) -> dict[Key, Score]:

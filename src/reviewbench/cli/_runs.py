@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from reviewbench.analysis import self_judging
-from reviewbench.analysis.cascade import share_asked
+from reviewbench.analysis import cascade, self_judging
 from reviewbench.analysis.compare import Pairs
 from reviewbench.analysis.compare import compare as make_comparison
 from reviewbench.analysis.leaderboard import leaderboard as make_leaderboard
@@ -35,7 +34,7 @@ class Measured(NamedTuple):
     dataset: str
     benchmark: str
     unscored: tuple[str, ...] = ()
-    self_judged: tuple[str, ...] = ()
+    of_the_judge: tuple[str, ...] = ()  # what must be said of a judge that asks models
     labels: tuple[Label, ...] = ()
 
     def leaderboard(self, slices: Sequence[str], resamples: int, seed: int) -> Leaderboard:
@@ -77,12 +76,11 @@ class Measured(NamedTuple):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What must be said wherever these scores are shown."""
-        said = [*self.self_judged, *filter(None, [share_asked(self.scores)])]
         if not self.unscored:
-            return tuple(said)
+            return self.of_the_judge
         shown = ", ".join(self.unscored[:8]) + (f" and {len(self.unscored) - 8} more" if len(self.unscored) > 8 else "")
         unseen = f"reviewed but not measured with {short_spec(self.metric)}, so not shown: {shown} (reviewbench score)"
-        return (unseen, *said)
+        return (unseen, *self.of_the_judge)
 
 
 def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Measured]:
@@ -131,13 +129,15 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
         for run, names in zip(runs, renames, strict=True)
         for system, entry in run.manifest.systems.items()
     }
+    by_metric = {name: [s for s in scores if s.metric == name] for name in signatures}
     entries = []
     for loaded, name in zip(metrics, chosen, strict=True):
-        mine = [s for s in scores if s.metric == name]
+        mine = by_metric[name]
         seen = {s.system for s in mine}
         unscored = tuple(system for system in systems if system not in seen)
-        own = tuple(self_judging.warnings(loaded.models, {s: made_by.get(s, ()) for s in systems if s in seen}))
-        entries.append(Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, own, labels))
+        own = self_judging.warnings(loaded.models, {s: made_by.get(s, ()) for s in systems if s in seen})
+        said = (*own, *cascade.notes(loaded, mine, by_metric))
+        entries.append(Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, said, labels))
     return entries
 
 
