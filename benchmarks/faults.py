@@ -193,10 +193,10 @@ def _environment(folder: Path) -> dict[str, str]:
 
 def _killed(process: subprocess.Popen[bytes], server: FakeServer, draw: random.Random, share: int) -> bool:
     """Kill it at random, after about `share` calls: each further kill finds some to do. Whether it came to it."""
-    calls = server.stats()["calls"] + draw.randint(0, max(1, 2 * share))
+    calls = server.calls + draw.randint(0, max(1, 2 * share))
     pause = draw.uniform(0, 0.05)
     while process.poll() is None:
-        if server.stats()["calls"] >= calls:
+        if server.calls >= calls:
             time.sleep(pause)
             process.send_signal(signal.SIGKILL)
             return process.wait() == -signal.SIGKILL

@@ -25,6 +25,10 @@ from reviewbench.models.fake_server import FakeServer, digest_of, read_latency
 from reviewbench.models.messages import Request, user
 
 ASKED: list[Any] = [{"role": "user", "content": "Is this fine?"}]
+SAME = (
+    "Review Comment 1:\n{}\n\nReview Comment 2:\n{}\n\n-Task-\n"
+    "Determine whether two given review comments express the same concern"
+)
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"fine": {"type": "boolean"}, "why": {"type": "string"}},
@@ -333,7 +337,7 @@ def test_faults_change_while_it_runs_and_it_starts_again_on_its_port() -> None:
         server.change(fail="")
         server.start()
         assert ask_openai(server).choices
-        assert server.stats()["calls"] == 3
+        assert server.calls == server.stats()["calls"] == 3
 
 
 def test_a_server_in_its_own_process_answers_and_counts() -> None:
@@ -452,3 +456,20 @@ os.kill(os.getpid(), 9)
             return probe.connect_ex(("127.0.0.1", port)) != 0
 
     until(gone, "the server outlived its parent")
+
+
+def test_a_noisy_model_differs_from_call_to_call_whatever_fails_between() -> None:
+    """Over HTTP the repeat is the number of the answer to these words, so failures before it change nothing."""
+    texts: list[list[str]] = []
+    asked = [{"role": "user", "content": SAME.format("a missing check", "the check is missing")}]
+    for fail in ("", "500:every=2"):
+        with FakeServer(model="noisy-50", fail=fail) as server:
+            said: list[str] = []
+            while len(said) < 12:
+                try:
+                    said.append(ask_openai(server, messages=asked).choices[0].message.content)
+                except openai.InternalServerError:
+                    assert fail
+        texts.append(said)
+    assert texts[0] == texts[1]
+    assert len(set(texts[0])) == 2

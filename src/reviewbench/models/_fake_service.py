@@ -78,9 +78,10 @@ class FakeService:
     def __init__(self, latency: Latency, faults: Faults, model: str, key: str | None) -> None:
         self.latency, self.faults, self.model, self.key = latency, faults, model, key
         self.seen: deque[SeenRequest] = deque(maxlen=KEPT)
-        self._calls = self._answered = self._in_flight = self._peak = 0
+        self.calls = self._answered = self._in_flight = self._peak = 0
         self._by_fault: Counter[str] = Counter()
         self._received: Counter[str] = Counter()
+        self._made: Counter[str] = Counter()  # answers begun: which repeat the next one is
         self._given: Counter[str] = Counter()
         self._clean: Counter[str] = Counter()
 
@@ -93,7 +94,7 @@ class FakeService:
             digest: [count, self._given[digest], self._clean[digest]] for digest, count in self._received.items()
         }
         return {
-            "calls": self._calls,
+            "calls": self.calls,
             "answered": self._answered,
             "in_flight": self._in_flight,
             "peak_in_flight": self._peak,
@@ -145,9 +146,9 @@ class FakeService:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             return _error(protocol, 400, f"We could not parse the body of your request: {error}")
         digest = digest_of(asked.request)
-        self._calls += 1
+        self.calls += 1
         self._received[digest] += 1
-        number, times = self._calls, self._received[digest]
+        number, times = self.calls, self._received[digest]
         fault = self.faults.draw(number, times, _text(asked.request))
         reply = self._failed(protocol, request, asked, fault, number)
         fault = fault if reply is not None else ""
@@ -213,8 +214,9 @@ class FakeService:
         return None
 
     def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str) -> Reply:
-        trial = self._received[digest_of(asked.request)]
-        made = answer(asked.request, self.model or asked.model, (1, trial, 1), asked.seed)
+        digest = digest_of(asked.request)
+        self._made[digest] += 1
+        made = answer(asked.request, self.model or asked.model, (1, self._made[digest], 1), asked.seed)
         stop = {Stop.END: "end", Stop.LENGTH: "length", Stop.TOOL: "tool"}[made.stop]
         said = Said(
             made.text,

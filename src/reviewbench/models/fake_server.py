@@ -205,6 +205,11 @@ class FakeServer:
             return found
 
     @property
+    def calls(self) -> int:
+        """How many calls to the model came in so far."""
+        return int(self.stats()["calls"]) if self._in_process else self._service.calls
+
+    @property
     def seen(self) -> tuple[SeenRequest, ...]:
         """The last 1,000 requests to the model, oldest first. Only for a server in this process."""
         return tuple(self._service.seen)
