@@ -1,22 +1,24 @@
 """The fault drill: a run on a server that fails two calls in five, in every way, killed at random again and again.
 
     python benchmarks/faults.py                          1,000 cases, 50 kills
+    python benchmarks/faults.py --verb score              the same with a judge
     python benchmarks/faults.py --cases 120 --kills 8 --json
 
-A real `reviewbench review` with a model behind a real server is killed with SIGKILL while it works, and started again
-with the same command, until it ends by itself. After each kill, and at the end, what is on the disk is held against
-what the server counted. The exit code is 1 where one of these does not hold:
+A real `reviewbench review` or `score` with a model behind a real server is killed with SIGKILL while it works, and
+started again with the same command, until it ends by itself. After each kill, and at the end, what is on the disk is
+held against what the server counted. The exit code is 1 where one of these does not hold:
 
-- every case has exactly one outcome: a review, or a failure of a kind with its reason;
+- every case has exactly one result, or a failure of a kind with its reason;
 - no call whose answer was committed is ever made again;
 - right answers that were given more than once are at most kills times calls in flight;
 - nothing that was on the disk at a kill is lost later;
-- the calls and tokens of each review are those of its recorded calls.
+- the calls and tokens of each result are those of its recorded calls.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -32,9 +34,10 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from reviewbench.core.records import Case, Change, ChangedFile, Usage
-from reviewbench.core.results import Outcome
+from reviewbench.core.records import Case, Change, ChangedFile, Comment, Span, Usage
+from reviewbench.core.results import Failure, Outcome, Score
 from reviewbench.engine.store import RunFolder
 from reviewbench.models._call_cache import unpack
 from reviewbench.models.fake_server import FakeServer, digest_of
@@ -58,7 +61,7 @@ class Found:
     seconds: float = 0.0
     calls: int = 0
     faults: dict[str, int] = field(default_factory=dict)
-    reviews: int = 0
+    results: int = 0
     failures: dict[str, int] = field(default_factory=dict)
     committed: int = 0
     repeated: int = 0
@@ -73,7 +76,10 @@ def make_cases(count: int) -> list[Case]:
     for n in range(count):
         hunks = "\n".join(_hunk(n, at) for at in range(n % 4 + 1))
         files = (ChangedFile(path=f"src/part_{n}.py", patch=hunks),)
-        cases.append(Case(id=f"case-{n:04d}", change=Change(repo="o/r", title=f"Change {n}", files=files)))
+        change = Change(repo="o/r", title=f"Change {n}", files=files)
+        cases.append(
+            Case(id=f"case-{n:04d}", change=change, references=tuple(_finding(n, at) for at in range(n % 4 + 1)))
+        )
     return cases
 
 
@@ -83,11 +89,32 @@ def _hunk(n: int, at: int) -> str:
     return f"@@ -{line},2 +{line + at},3 @@\n def step_{n}_{at}(x):\n+    {added}\n     pass"
 
 
-class Disk:
-    """What is on the disk: the calls that were committed, by key, and the outcomes."""
+def _finding(n: int, at: int) -> Comment:
+    said = (
+        "Output for debugging is left in",
+        "eval runs the text that it gets",
+        "Total is wrong",
+        "Compare with is not",
+    )
+    line = 20 * at + at + 2
+    span = Span(path=f"src/part_{n}.py", start=line, end=line)
+    return Comment(id=f"finding-{at}", body=f"{said[(n + at) % 4]} step_{n}_{at}", span=span)
 
-    def __init__(self, cache: Path, run: Path) -> None:
-        self._cache, self._run = cache / "chat.sqlite", run
+
+class Item(NamedTuple):
+    """A result of a case, or a failure."""
+
+    case: str
+    digest: str
+    usage: Usage
+    failure: Failure | None
+
+
+class Disk:
+    """What is on the disk: the calls that were committed, by key, and the results of the verb."""
+
+    def __init__(self, cache: Path, run: Path, verb: str) -> None:
+        self._cache, self._run, self._verb = cache / "chat.sqlite", run, verb
         self._seen: set[str] = set()
         self.digests: dict[str, str] = {}  # of every first ask that was ever seen, by key
 
@@ -107,21 +134,29 @@ class Disk:
         self._seen |= keys
         return keys
 
-    def outcomes(self) -> dict[str, str]:
-        """The digest of each case's outcome."""
-        return {outcome.case: outcome.digest for outcome in self.read()[0]}
+    def digests_of_items(self) -> dict[str, str]:
+        """The digest of each case's result."""
+        return {item.case: item.digest for item in self.read()[0]}
 
-    def read(self) -> tuple[list[Outcome], list[Call]]:
-        """The outcomes and the recorded calls of the run."""
+    def read(self) -> tuple[list[Item], list[Call]]:
+        """The results and the recorded calls of the run."""
         if not (self._run / "manifest.json").exists():
             return [], []
         with RunFolder.open(self._run) as folder:
-            return folder.outcomes(), list(folder.calls())
+            items = [_item(found) for found in (folder.outcomes() if self._verb == "review" else folder.scores())]
+            return items, [call for call in folder.calls() if not call.model.startswith("fake:")]
 
     def lines(self) -> int:
-        """The lines of the run's reviews."""
-        path = self._run / "reviews.jsonl"
+        """The lines of the results."""
+        path = self._run / ("reviews.jsonl" if self._verb == "review" else "scores.jsonl")
         return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def _item(found: Outcome | Score) -> Item:
+    digest = hashlib.sha256(found.to_line()).hexdigest()
+    if isinstance(found, Outcome) and found.review is not None:
+        return Item(found.case, digest, found.review.usage, None)
+    return Item(found.case, digest, found.usage, found.failure)
 
 
 @dataclass(frozen=True)
@@ -129,7 +164,7 @@ class Snapshot:
     """What was on the disk after a kill, and how often the server had received each request by then."""
 
     keys: frozenset[str]
-    outcomes: dict[str, str]
+    items: dict[str, str]
     received: dict[str, int]
 
 
@@ -143,18 +178,22 @@ class Setting:
     in_flight: int = 16
     fail: str = FAIL
     forget: bool = False
+    verb: str = "review"
 
 
 def drill(setting: Setting, folder: Path) -> Found:
     """Run it in `folder`, which is empty."""
     cases, kills = setting.cases, setting.kills
     draw = random.Random(setting.seed)
-    found, disk = Found(cases), Disk(folder / "cache", folder / "run")
+    found, disk = Found(cases), Disk(folder / "cache", folder / "run", setting.verb)
     (folder / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in make_cases(cases)))
+    if setting.verb == "score":
+        command = _review("fake:rules", setting.in_flight)
+        subprocess.run(command, cwd=folder, env=_environment(folder), check=True, capture_output=True)
     began = time.perf_counter()
     snapshots: list[Snapshot] = []
     with FakeServer(latency="0.01-0.05", fail=setting.fail, seed=setting.seed) as server:
-        command = _command(server, setting.in_flight)
+        command = _command(server, setting)
         while True:
             found.starts += 1
             with (folder / "log.txt").open("ab") as log:
@@ -166,7 +205,7 @@ def drill(setting: Setting, folder: Path) -> Found:
                 found.kills += 1
                 _settled(server)
                 received = {digest: counts[0] for digest, counts in server.stats()["requests"].items()}
-                snapshots.append(Snapshot(frozenset(disk.keys()), disk.outcomes(), received))
+                snapshots.append(Snapshot(frozenset(disk.keys()), disk.digests_of_items(), received))
                 if setting.forget:
                     shutil.rmtree(folder / "cache", ignore_errors=True)
             elif code == 0 or found.starts > 3 * kills + 20:
@@ -181,9 +220,16 @@ def drill(setting: Setting, folder: Path) -> Found:
     return found
 
 
-def _command(server: FakeServer, in_flight: int) -> list[str]:
-    spec = f'prompt(model="{server.spec()}?timeout=1")'
-    command = [sys.executable, "-m", "reviewbench", "review", "cases.jsonl", spec, "-o", "run"]
+def _command(server: FakeServer, setting: Setting) -> list[str]:
+    model = f"{server.spec()}?timeout=1"
+    if setting.verb == "review":
+        return _review(model, setting.in_flight)
+    command = [sys.executable, "-m", "reviewbench", "score", "run", f'hits(judge="{model}")']
+    return [*command, "--workers", str(setting.in_flight), "--in-flight", str(setting.in_flight)]
+
+
+def _review(model: str, in_flight: int) -> list[str]:
+    command = [sys.executable, "-m", "reviewbench", "review", "cases.jsonl", f'prompt(model="{model}")', "-o", "run"]
     return [*command, "--workers", str(in_flight), "--in-flight", str(in_flight)]
 
 
@@ -210,40 +256,40 @@ def _settled(server: FakeServer) -> None:
         time.sleep(0.005)
 
 
-def _judge(found: Found, disk: Disk, snapshots: list[Snapshot], stats: dict[str, object], in_flight: int) -> None:
+def _judge(found: Found, disk: Disk, snapshots: list[Snapshot], stats: dict[str, Any], in_flight: int) -> None:
     """Hold every promise against what there is."""
-    outcomes, calls = disk.read()
+    items, calls = disk.read()
     keys = disk.keys()
-    requests: dict[str, list[int]] = stats["requests"]  # type: ignore[assignment]
-    found.calls, found.faults = int(stats["calls"]), dict(stats["faults"])  # type: ignore[call-overload]
-    found.reviews = sum(outcome.review is not None for outcome in outcomes)
-    found.failures = dict(Counter(outcome.failure.kind.value for outcome in outcomes if outcome.failure))
+    requests: dict[str, list[int]] = stats["requests"]
+    found.calls, found.faults = stats["calls"], stats["faults"]
+    found.results = sum(item.failure is None for item in items)
+    found.failures = dict(Counter(item.failure.kind.value for item in items if item.failure))
     found.committed = len(keys)
-    if len({outcome.case for outcome in outcomes}) != found.cases or disk.lines() != found.cases:
-        found.broken.append(f"{found.cases} cases have {len(outcomes)} outcomes on {disk.lines()} lines")
-    found.broken += [f"{o.case}: a failure without a reason" for o in outcomes if o.failure and not o.failure.message]
+    if len({item.case for item in items}) != found.cases or disk.lines() != found.cases:
+        found.broken.append(f"{found.cases} cases have {len(items)} results on {disk.lines()} lines")
+    found.broken += [f"{i.case}: a failure without a reason" for i in items if i.failure and not i.failure.message]
     found.repeated = sum(max(0, right - 1) for _, _, right in requests.values())
     found.allowed = found.kills * in_flight
     if found.repeated > found.allowed:
         found.broken.append(f"{found.repeated} right answers were given again, over {found.allowed}")
-    final = {outcome.case: outcome.digest for outcome in outcomes}
+    final = {item.case: item.digest for item in items}
+    recorded = {call.key for call in calls}
     for number, then in enumerate(snapshots, 1):
         first = {disk.digests[key] for key in then.keys & keys & set(disk.digests)}
-        again = [digest for digest in first if requests[digest][0] != then.received[digest]]
+        again = [digest for digest in first if requests.get(digest, [0])[0] != then.received.get(digest, 0)]
         if again:
             found.broken.append(f"kill {number}: {len(again)} committed calls were made again")
-        lost = [case for case, digest in then.outcomes.items() if final.get(case) != digest]
+        lost = [case for case, digest in then.items.items() if final.get(case) != digest]
         if lost:
-            found.broken.append(f"kill {number}: {len(lost)} outcomes were lost or changed, first {lost[0]}")
-        recorded = {call.key for call in calls}
+            found.broken.append(f"kill {number}: {len(lost)} results were lost or changed, first {lost[0]}")
         gone = then.keys - keys - recorded
         if gone:
             found.broken.append(f"kill {number}: {len(gone)} committed calls are neither in the cache nor in the run")
-    _judge_totals(found, outcomes, calls)
+    _judge_totals(found, items, calls)
 
 
-def _judge_totals(found: Found, outcomes: list[Outcome], calls: list[Call]) -> None:
-    """The calls and tokens of each review are those of its recorded calls.
+def _judge_totals(found: Found, items: list[Item], calls: list[Call]) -> None:
+    """The calls and tokens of each result are those of its recorded calls.
 
     A failure's may be more: an answer that is none (a refusal, one cut off) was paid for, and is not recorded.
     """
@@ -256,14 +302,13 @@ def _judge_totals(found: Found, outcomes: list[Outcome], calls: list[Call]) -> N
         number = re.search(r"step_(\d+)_", said)
         assert number is not None
         recorded.setdefault(f"case-{int(number[1]):04d}", []).append(call.answer.usage)
-    for outcome in outcomes:
-        usage = outcome.review.usage if outcome.review is not None else outcome.usage
-        mine = recorded.get(outcome.case, [])
-        calls_more = usage.calls - sum(one.calls for one in mine)
-        tokens_more = usage.tokens_in + usage.tokens_out - sum(one.tokens_in + one.tokens_out for one in mine)
+    for item in items:
+        mine = recorded.get(item.case, [])
+        calls_more = item.usage.calls - sum(one.calls for one in mine)
+        tokens_more = item.usage.tokens_in + item.usage.tokens_out - sum(one.tokens_in + one.tokens_out for one in mine)
         found.unrecorded += calls_more
-        if min(calls_more, tokens_more) < 0 or (outcome.review is not None and (calls_more or tokens_more)):
-            found.broken.append(f"{outcome.case}: {calls_more} calls and {tokens_more} tokens more than were recorded")
+        if min(calls_more, tokens_more) < 0 or (item.failure is None and (calls_more or tokens_more)):
+            found.broken.append(f"{item.case}: {calls_more} calls and {tokens_more} tokens more than were recorded")
 
 
 def _tail(log: Path) -> str:
@@ -273,6 +318,7 @@ def _tail(log: Path) -> str:
 def main() -> int:
     """Print what was found; 1 where a promise was not kept."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--verb", choices=("review", "score"), default="review")
     options.add_argument("--cases", type=int, default=1_000)
     options.add_argument("--kills", type=int, default=50)
     options.add_argument("--seed", type=int, default=0)
@@ -285,7 +331,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        setting = Setting(given.cases, given.kills, given.seed, given.in_flight, given.fail, given.forget)
+        setting = Setting(given.cases, given.kills, given.seed, given.in_flight, given.fail, given.forget, given.verb)
         found = drill(setting, folder)
     if given.json:
         print(json.dumps(asdict(found), indent=2))
@@ -299,7 +345,7 @@ def _report(found: Found) -> str:
     lines = [
         f"{found.cases:,} cases, {found.kills} kills, {found.starts} starts, {found.seconds:,.0f} s",
         f"{found.calls:,} calls came to the server, {failed:,} of them failed ({failed / found.calls:.0%})",
-        f"{found.reviews:,} reviews; failures: " + (", ".join(f"{k} {n}" for k, n in found.failures.items()) or "none"),
+        f"{found.results:,} results; failures: " + (", ".join(f"{k} {n}" for k, n in found.failures.items()) or "none"),
         f"{found.committed:,} calls committed; {found.repeated:,} right answers came twice (allowed {found.allowed:,})",
         *(f"BROKEN: {line}" for line in found.broken[:20]),
     ]
