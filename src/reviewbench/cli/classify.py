@@ -118,6 +118,8 @@ def command(
 def shown(result: ClassifyResult) -> str:
     """The result in words, one fact a line."""
     found = result.sorted
+    if result.spending.estimated:  # the classes of a rehearsal are the fake model's
+        return "\n".join([*_left_out(found), result.spending.sentence])
     rows = [f"{found.dimension} of {found.of}, by {found.rater} ({found.setting}){': fake' if found.fake else ''}"]
     width = max((len(name) for name in found.classes), default=0)
     rows += [f"  {name:<{width}}  {count:>6,}" for name, count in _most_first(found.classes)]
@@ -128,15 +130,20 @@ def shown(result: ClassifyResult) -> str:
         rows.append(
             f"as the data says, where it does: {found.agree:,} of {found.known:,} ({found.agree / found.known:.1%})"
         )
-    rows += [f"not asked: {count:,} ({reason})" for reason, count in _most_first(found.left_out)]
-    if any(reason.startswith("no diff hunk") for reason in found.left_out):
-        rows.append("  --without-code asks without the hunk; such classes are no published ones")
+    rows += _left_out(found)
     rows += [
         f"{'undecided' if kind == 'undecided' else f'failed ({kind})'}: {count:,}, such as: {found.examples[kind]}"
         for kind, count in _most_first(found.failed)
     ]
     rows += [result.spending.sentence] if result.spending.sentence else []
     return "\n".join(rows)
+
+
+def _left_out(found: Sorted) -> list[str]:
+    rows = [f"not asked: {count:,} ({reason})" for reason, count in _most_first(found.left_out)]
+    if any(reason.startswith("no diff hunk") for reason in found.left_out):
+        rows.append("  --without-code asks without the hunk; such classes are no published ones")
+    return rows
 
 
 def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
