@@ -238,8 +238,8 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _killed(process: subprocess.Popen[bytes], server: FakeServer, draw: random.Random, share: int) -> bool:
-    """Kill it at random, after about `share` calls: each further kill finds some to do. Whether it came to it."""
-    calls = server.calls + draw.randint(0, max(1, 2 * share))
+    """Kill it at random, after at most `share` calls: each further kill finds some to do. Whether it came to it."""
+    calls = server.calls + draw.randint(0, share)
     pause = draw.uniform(0, 0.05)
     while process.poll() is None:
         if server.calls >= calls:
