@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -42,14 +43,40 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_in_background(work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` on the background loop and wait for it. Interrupting the wait cancels the work."""
+    """Run `work` on the background loop and wait for it. Interrupting the wait cancels the work, and forgets it."""
     loop = background_loop()
     if _thread == threading.get_ident():
         work.close()
         raise RuntimeError("the background loop cannot wait for itself: await the model's `answer` there")
-    future = asyncio.run_coroutine_threadsafe(work, loop)
+    outcome: Future[T] = Future()
+    task = _Task()
     try:
-        return future.result()
+        loop.call_soon_threadsafe(task.start, _deliver(work, outcome))
+        return outcome.result()
     except BaseException:
-        future.cancel()
+        if not outcome.done():
+            loop.call_soon_threadsafe(task.cancel)
         raise
+
+
+class _Task:
+    """A task that is started and cancelled from another thread. Used on the loop only."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._task = asyncio.get_running_loop().create_task(work)
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+async def _deliver(work: Coroutine[Any, Any, T], outcome: Future[T]) -> None:
+    try:
+        value = await work
+    except BaseException as error:  # whatever it is, it is raised where it is waited for
+        outcome.set_exception(error)
+    else:
+        outcome.set_result(value)

@@ -31,6 +31,7 @@ class HttpAnswer:
         self._length: int | None = None  # of the body; None: chunked, or up to the end of the line
         self._chunked = False
         self._chunks: list[bytes] = []
+        self._size = 0  # bytes in them
         self._whole = False
 
     def feed(self, data: bytes) -> bool:
@@ -126,12 +127,13 @@ class HttpAnswer:
             if rest[stop : stop + 2] != b"\r\n":
                 raise Garbled("the answer is cut into no chunks")
             self._chunks.append(bytes(rest[end + 2 : stop]))
+            self._size += size
             at = stop + 2
         else:
             if len(rest) - at > 1024:
                 raise Garbled("the answer is cut into no chunks")
         del rest[:at]
-        if sum(map(len, self._chunks)) > LARGEST:
+        if self._size > LARGEST:
             raise Garbled(f"the answer is over {LARGEST:,} bytes")
         if whole:
             self.body, self._chunks = b"".join(self._chunks), []

@@ -222,7 +222,8 @@ class Door:
         try:
             return await asyncio.shield(flight.task)
         except asyncio.CancelledError:
-            if self._closed:
+            me = asyncio.current_task()
+            if self._closed and me is not None and not me.cancelling():
                 raise Failed(FailureKind.CRASH, "the door was closed before the answer came", stops=True) from None
             raise
         finally:

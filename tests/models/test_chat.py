@@ -1,0 +1,306 @@
+"""The door: keys, single flight, cancellation, doors in doors, and what is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.models._background import background_loop, run_in_background
+from reviewbench.models.chat import Door, Repeat, Settings, call_key, chat_model, counted, current_door, together
+from reviewbench.models.messages import Answer, Call, Request, user
+from reviewbench.models.model_spec import parse_model
+from scripted_endpoint import OpenAI, Say, Scripted
+
+pytestmark = pytest.mark.usefixtures("own_environment")
+HI = Request(messages=(user("Hi."),))
+
+
+@pytest.fixture
+def protocol() -> OpenAI:
+    return OpenAI()
+
+
+def wait_for(condition: object, seconds: float = 10.0) -> None:
+    until = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+def test_the_same_call_at_the_same_time_is_made_once(protocol: OpenAI, server: Scripted, door: Door) -> None:
+    server.always = lambda _: Say(protocol.good(), delay=0.2)
+    model = door.model(protocol.spec(server))
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(model.ask, [HI] * 20))
+    assert len(server.asked) == 1
+    assert {answer.text for answer in answers} == {"yes"}
+
+
+def test_votes_attempts_and_asks_are_different_calls(protocol: OpenAI, server: Scripted, door: Door) -> None:
+    model = door.model(protocol.spec(server))
+    for attempt in (1, 2):
+        with counted(attempt):
+            for trial in (1, 2):
+                for ask in (1, 2):
+                    model.ask(HI, trial=trial, ask=ask)
+                    model.ask(HI, trial=trial, ask=ask)
+    assert len(server.asked) == 8
+
+
+def test_a_key_holds_all_that_changes_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    specs = ["openai:m", "anthropic:m", "openai:n", "openai:m@http://a/v1", "openai:m@http://b/v1"]
+    specs += ["openai:m?" + p for p in ("temperature=0", "top_p=1", "top_k=1", "seed=0", "reasoning=low")]
+    specs += ["openai:m?max_tokens=5", "openai:m?json=off"]
+    keys = {call_key(parse_model(spec), HI, Repeat()) for spec in specs}
+    keys |= {call_key(parse_model("openai:m"), HI, Repeat(*r)) for r in ((2, 1, 1), (1, 2, 1), (1, 1, 2))}
+    keys.add(call_key(parse_model("openai:m"), Request(messages=(user("Ho."),)), Repeat()))
+    keys.add(call_key(parse_model("openai:m"), HI.model_copy(update={"answer_schema": {}}), Repeat()))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://c/v1")
+    keys.add(call_key(parse_model("openai:m"), HI, Repeat()))
+    assert len(keys) == len(specs) + 6
+    assert call_key(parse_model("openai:m?timeout=3"), HI, Repeat()) in keys  # changes no answer
+    assert call_key(parse_model("openai:m@http://c/v1"), HI, Repeat()) in keys  # the same address, given otherwise
+
+
+def test_one_of_two_who_wait_may_go(protocol: OpenAI, server: Scripted, door: Door) -> None:
+    server.always = lambda _: Say(protocol.good(), delay=0.3)
+    model = door.model(protocol.spec(server))
+
+    async def two() -> Answer:
+        first, second = (asyncio.ensure_future(model.answer(HI, None)) for _ in range(2))
+        await asyncio.sleep(0.1)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        return await second
+
+    assert run_in_background(two()).text == "yes"
+    assert len(server.asked) == 1
+
+
+def test_when_the_last_goes_the_call_is_stopped_and_its_place_is_free(protocol: OpenAI, server: Scripted) -> None:
+    server.always = lambda _: Say(protocol.good(), delay=5)
+    with Door(Settings(cache=False, in_flight=2)) as door:
+        model = door.model(protocol.spec(server))
+
+        async def go_away() -> None:
+            calls = [asyncio.ensure_future(model.answer(HI, None, trial=n)) for n in range(1, 9)]
+            await asyncio.sleep(0.1)
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+
+        run_in_background(go_away())
+        assert len(server.asked) == 2
+        server.always = lambda _: Say(protocol.good())
+        began = time.monotonic()
+        assert model.ask(HI).text == "yes"
+        assert time.monotonic() - began < 4
+
+
+def test_a_failure_that_nobody_waits_for_makes_no_noise(
+    protocol: OpenAI, server: Scripted, door: Door, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.always = lambda _: Say(protocol.error("no"), status=400, delay=0.1)
+    model = door.model(protocol.spec(server))
+
+    async def go_away() -> None:
+        call = asyncio.ensure_future(model.answer(HI, None))
+        await asyncio.sleep(0.02)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+    run_in_background(go_away())
+    with pytest.raises(Failed):
+        model.ask(HI)
+    gc.collect()
+    run_in_background(asyncio.sleep(0.05))
+    assert capfd.readouterr().err == ""
+
+
+def test_closing_does_not_wait_for_calls_in_flight(protocol: OpenAI, server: Scripted) -> None:
+    server.always = lambda _: Say(protocol.good(), delay=30)
+    door = Door(Settings(cache=False))
+    caught: Future[BaseException | None] = Future()
+
+    def waits() -> None:
+        try:
+            door.model(protocol.spec(server)).ask(HI)
+        except BaseException as error:
+            caught.set_result(error)
+
+    threading.Thread(target=waits, daemon=True).start()
+    wait_for(lambda: server.asked)
+    began = time.monotonic()
+    door.close()
+    door.close()
+    assert time.monotonic() - began < 5
+    error = caught.result(5)
+    assert isinstance(error, Failed)
+    assert error.stops
+    with pytest.raises(Failed, match="closed"):
+        door.model(protocol.spec(server)).ask(HI)
+
+
+def test_doors_in_doors() -> None:
+    alike = Settings(rehearsal=True)
+    with Door(alike) as outer:
+        with Door(alike) as inner:
+            assert current_door() is inner
+        assert inner.closed
+        assert not outer.closed
+        assert current_door() is outer
+        first, second = Door(alike).__enter__(), Door(alike).__enter__()
+        first.__exit__()  # not in the order that they were opened
+        assert current_door() is second
+        second.__exit__()
+        assert current_door() is outer
+
+
+def test_without_a_door_there_is_one_that_stays(protocol: OpenAI, server: Scripted) -> None:
+    assert chat_model(protocol.spec(server)).ask(HI).text == "yes"
+    assert current_door() is current_door()
+    current_door().close()
+    assert chat_model(protocol.spec(server)).ask(HI, trial=2).text == "yes"  # closed by hand: a new one
+
+
+def test_models_at_one_address_share_its_limits(protocol: OpenAI, server: Scripted) -> None:
+    server.always = lambda _: Say(protocol.good(), delay=0.02)
+    spec = protocol.spec(server)
+    with Door(Settings(cache=False, in_flight=3)) as door:
+        models = [door.model(spec.replace(":m@", f":m{n}@")) for n in range(4)]
+        with ThreadPoolExecutor(40) as pool:
+            list(pool.map(lambda n: models[n % 4].ask(HI, trial=n + 1), range(40)))
+    assert server.most_at_once == 3
+
+
+def test_one_who_is_told_to_wait_makes_all_wait(protocol: OpenAI, server: Scripted) -> None:
+    server.script = [Say(protocol.error("slow"), status=429, headers={"Retry-After": "1"})]
+    with Door(Settings(cache=False, in_flight=1, patience=0.01)) as door:
+        model = door.model(protocol.spec(server))
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda n: model.ask(HI, trial=n + 1), range(4)))
+    times = [asked.at for asked in server.asked]
+    assert times[1] - times[0] > 0.9
+
+
+def test_a_server_that_goes_down_ends_the_run_for_all(protocol: OpenAI, server: Scripted) -> None:
+    with Door(Settings(cache=False, in_flight=8, patience=0.01)) as door:
+        model = door.model(protocol.spec(server))
+        assert model.ask(HI).text == "yes"
+        server.always = lambda _: Say(protocol.error("broken"), status=500)
+
+        def until_it_stops(thread: int) -> Failed:
+            for trial in range(1000):
+                try:
+                    model.ask(HI, trial=2 + thread * 1000 + trial)
+                except Failed as failed:
+                    if failed.stops:
+                        return failed
+            raise AssertionError("it went on and on")
+
+        with ThreadPoolExecutor(8) as pool:
+            ends = list(pool.map(until_it_stops, range(8)))
+    assert {(failed.kind, failed.stops) for failed in ends} == {(FailureKind.NETWORK, True)}
+    assert "is down" in str(ends[0])
+    assert "what was answered is kept" in ends[0].remedy
+
+
+def test_each_answer_is_recorded_once(protocol: OpenAI, server: Scripted) -> None:
+    kept: list[Call] = []
+    with Door(Settings(cache=False), record=kept.append) as door:
+        model = door.model(protocol.spec(server))
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda n: model.ask(HI, trial=n % 4 + 1), range(40)))
+    assert sorted(call.trial for call in kept) == [1, 2, 3, 4]
+
+
+def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, door: Door) -> None:
+    def by_text(asked: object) -> Say:
+        text = asked.body["messages"][0]["content"]  # type: ignore[attr-defined]
+        return Say(protocol.error("no"), status=400) if text == "3" else Say(protocol.good(text))
+
+    server.always = by_text
+    model = door.model(protocol.spec(server))
+    requests = [Request(messages=(user(str(n)),)) for n in range(6)]
+    with counted() as tally:
+        found = together([lambda tally, r=request: model.answer(r, tally) for request in requests])  # type: ignore[misc]
+    assert [one.text if isinstance(one, Answer) else one.kind for one in found] == ["0", "1", "2", "request", "4", "5"]
+    assert tally.usage.calls == 5
+
+
+def test_the_loop_does_not_wait_for_itself() -> None:
+    async def waits() -> None:
+        run_in_background(asyncio.sleep(0))
+
+    with pytest.raises(RuntimeError, match="cannot wait for itself"):
+        run_in_background(waits())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_fork_has_a_loop_of_its_own(protocol: OpenAI, server: Scripted, door: Door) -> None:
+    model = door.model(protocol.spec(server))
+    assert model.ask(HI).text == "yes"
+    parent = background_loop()
+    child = os.fork()
+    if child == 0:
+        fine = model.ask(HI, trial=2).text == "yes" and background_loop() is not parent
+        os._exit(0 if fine else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert model.ask(HI, trial=3).text == "yes"
+
+
+def test_a_process_ends_with_calls_in_flight_and_says_nothing(
+    protocol: OpenAI, server: Scripted, tmp_path: Path
+) -> None:
+    server.always = lambda _: Say(protocol.good(), delay=0 if len(server.asked) == 1 else 30)
+    program = f"""
+import threading, time
+from reviewbench.models.chat import chat_model
+from reviewbench.models.messages import Request, user
+model = chat_model({protocol.spec(server)!r})
+print(model.ask(Request(messages=(user("Hi."),))).text)
+threading.Thread(target=lambda: model.ask(Request(messages=(user("Ho."),))), daemon=True).start()
+time.sleep(0.3)
+"""
+    environment = {**os.environ, "REVIEWBENCH_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "yes\n")
+    assert "never retrieved" not in done.stderr
+    assert "Task was destroyed" not in done.stderr
+
+
+def test_an_interrupt_stops_the_call(protocol: OpenAI, server: Scripted, tmp_path: Path) -> None:
+    server.always = lambda _: Say(protocol.good(), delay=30)
+    program = f"""
+from reviewbench.models.chat import Door, Settings, chat_model
+from reviewbench.models.messages import Request, user
+with Door(Settings(cache=False)):
+    try:
+        chat_model({protocol.spec(server)!r}).ask(Request(messages=(user("Hi."),)))
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: server.asked, 20)
+    child.send_signal(2)
+    out, err = child.communicate(timeout=10)
+    assert (out, err, child.returncode) == ("interrupted\n", "", 0)
+
+
+def test_a_spec_that_names_no_model_is_refused(door: Door) -> None:
+    with pytest.raises(UserError, match="names no model"):
+        door.model("gpt-5")

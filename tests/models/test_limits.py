@@ -1,0 +1,188 @@
+"""The limits of an address, its pauses and its circuit breaker, on a real clock with short waits."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Coroutine
+
+import pytest
+
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.models._limits import Lane, Pace, backoff
+
+
+async def work(lane: Lane, seconds: float = 0.01, tokens: int = 1) -> None:
+    async with lane.turn(tokens):
+        await asyncio.sleep(seconds)
+
+
+def run(what: Coroutine[object, object, None]) -> None:
+    asyncio.run(asyncio.wait_for(what, 20))  # what hangs is a failure
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_more_calls_than_allowed_and_no_slot_lost_to_cancelled_callers(seed: int) -> None:
+    draw = random.Random(seed)
+    lane = Lane("a", in_flight=3)
+    now, most = 0, 0
+
+    async def call() -> None:
+        nonlocal now, most
+        async with lane.turn(1):
+            now += 1
+            most = max(most, now)
+            try:
+                await asyncio.sleep(draw.uniform(0, 0.002))
+            finally:
+                now -= 1
+
+    async def main() -> None:
+        calls = [asyncio.ensure_future(call()) for _ in range(200)]
+        for _ in range(60):
+            await asyncio.sleep(draw.uniform(0, 0.001))
+            for _ in range(2):
+                draw.choice(calls).cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert (now, most) == (0, 3)
+        await asyncio.gather(*(call() for _ in range(9)))  # all three slots are there still
+        assert most == 3
+
+    run(main())
+
+
+def test_a_caller_cancelled_in_the_instant_of_its_turn_hands_it_on() -> None:
+    async def main() -> None:
+        lane = Lane("a", in_flight=1)
+        async with lane.turn(1):
+            first = asyncio.ensure_future(work(lane))
+            second = asyncio.ensure_future(work(lane))
+            await asyncio.sleep(0)
+        first.cancel()  # its turn has come, and it has not run yet
+        await second
+        await work(lane)
+
+    run(main())
+
+
+def test_a_pace_spreads_calls_evenly() -> None:
+    pace = Pace(600)  # ten a second, a second's worth at once
+    waits = [pace.book(1, now=100.0) for _ in range(30)]
+    assert waits[:11] == [0.0] * 11
+    assert waits[11:] == pytest.approx([(n + 1) / 10 for n in range(19)])
+    assert Pace(None).book(1e9, 0.0) == 0.0
+
+
+def test_a_pace_takes_back_what_was_not_used() -> None:
+    pace = Pace(60)
+    assert pace.book(10, now=100.0) == 0.0
+    assert pace.book(1, now=100.0) == pytest.approx(9.0)
+    pace.correct(-8)
+    assert pace.book(1, now=100.0) == pytest.approx(2.0)
+
+
+def test_calls_wait_for_their_pace() -> None:
+    async def main() -> None:
+        lane = Lane("a", requests_per_minute=1200)
+        began = time.monotonic()
+        await asyncio.gather(*(work(lane, 0.0) for _ in range(30)))
+        assert time.monotonic() - began > 0.3  # 20 at once, then 20 a second
+
+    run(main())
+
+
+def test_a_pause_holds_everybody_and_is_not_lengthened_by_older_tries() -> None:
+    async def main() -> None:
+        lane = Lane("a", patience=0.01)
+        sent = time.monotonic()
+        lane.pause(0.2, sent)
+        for _ in range(50):
+            lane.pause(None, sent)  # sent before it was known
+        began = time.monotonic()
+        await asyncio.gather(*(work(lane, 0.0) for _ in range(5)))
+        assert 0.15 < time.monotonic() - began < 5
+
+    run(main())
+
+
+def test_an_address_that_never_answered_is_given_up_soon() -> None:
+    lane = Lane("http://a", patience=0.01)
+    for _ in range(3):
+        lane.failed("refused")
+    with pytest.raises(Failed) as caught:
+        lane.failed("refused")
+    assert (caught.value.kind, caught.value.stops) == (FailureKind.NETWORK, True)
+    assert "http://a is down" in str(caught.value)
+    with pytest.raises(Failed):
+        run(work(lane))
+
+
+def test_an_address_that_has_answered_gets_time_to_come_back() -> None:
+    lane = Lane("a", patience=0.01)
+    lane.succeeded()
+    for _ in range(200):
+        lane.failed("refused")
+    time.sleep(0.35)
+    with pytest.raises(Failed, match="201 tries"):
+        lane.failed("refused")
+
+
+def test_an_address_that_is_down_gets_another_chance_after_a_while() -> None:
+    lane = Lane("a", patience=0.001)
+    with pytest.raises(Failed):
+        for _ in range(9):
+            lane.failed("refused")
+    time.sleep(0.05)
+    run(work(lane))
+
+
+def test_who_waits_is_told_when_the_address_goes_down() -> None:
+    async def main() -> None:
+        lane = Lane("a", patience=1.0)
+        waiting = asyncio.ensure_future(lane.sleep(60))
+        await asyncio.sleep(0.01)
+        with pytest.raises(Failed):
+            for _ in range(9):
+                lane.failed("refused")
+        with pytest.raises(Failed, match="is down"):
+            await waiting
+
+    run(main())
+
+
+@pytest.mark.parametrize("in_flight", [1, 16, 256])
+@pytest.mark.parametrize("slow", [False, True])
+def test_four_failures_in_ten_are_no_breakdown(in_flight: int, slow: bool) -> None:
+    """Failures come back at once, answers only after all others: the worst order there is."""
+    draw = random.Random(in_flight)
+
+    async def call(lane: Lane, answers: asyncio.Event) -> None:
+        while True:
+            async with lane.turn(1):
+                fails = draw.random() < 0.4
+                if not fails and slow:
+                    await answers.wait()
+                elif not fails:
+                    await asyncio.sleep(0)
+            if not fails:
+                lane.succeeded()
+                return
+            lane.heard()
+            lane.failed("any")
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        lane = Lane("a", in_flight=in_flight, patience=0.0)
+        answers = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.5, answers.set)
+        await asyncio.gather(*(call(lane, answers) for _ in range(2_000)))
+
+    run(main())
+
+
+def test_waits_grow_to_a_limit_and_differ() -> None:
+    waits = [[backoff(tries, 1.0) for _ in range(300)] for tries in (1, 4, 60)]
+    assert [max(some) <= most for some, most in zip(waits, (1, 8, 60), strict=True)] == [True] * 3
+    assert [max(some) > most for some, most in zip(waits, (0.9, 7, 50), strict=True)] == [True] * 3
+    assert len({round(wait, 6) for wait in waits[0]}) > 200
