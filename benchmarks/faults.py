@@ -48,7 +48,6 @@ FAIL = (
     "html:0.02,badjson:0.02,blank:0.01,error200:0.01,badutf8:0.01,nousage:0.01,truncate:0.01,length:0.005,"
     "reasoning:0.005,empty:0.01,refuse:0.005,filter:0.005,garbage:0.01,overflow:0.005,retry-after=0.1,slow=0.2"
 )  # 40% of the calls
-PATIENCE = "0.02"  # seconds of a first wait between tries
 
 
 @dataclass
@@ -234,7 +233,7 @@ def _review(model: str, in_flight: int) -> list[str]:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    return {**os.environ, "REVIEWBENCH_CACHE": str(folder / "cache"), "REVIEWBENCH_PATIENCE": PATIENCE}
+    return {**os.environ, "REVIEWBENCH_CACHE": str(folder / "cache")}
 
 
 def _killed(process: subprocess.Popen[bytes], server: FakeServer, draw: random.Random, share: int) -> bool:

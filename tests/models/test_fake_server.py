@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -473,3 +474,20 @@ def test_a_noisy_model_differs_from_call_to_call_whatever_fails_between() -> Non
         texts.append(said)
     assert texts[0] == texts[1]
     assert len(set(texts[0])) == 2
+
+
+def test_a_client_that_asks_first_is_told_to_go_on(good: FakeServer) -> None:
+    body = json.dumps({"model": "fake", "messages": ASKED}).encode()
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n" % len(body)
+    with socket.create_connection(("127.0.0.1", good.port), timeout=5) as raw:
+        raw.sendall(head)
+        assert raw.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        raw.sendall(body)
+        assert raw.recv(5000).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_it_counts_how_many_wait_at_the_same_time() -> None:
+    with FakeServer(latency=0.2) as server, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: ask_openai(server), range(8)))
+        assert server.stats()["peak_in_flight"] == 8
+        assert server.stats()["in_flight"] == 0
