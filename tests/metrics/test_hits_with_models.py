@@ -119,6 +119,15 @@ def test_location_and_meaning_are_axes_of_their_own() -> None:
     )
 
 
+def test_what_a_gate_excludes_is_not_asked_about_whatever_the_judge_would() -> None:
+    anywhere = f"same_concern(model='{FAKE}', location='any')"
+    gated, everything = (measured(Hits(judge=anywhere, location=rule), sample()) for rule in ("gate", "ignore"))
+    first = measured(Hits(judge=FAKE, location="gate"), sample())
+    assert [v.parts for _, _, v in gated] == [v.parts for _, _, v in first]
+    asked = [sum(value.parts["asked"] for _, _, value in found) for found in (gated, everything)]
+    assert 0 < asked[0] < asked[1]
+
+
 def test_an_offline_judge_has_no_share_of_asked_pairs() -> None:
     assert all("asked" not in value.parts for _, _, value in measured(Hits(), sample()[:3]))
 

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from reviewbench.core.protocols import Judge
 from reviewbench.core.records import Case, Comment, Review
-from reviewbench.core.results import Failed, Verdict, Vote
+from reviewbench.core.results import Failed, Pair, Verdict, Vote
 from reviewbench.judges._location import in_words, locate
 from reviewbench.judges._votes import Agree, Cast, Table, agreed, chance
 from reviewbench.models.asking import Reading, ask_for_each
@@ -44,6 +44,11 @@ class Asking(Protocol):
 
     def was_asked(self, verdict: Verdict) -> bool:
         """Whether a question was put for this verdict."""
+
+
+def not_asked(place: Pair) -> Verdict:
+    """The verdict on a pair that its place excludes."""
+    return Verdict(probability=0.0, same=False, reason=NOT_ASKED + in_words(place))
 
 
 class Said(NamedTuple):
@@ -102,7 +107,7 @@ class ModelJudge(Judge):
         if self.location == "first":
             place = locate(comment, reference, self.tolerance)
             if place.located is False:
-                return Verdict(probability=0.0, same=False, reason=NOT_ASKED + in_words(place))
+                return not_asked(place)
         return None
 
     def judge(

@@ -1,7 +1,8 @@
 """Two comments raise the same thing when a chat model says that they express the same concern about the diff.
 
-Source: AACR-Bench, arXiv:2601.19494, Figure 9 (the prompt) and its location rule; five answers were polled there. The
-official evaluator reads "No, they are not the same" as yes; here such an answer is asked for again.
+Source: AACR-Bench, arXiv:2601.19494, its location rule and Figure 9. The paper prints that prompt for finding repeated
+comments, with five answers polled, and none besides for its semantic matching. The official evaluator reads "No, they
+are not the same" as yes; here that is a no.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Bag, Judge, Measured, Metric
 from reviewbench.core.records import Anchoring, Case, Comment, Review, Task
 from reviewbench.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
-from reviewbench.judges._asking import NOT_ASKED, Asking
+from reviewbench.judges._asking import NOT_ASKED, Asking, not_asked
 from reviewbench.judges._loading import judge_of
-from reviewbench.metrics import _matching
+from reviewbench.metrics import _location, _matching
 from reviewbench.repo.diffs import hunk_count
 
 if TYPE_CHECKING:
@@ -164,7 +164,18 @@ class Hits(Metric):
         known = _matching.known_comments(case)
         if self.location == "only":
             return [[None] * len(known) for _ in review.comments]
-        return self._judge.judge(case, review.comments, known, review)
+        judge = self._judge
+        if self.location != "gate" or not isinstance(judge, Asking):
+            return judge.judge(case, review.comments, known, review)
+        places = [[_location.locate(comment, other, self.tolerance) for other in known] for comment in review.comments]
+        open_to_it = [
+            (c, r) for c, row in enumerate(places) for r, place in enumerate(row) if place.located is not False
+        ]
+        found = judge.judge_some(case, review.comments, known, review, open_to_it)
+        return [
+            [found[c, r] if (c, r) in found else not_asked(place) for r, place in enumerate(row)]
+            for c, row in enumerate(places)
+        ]
 
     def _rules(self) -> _matching.Rules:
         judge = self._judge
