@@ -100,6 +100,20 @@ def test_a_budget_holds_for_the_run_folder_however_often_the_command_is_started(
     assert 0 < RunFolder.open(tmp_path / "run").spent() <= budget
 
 
+def test_what_a_killed_run_paid_for_and_did_not_come_to_record_is_its_payment(tmp_path: Path) -> None:
+    with open_run(tmp_path / "run") as run, ModelOptions().door(run):
+        ask(2)
+        cost = run.spent()
+    path = tmp_path / "run" / "calls.jsonl"
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])  # committed in the cache, and then the kill
+    with open_run(tmp_path / "run") as run, ModelOptions().door(run) as door:
+        ask(2)
+        assert (run.spent(), bill(door).calls) == (cost, 0)
+    with open_run(tmp_path / "other") as run, ModelOptions().door(run):
+        ask(2)
+        assert run.spent() == 0
+
+
 def test_a_dry_run_asks_nobody_keeps_nothing_and_names_the_range(tmp_path: Path, home: Path) -> None:
     with open_run(tmp_path / "run") as run, ModelOptions(dry_run=True, budget=1e-9).door(run) as door:
         ask(3, "anthropic:claude-sonnet-4-5?max_tokens=1000")

@@ -180,6 +180,29 @@ def test_a_fork_uses_connections_of_its_own(tmp_path: Path) -> None:
     cache.close()
 
 
+def test_a_payer_knows_what_it_has_paid_for_and_others_do_not(tmp_path: Path) -> None:
+    first, second = CallCache(tmp_path / "chat.sqlite"), CallCache(tmp_path / "chat.sqlite")
+    first.payer, second.payer = "one", "two"
+    put(first, made("a"))
+    for cache, ours in ((first, True), (second, False)):
+        assert cache.get(key_of("a"))
+        assert cache.ours(key_of("a")) is ours
+        cache.close()
+
+
+def test_a_file_of_schema_1_goes_on_to_be_used(tmp_path: Path) -> None:
+    cache = CallCache(tmp_path / "chat.sqlite")
+    put(cache, made("a"))
+    cache.close()
+    with sqlite3.connect(cache.file) as old:
+        old.execute("ALTER TABLE calls DROP COLUMN payer")
+        old.execute("PRAGMA user_version = 1")
+    put(cache, made("b"))
+    assert cache.get(key_of("a")) == made("a")
+    assert cache.get(key_of("b")) == made("b")
+    cache.close()
+
+
 # --- trouble -------------------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from reviewbench.models._cache_contents import usual_answer
 from reviewbench.models._call_cache import cache_file
 from reviewbench.models._ledger import money
 from reviewbench.models.chat import Door, Settings
+from reviewbench.models.messages import Call
 from reviewbench.models.prices import dollars, read_prices
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,9 +74,16 @@ class ModelOptions:
             replay=None if self.replay is None else Path(self.replay),
             rehearsal=self.dry_run,
         )
-        record = None if run is None or self.dry_run else run.append_call
-        with Door(settings, record) as door:
+        with Door(settings) as door:
+            if run is not None and not self.dry_run:
+                door.calls.payer = run.payer
+                door.record = partial(_record, run, door)
             yield door
+
+
+def _record(run: RunFolder, door: Door, call: Call) -> None:
+    """Record a call. What this run paid for before it was killed is its payment, though the cache answers now."""
+    run.append_call(call, ours=door.calls.ours(call.key))
 
 
 def model_options(command: F) -> F:

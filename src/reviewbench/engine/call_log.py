@@ -26,13 +26,18 @@ class CallLog:
         self._before: RecordedCalls | None = None
         self._now: dict[str, Answer] = {}
 
-    def append(self, call: Call) -> None:
-        """Record one call; it is with the operating system when this returns, and on the disk after `sync`."""
+    def append(self, call: Call, *, ours: bool = False) -> None:
+        """Record one call; it is with the operating system when this returns, and on the disk after `sync`.
+
+        `ours`: the answer came from a cache, and it was this run that paid for it, before it was killed.
+        """
         with self._lock:
             if not self._open:
                 self._begin()
-            if not call.paid and self._holds(call):
-                return
+            if not call.paid:
+                if self._holds(call):
+                    return
+                call = call.model_copy(update={"paid": ours})
             self._journal.write(call, sync=False)
             self._now[call.key] = call.answer
             self._unsynced = True

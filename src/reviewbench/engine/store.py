@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -302,11 +303,20 @@ class RunFolder:
         """Record one score. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
         self._scores.write(score, sync=sync)
 
-    def append_call(self, call: Call) -> None:
-        """Record one call of a chat model; it is on the disk after `sync()`. Safe for several threads."""
+    def append_call(self, call: Call, *, ours: bool = False) -> None:
+        """Record one call of a chat model; it is on the disk after `sync()`. Safe for several threads.
+
+        `ours`: the answer came from a cache, and it was this run that paid for it, before it was killed.
+        """
         if self._lock is None:
             raise UserError(f"{self.path} is open for reading only")
-        self._calls.append(call)
+        self._calls.append(call, ours=ours)
+
+    @property
+    def payer(self) -> str:
+        """The name under which this run pays for calls: another one in a copy of the folder, or when it was moved."""
+        text = f"{self.path.resolve()} {self.manifest.created.isoformat()}"
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def calls(self) -> Iterator[Call]:
         """The calls of chat models that were recorded, in their order; of several under one key the last counts."""

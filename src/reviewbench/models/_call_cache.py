@@ -25,16 +25,17 @@ from reviewbench.models._vector_cache import cache_home
 from reviewbench.models.messages import Answer, Call
 
 NAME = "chat.sqlite"
-SCHEMA = 1
+SCHEMA = 2
 ELSEWHERE = "set REVIEWBENCH_CACHE to another folder, or ask without a cache (--no-cache)"
 _WAIT = 30.0  # seconds for another process to finish writing
 _TABLE = """
 CREATE TABLE IF NOT EXISTS calls (
     key BLOB PRIMARY KEY, model TEXT NOT NULL, made REAL NOT NULL, tokens_in INTEGER NOT NULL,
-    tokens_out INTEGER NOT NULL, dollars REAL, call BLOB NOT NULL
+    tokens_out INTEGER NOT NULL, dollars REAL, call BLOB NOT NULL, payer TEXT NOT NULL DEFAULT ''
 )
 """
-_INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?)"
+_WITH_PAYER = "ALTER TABLE calls ADD COLUMN payer TEXT NOT NULL DEFAULT ''"  # what schema 1 lacks
+_INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Reused:
@@ -56,9 +57,14 @@ class Reused:
 class CallStore(Protocol):
     """Looked up before a call, written after it and before anybody sees the answer."""
 
+    payer: str  # who pays for what is put: the name of a run, or nobody's
+
     @property
     def reused(self) -> Reused:
         """What `get` found so far."""
+
+    def ours(self, key: str) -> bool:
+        """Whether the payer has paid for what `get` found, now or before it was killed."""
 
     def get(self, key: str) -> Call | None:
         """The call under a key. Raises Failed where only recorded calls may answer and this one is not among them."""
@@ -77,8 +83,13 @@ class Memory:
     """Keeps calls as long as the process runs."""
 
     def __init__(self) -> None:
+        self.payer = ""
         self.reused = Reused()
         self._calls: dict[str, Call] = {}
+
+    def ours(self, key: str) -> bool:
+        """See `CallStore.ours`."""
+        return key in self._calls
 
     def get(self, key: str) -> Call | None:
         """See `CallStore.get`."""
@@ -123,6 +134,7 @@ class Rehearsed(Memory):
 
 class _Put(NamedTuple):
     row: Call
+    payer: str
     loop: asyncio.AbstractEventLoop
     done: asyncio.Future[None]
 
@@ -139,7 +151,9 @@ class CallCache:
 
     def __init__(self, file: Path, wait: float = _WAIT) -> None:
         self.file, self._wait = file, wait
+        self.payer = ""
         self.reused = Reused()
+        self._ours: set[str] = set()
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._begin()
@@ -161,20 +175,26 @@ class CallCache:
             try:
                 if self._reading is None:
                     self._reading = open_file(self.file, self._wait)
-                row = self._reading.execute("SELECT call FROM calls WHERE key = ?", (_key(key),)).fetchone()
+                row = self._reading.execute("SELECT call, payer FROM calls WHERE key = ?", (_key(key),)).fetchone()
             except sqlite3.Error as error:
                 raise trouble(self.file, error) from None
         if row is None:
             return None
         call = unpack(row[0], self.file)
+        if row[1] and row[1] == self.payer:
+            self._ours.add(key)
         self.reused.add(call.answer)
         return call
+
+    def ours(self, key: str) -> bool:
+        """See `CallStore.ours`."""
+        return key in self._ours
 
     async def put(self, call: Call) -> None:
         """See `CallStore.put`."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
-        self._hand_over(_Put(call, loop, done))
+        self._hand_over(_Put(call, self.payer, loop, done))
         await done
         self._gone.discard(call.key)
 
@@ -260,7 +280,7 @@ def _rows(work: Sequence[_Put | _Forget]) -> tuple[list[tuple[object, ...] | _Fo
             rows.append(job)
             continue
         try:
-            rows.append(_row(job.row))
+            rows.append(_row(job.row, job.payer))
         except ValueError as error:  # pydantic's serialisation errors are ValueErrors
             refused[at] = Failed(
                 FailureKind.UNREADABLE,
@@ -270,10 +290,10 @@ def _rows(work: Sequence[_Put | _Forget]) -> tuple[list[tuple[object, ...] | _Fo
     return rows, refused
 
 
-def _row(call: Call) -> tuple[object, ...]:
+def _row(call: Call, payer: str) -> tuple[object, ...]:
     usage = call.answer.usage
     packed = zlib.compress(call.to_line(), 1)
-    return (_key(call.key), call.model, time.time(), usage.tokens_in, usage.tokens_out, usage.dollars, packed)
+    return (_key(call.key), call.model, time.time(), usage.tokens_in, usage.tokens_out, usage.dollars, packed, payer)
 
 
 def _commit(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...] | _Forget]) -> None:
@@ -356,7 +376,7 @@ def _write_ahead(connection: sqlite3.Connection, wait: float) -> None:
 
 
 def _make(connection: sqlite3.Connection, file: Path, found: int) -> None:
-    """The table of an empty file. Raises UserError for a file of a newer version, or of something else."""
+    """The table of an empty or an older file. Raises UserError for a file of a newer version, or of something else."""
     if found > SCHEMA:
         raise UserError(
             f"the cache {file} is of a newer ReviewBench (schema {found}; this one reads {SCHEMA})",
@@ -366,6 +386,8 @@ def _make(connection: sqlite3.Connection, file: Path, found: int) -> None:
         raise UserError(f"{file} is a database of something else", remedy=ELSEWHERE)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(_TABLE)
+    if connection.execute("SELECT count(*) FROM pragma_table_info('calls') WHERE name = 'payer'").fetchone()[0] == 0:
+        connection.execute(_WITH_PAYER)
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
     connection.execute("COMMIT")
 

@@ -69,6 +69,7 @@ class Replay:
     """Recorded calls answer and nothing else does: what is not among them is a failure, and nothing is sent."""
 
     def __init__(self, where: Path) -> None:
+        self.payer = ""
         self.reused = Reused()
         self._calls = RecordedCalls(calls_file(where))
 
@@ -84,6 +85,10 @@ class Replay:
             )
         self.reused.add(call.answer)
         return call
+
+    def ours(self, key: str) -> bool:
+        """See `CallStore.ours`."""
+        return False
 
     async def put(self, call: Call) -> None:
         """See `CallStore.put`. A replay makes no calls."""
