@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from reviewbench.models._call_cache import open_file, trouble, unpack
+from reviewbench.models._cache_file import open_file, trouble, unpack
 from reviewbench.models.messages import Call
 
 T = TypeVar("T")
