@@ -178,6 +178,7 @@ class Setting:
     fail: str = FAIL
     forget: bool = False
     verb: str = "review"
+    provider: str = "openai"
 
 
 def drill(setting: Setting, folder: Path) -> Found:
@@ -220,7 +221,7 @@ def drill(setting: Setting, folder: Path) -> Found:
 
 
 def _command(server: FakeServer, setting: Setting) -> list[str]:
-    model = f"{server.spec()}?timeout=1"
+    model = f"{server.spec(provider=setting.provider)}?timeout=1"
     if setting.verb == "review":
         return _review(model, setting.in_flight)
     command = [sys.executable, "-m", "reviewbench", "score", "run", f'hits(judge="{model}")']
@@ -318,6 +319,7 @@ def main() -> int:
     """Print what was found; 1 where a promise was not kept."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--verb", choices=("review", "score"), default="review")
+    options.add_argument("--provider", choices=("openai", "anthropic"), default="openai")
     options.add_argument("--cases", type=int, default=1_000)
     options.add_argument("--kills", type=int, default=50)
     options.add_argument("--seed", type=int, default=0)
@@ -330,7 +332,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        setting = Setting(given.cases, given.kills, given.seed, given.in_flight, given.fail, given.forget, given.verb)
+        setting = Setting(
+            given.cases, given.kills, given.seed, given.in_flight, given.fail, given.forget, given.verb, given.provider
+        )
         found = drill(setting, folder)
     if given.json:
         print(json.dumps(asdict(found), indent=2))

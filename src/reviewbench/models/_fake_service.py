@@ -152,7 +152,7 @@ class FakeService:
         fault = self.faults.draw(number, times, _text(asked.request))
         reply = self._failed(protocol, request, asked, fault, number)
         fault = fault if reply is not None else ""
-        reply = reply or self._answer(protocol, asked, number, fault)
+        reply = reply or self._answer(protocol, asked, number)
         if fault:
             self._by_fault[fault] += 1
         self.seen.append(SeenRequest(path, request.headers, body, fault))
@@ -170,7 +170,7 @@ class FakeService:
         if not fault or not touches(fault, asked):
             return None
         if fault in _MANNERS:
-            good = self._answer(protocol, asked, number, "")
+            good = self._answer(protocol, asked, number)
             return replace(good, manner=_MANNERS[fault], spread=self.faults.slow)
         refusal = self._refusal(protocol, request, asked, fault)
         if refusal is not None:
@@ -213,7 +213,7 @@ class FakeService:
             return reply
         return None
 
-    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str) -> Reply:
+    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str = "") -> Reply:
         digest = digest_of(asked.request)
         self._made[digest] += 1
         made = answer(asked.request, self.model or asked.model, (1, self._made[digest], 1), asked.seed)
