@@ -133,7 +133,7 @@ def test_failures_of_a_metric_are_done_again_alone(run: RunFolder) -> None:
         score(run, Voting(fail="3"), executor=Threads(4), only=Only(cases=("case-00[1-3]",)))
         assert {s.case for s in run.scores()} == {"case-001", "case-002", "case-003"}
         totals = score(run, Voting(fail="3"), executor=Threads(4), only=Only(failed=True))
-        assert (totals.done, totals.failed, totals.cost.calls) == (0, {"refusal": 1}, 3)
+        assert (totals.done, totals.failed, totals.cost.calls, totals.skipped) == (0, {"refusal": 1}, 3, 2)
         totals = score(run, Voting(fail="3"), executor=Threads(4))
         assert (totals.done, totals.skipped, totals.failed_before) == (6, 3, 1)
 

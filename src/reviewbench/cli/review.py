@@ -39,7 +39,7 @@ from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.executors import Executor
 from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.rehearsal import rehearse_review
-from reviewbench.engine.review import ReviewTotals, import_reviews
+from reviewbench.engine.review import ReviewTotals, changes_to_review, import_reviews
 from reviewbench.engine.review import review as run_reviewer
 from reviewbench.engine.selection import Only, parse_only
 from reviewbench.engine.stages import apply_stages
@@ -111,6 +111,7 @@ def review(
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
+    _check_code(plan, cases, found)
     if how.models.dry_run:
         totals, spent = _rehearse(cases, label, plan, run, how, progress)
         benchmark = benchmark_hash(cases)
@@ -131,6 +132,16 @@ def review(
     )
 
 
+def _check_code(plan: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case], found: Dataset) -> None:
+    """Raise NeedsCode, with what to do, before a folder is made: with the code it will be another benchmark."""
+    for reviewer in plan:
+        if cases and isinstance(reviewer, Reviewer):
+            try:
+                changes_to_review(reviewer, cases, dataset_label(found))
+            except NeedsCode as error:
+                raise NeedsCode(error.what, dataset_label(found), found.code_remedy()) from None
+
+
 def _run(
     folder: RunFolder,
     found: Dataset,
@@ -144,19 +155,16 @@ def _run(
             if isinstance(reviewer, dict):
                 totals.append(_import(folder, found, reviewer, progress))
                 continue
-            try:
-                done = run_reviewer(
-                    folder,
-                    reviewer,
-                    executor=how.executor(reviewer),
-                    attempts=how.attempts,
-                    retry_failed=how.retry_failed,
-                    only=how.only,
-                    stop=how.stop,
-                    progress=with_bill(progress, door),
-                )
-            except NeedsCode as error:
-                raise NeedsCode(error.what, dataset_label(found), found.code_remedy()) from None
+            done = run_reviewer(
+                folder,
+                reviewer,
+                executor=how.executor(reviewer),
+                attempts=how.attempts,
+                retry_failed=how.retry_failed,
+                only=how.only,
+                stop=how.stop,
+                progress=with_bill(progress, door),
+            )
             totals.append(done)
         return totals, spending(door)
 

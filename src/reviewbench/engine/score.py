@@ -213,7 +213,8 @@ def what_to_score(run: RunFolder, desk: _Desk, retry_failed: bool, only: Only | 
         missing = {id(outcome) for outcome in todo}
         again = [o for o in outcomes if id(o) not in missing and ((desk.over_all and todo) or o.case in affected)]
         todo = again + todo  # what is missing for last: whatever interrupts this, all of it is done again
-    skipped = len(there) if only != Only() else len(outcomes) - len(todo)
+    chosen = {id(outcome) for outcome in todo}
+    skipped = sum(id(o) not in chosen and (o.case, o.system, o.attempt) in there for o in outcomes)
     return _Todo(todo, skipped, failed)
 
 

@@ -1,0 +1,83 @@
+"""The main job with a model: review the sample, measure it, replay it, with the fake model behind the door."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reviewbench.cli.main import main
+from reviewbench.core.results import Outcome
+from reviewbench.engine.store import RunFolder
+
+PROMPT = 'prompt(model="fake:rules")'
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def lines(run: str) -> list[bytes]:
+    return sorted(Path(run, "reviews.jsonl").read_bytes().splitlines())
+
+
+def test_the_sample_is_reviewed_measured_and_replayed_to_the_byte(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["review", "sample", PROMPT, "--attempts", "3", "-o", "runs/p", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert (first["totals"][0]["done"], first["totals"][0]["comments"], first["totals"][0]["fake"]) == (72, 9, True)
+    assert first["spending"]["calls"] == first["totals"][0]["cost"]["calls"] == 420
+
+    assert main(["review", "sample", PROMPT, "--attempts", "3", "-o", "runs/again", "--replay", "runs/p"]) == 0
+    assert "420 calls replayed" in capsys.readouterr().out
+    assert lines("runs/again") == lines("runs/p")
+
+    assert main(["score", "runs/p", "hits"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "(fake)" in out
+    assert "F1 would move by .000 (SD) if all 72 attempts at 24 changes were made again" in out
+    # what the rule finds in the sample
+    found = {o.case: o.review.comments for o in RunFolder.open("runs/p").outcomes() if o.review and o.attempt == 1}
+    said = {case: [c.span.path for c in comments if c.span] for case, comments in found.items() if comments}
+    assert sorted(path for paths in said.values() for path in paths) == [
+        *("api/wayside/admin.py", "api/wayside/export.py", "api/wayside/notify.py")
+    ]
+
+
+def test_a_dry_run_foretells_the_calls_and_leaves_no_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["review", "sample", PROMPT, "-o", "runs/p", "--dry-run"]) == 0
+    assert "140 calls to pay for" in capsys.readouterr().out
+    assert list(tmp_path.rglob("*")) == []
+    assert main(["review", "sample", PROMPT, "-o", "runs/p", "--only", "case=0*"]) == 0
+    before = {path: path.read_bytes() for path in Path("runs").rglob("*") if path.is_file()}
+    capsys.readouterr()
+    assert main(["review", "sample", PROMPT, "-o", "runs/p", "--dry-run"]) == 0
+    assert "15 reviews to make" in capsys.readouterr().out
+    assert main(["score", "runs/p", "hits", "--dry-run"]) == 0
+    assert "9 reviews to measure" in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in Path("runs").rglob("*") if path.is_file()} == before
+
+
+def test_what_the_fake_said_of_a_hunk_is_the_same_in_the_whole_change(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = 'prompt(model="fake:rules", scope="change", prompt="published")'
+    assert main(["review", "sample", PROMPT, whole, "-o", "runs/p"]) == 0
+    outcomes = RunFolder.open("runs/p").outcomes()
+    assert len({o.system for o in outcomes}) == 2
+
+    def said(system: bool) -> set[tuple[str, str, str]]:
+        mine: list[Outcome] = [o for o in outcomes if ("scope" in o.system) == system]
+        assert len(mine) == 24
+        return {(o.case, c.id, str(c.span)) for o in mine if o.review for c in o.review.comments}
+
+    assert said(True) == said(False) != set()
+
+
+def test_a_data_set_without_code_is_refused_by_name(
+    tmp_path: Path, shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, folder in (("martian", "martian"), ("aacr_bench", "aacr-bench")):
+        assert main(["review", name, PROMPT, "--from", str(shared_data / folder), "-o", f"runs/{name}"]) == 2
+        assert "needs the code under review, which is not at hand for" in capsys.readouterr().err
+        assert not (tmp_path / "runs" / name).exists(), "with the code it is another benchmark, for another folder"
