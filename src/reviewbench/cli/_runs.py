@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from reviewbench.analysis import cascade, self_judging
@@ -12,6 +13,7 @@ from reviewbench.analysis.compare import Pairs
 from reviewbench.analysis.compare import compare as make_comparison
 from reviewbench.analysis.leaderboard import leaderboard as make_leaderboard
 from reviewbench.cli._classified import classified, renamed_labels
+from reviewbench.cli._cutoffs import with_cutoffs
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label
 from reviewbench.core.plugins import load, short_spec, signature
@@ -36,9 +38,11 @@ class Measured(NamedTuple):
     unscored: tuple[str, ...] = ()
     of_the_judge: tuple[str, ...] = ()  # what must be said of a judge that asks models
     labels: tuple[Label, ...] = ()
+    made_by: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # signature and pins of each system's reviewer
 
     def leaderboard(self, slices: Sequence[str], resamples: int, seed: int) -> Leaderboard:
         """The leaderboard of these scores, with what must be said beside them."""
+        slices, said = with_cutoffs(slices, {system: made[0] for system, made in self.made_by.items()})
         cut = classified(self.scores, self.cases, self.labels, self.metric, slices)
         board = make_leaderboard(
             cut.scores,
@@ -50,7 +54,7 @@ class Measured(NamedTuple):
             resamples=resamples,
             seed=seed,
         )
-        return board.model_copy(update={"warnings": (*self.warnings, *board.warnings)})
+        return board.model_copy(update={"warnings": (*self.warnings, *said, *board.warnings)})
 
     def comparison(
         self, pairs: Pairs, resamples: int, seed: int, *, readings: Sequence[str] | None = None
@@ -89,19 +93,8 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
     Systems that have the same name in two runs are told apart by their run's name. Raises UserError for runs of
     different benchmarks and for runs that nobody scored yet.
     """
-    runs = [RunFolder.open(Path(path)) for path in paths]
-    if not runs:
-        raise UserError("no run folder given")
-    places = [Path(path).resolve() for path in paths]
-    if twice := next((path for i, path in enumerate(paths) if places[i] in places[:i]), None):
-        raise UserError(f"{twice} is named twice", remedy="name each run once")
+    runs = _of_one_benchmark(paths)
     first = runs[0].manifest
-    for run, path in zip(runs, paths, strict=True):
-        if run.manifest.benchmark != first.benchmark:
-            raise UserError(
-                f"{paths[0]} and {path} are runs of different benchmarks ({first.dataset}, {run.manifest.dataset})",
-                remedy="only runs on the same cases can be held against each other",
-            )
     renames = _renames(runs, paths)
     cases = runs[0].cases()
     outcomes = [_renamed(o, renames[i]) for i, run in enumerate(runs) for o in run.outcomes()]
@@ -137,8 +130,28 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
         unscored = tuple(system for system in systems if system not in seen)
         own = self_judging.warnings(loaded.models, {s: made_by.get(s, ()) for s in systems if s in seen})
         said = (*own, *cascade.notes(loaded, mine, by_metric))
-        entries.append(Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, said, labels))
+        entries.append(
+            Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, said, labels, made_by)
+        )
     return entries
+
+
+def _of_one_benchmark(paths: Sequence[str | Path]) -> list[RunFolder]:
+    """The runs. Raises UserError for runs of different benchmarks, and for one that is named twice."""
+    runs = [RunFolder.open(Path(path)) for path in paths]
+    if not runs:
+        raise UserError("no run folder given")
+    places = [Path(path).resolve() for path in paths]
+    if twice := next((path for i, path in enumerate(paths) if places[i] in places[:i]), None):
+        raise UserError(f"{twice} is named twice", remedy="name each run once")
+    first = runs[0].manifest
+    for run, path in zip(runs, paths, strict=True):
+        if run.manifest.benchmark != first.benchmark:
+            raise UserError(
+                f"{paths[0]} and {path} are runs of different benchmarks ({first.dataset}, {run.manifest.dataset})",
+                remedy="only runs on the same cases can be held against each other",
+            )
+    return runs
 
 
 def _scores(run: RunFolder) -> list[Score]:
