@@ -252,6 +252,11 @@ def square(number: int) -> int:
     return number * number
 
 
+def slowly(number: int) -> int:
+    time.sleep(0.1)
+    return number
+
+
 def die(number: int) -> int:
     if number == 2:
         os._exit(7)

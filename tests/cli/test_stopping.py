@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -108,6 +109,21 @@ def test_ctrl_c_while_scoring(folder: Path) -> None:
     code, out, _ = finish(folder, *arguments)
     assert code == 0
     assert f"{COUNT - done} reviews measured; {done} measured before" in out
+
+
+def test_a_score_that_is_killed_again_and_again_is_whole_in_the_end(folder: Path) -> None:
+    finish(folder, *ASKING)
+    rng = random.Random(7)
+    for _ in range(4):
+        process = start(folder, "score", "run", "engine_small.Pausing", "--workers", "4", delay=0.15)
+        time.sleep(rng.uniform(0.6, 1.2))
+        process.kill()
+        process.communicate(timeout=30)
+    assert finish(folder, "score", "run", "engine_small.Pausing")[0] == 0
+    run = RunFolder.open(folder / "run")
+    written = (folder / "run" / "scores.jsonl").read_bytes().splitlines()
+    assert len(written) == len(run.scores()) == COUNT, "none is missing, and none was measured again"
+    assert all(score.usage.calls == 1 and score.parts == {"votes": 1.0} for score in run.scores())
 
 
 def test_what_stops_a_run_is_one_line_after_the_summary_and_exit_code_2(folder: Path) -> None:

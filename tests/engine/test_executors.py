@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engine_small import crash_kind, die, square, unpicklable
+from engine_small import crash_kind, die, slowly, square, unpicklable
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.results import Failure, FailureKind
 from reviewbench.engine.executors import Executor, Processes, Serial, Threads, failure_of
+from reviewbench.engine.interruption import Interruption
 
 
 @pytest.mark.parametrize("executor", [Serial(), Threads(3), Processes(2)], ids=lambda e: type(e).__name__)
@@ -21,6 +22,30 @@ def test_every_item_comes_back_once_with_its_index(executor: Executor) -> None:
     assert {k: v for k, v in found.items() if k != 3} == {0: 0, 1: 1, 2: 4, 4: 16, 5: 25}
     assert found[3] == Failure(kind=FailureKind.CRASH, message="ValueError: three")
     assert list(executor.map(square, [])) == []
+
+
+def leave(number: int) -> int:
+    if number == 1:
+        sys.exit("a plug-in that ends the program")
+    return number
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(3)], ids=lambda e: type(e).__name__)
+def test_a_plug_in_that_ends_the_program_costs_its_item_alone(executor: Executor) -> None:
+    found = dict(executor.map(leave, range(4)))
+    assert crash_kind(found.pop(1)) is FailureKind.CRASH
+    assert found == {0: 0, 2: 2, 3: 3}
+
+
+@pytest.mark.parametrize("executor", [Serial(), Threads(3), Processes(2)], ids=lambda e: type(e).__name__)
+def test_once_it_is_to_stop_what_was_begun_comes_back_and_nothing_else(executor: Executor) -> None:
+    stop, found = Interruption(), []
+    for index, _ in executor.map(slowly, range(100), stop):
+        found.append(index)
+        stop.ask()
+    assert len(found) == len(set(found))
+    assert 1 <= len(found) <= 2 * executor.workers
+    assert list(executor.map(slowly, range(100), stop)) == []
 
 
 def test_a_finished_item_does_not_wait_for_a_slow_one() -> None:

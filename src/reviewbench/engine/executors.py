@@ -44,7 +44,7 @@ class Executor(Protocol):
         """
 
 
-def failure_of(error: Exception) -> Failure:
+def failure_of(error: BaseException) -> Failure:
     """The Failure that stands for an exception: at what it broke, and its words on one line."""
     if isinstance(error, Failed):
         return error.failure
@@ -63,7 +63,7 @@ def failure_of(error: Exception) -> Failure:
 def _attempt(fn: Callable[[A], B], item: A) -> B | Failure:
     try:
         return fn(item)
-    except Exception as error:  # the boundary where a plug-in's bug becomes a record
+    except (Exception, SystemExit) as error:  # the boundary where a plug-in's bug becomes a record
         return failure_of(error)
 
 
