@@ -195,6 +195,17 @@ def test_one_who_is_told_to_wait_makes_all_wait(protocol: OpenAI, server: Script
     assert times[1] - times[0] > 0.9
 
 
+def test_who_queued_before_a_pause_pauses_all_again(protocol: OpenAI, server: Scripted) -> None:
+    server.script = [Say(protocol.error("slow"), status=429)] * 6
+    with Door(Settings(cache=False, in_flight=1, patience=0.05)) as door:
+        model = door.model(protocol.spec(server))
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda n: model.ask(HI, trial=n + 1), range(8)))
+    times = [asked.at for asked in server.asked]
+    assert len(times) == 14
+    assert times[6] - times[0] > 0.15  # six waits, each up to twice as long as the one before: 1.6 s on average
+
+
 def test_a_server_that_goes_down_ends_the_run_for_all(protocol: OpenAI, server: Scripted) -> None:
     with Door(Settings(cache=False, in_flight=8, patience=0.01)) as door:
         model = door.model(protocol.spec(server))

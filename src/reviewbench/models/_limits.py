@@ -124,14 +124,14 @@ class Lane:
             return
         self.check()
 
-    def pause(self, asked: float | None, began: float) -> None:
+    def pause(self, asked: float | None, sent: float) -> None:
         """Everybody waits: as long as the address asks for, else longer each time it has to say so again.
 
-        A try that `began` before the last pause says nothing new.
+        A try that was `sent` before the last pause says nothing new.
         """
         now = time.monotonic()
         if asked is None:
-            if began < self._paused:
+            if sent < self._paused:
                 return
             self._pauses += 1
             asked = backoff(self._pauses, self.patience)

@@ -68,6 +68,7 @@ class _Course:
 
     def __init__(self) -> None:
         self.tries = self.timeouts = self.throttles = 0
+        self.sent = 0.0  # when the last try was
         self.paid: list[Answer] = []
 
     def gives_up(self, broken: Broken) -> bool:
@@ -93,18 +94,17 @@ class Remote:
         """The answer, after as many tries as it takes. Raises Failed."""
         course = _Course()
         while True:
-            began = time.monotonic()
             try:
                 answer = await self._turn(request, attempt, ledger, course)
             except NoSchemas:
                 self._schemas = False
             except Broken as broken:
-                await self._go_on(course, broken, began)
+                await self._go_on(course, broken)
             else:
                 if answer is not None:
                     return answer
 
-    async def _go_on(self, course: _Course, broken: Broken, began: float) -> None:
+    async def _go_on(self, course: _Course, broken: Broken) -> None:
         """Wait for the next try. Raises Failed where there is none."""
         if broken.reached:
             self._lane.heard()
@@ -114,7 +114,7 @@ class Remote:
         if last:
             raise self._given_up(course, broken) from None
         if broken.throttled or broken.wait is not None:
-            self._lane.pause(broken.wait, began)  # the next turn waits for it, and so does everybody else's
+            self._lane.pause(broken.wait, course.sent)  # the next turn waits for it, and so does everybody else's
         else:
             await self._lane.sleep(backoff(course.tries, self._lane.patience))
 
@@ -145,10 +145,10 @@ class Remote:
         schema = self._schemas and request.answer_schema is not None
         async with self._lane.turn(expected):
             reserved = await ledger.reserve(self._spec, request)
-            began = time.perf_counter()
+            course.sent = time.monotonic()
             try:
                 reply = await self._send(request, attempt, schema, characters)
-                answer = self._answer(reply, characters, time.perf_counter() - began)
+                answer = self._answer(reply, characters, time.monotonic() - course.sent)
             except BaseException:
                 ledger.settle(self._spec, reserved, None)
                 raise
