@@ -108,6 +108,20 @@ async def test_a_caller_that_is_cancelled_while_waiting_leaves_nothing_behind() 
 
 
 @on_a_loop
+async def test_a_caller_that_is_cancelled_just_as_it_is_let_in_leaves_nothing_behind() -> None:
+    ledger = Ledger(budget=1.5 * WORST)
+    first = await ledger.reserve(FAKE, SHORT)
+    second = asyncio.ensure_future(ledger.reserve(FAKE, SHORT))
+    await asyncio.sleep(0)
+    ledger.settle(FAKE, first, None)  # lets it in
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    assert second.cancelled()
+    assert (ledger._aside, ledger._flying) == (0, 0)
+    assert ledger.settle(FAKE, await ledger.reserve(FAKE, SHORT), None) is None
+
+
+@on_a_loop
 async def test_a_model_without_a_price_costs_none_and_never_nothing() -> None:
     ledger = Ledger()
     reserved = await ledger.reserve(OTHER, SHORT)
