@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind, Vote
@@ -102,6 +104,36 @@ def test_answers_that_can_be_read(what: What, text: str, value: str) -> None:
 def test_answers_that_cannot(what: What, text: str) -> None:
     with pytest.raises(Unreadable):
         read_class(QUESTIONS[what], text)
+
+
+PIECES = st.sampled_from(
+    [
+        "Code Defect",
+        "Performance",
+        "F.2",
+        "E.1",
+        "diff",
+        "BF",
+        "not ",
+        "or",
+        ": ",
+        "**",
+        "`",
+        "\n",
+        '"',
+        "<think>",
+        "x",
+        ".",
+    ]
+)
+
+
+@given(st.sampled_from([*QUESTIONS]), st.lists(PIECES | st.characters(), max_size=8).map("".join))
+def test_nothing_but_the_typed_error_comes_out(what: What, text: str) -> None:
+    try:
+        assert read_class(QUESTIONS[what], text) in QUESTIONS[what].options.values()
+    except Unreadable as error:
+        assert str(error)
 
 
 def votes(*values: str) -> list[Vote]:

@@ -31,7 +31,8 @@ from reviewbench.models.chat import counted
 
 Of = Literal["comments", "references", "changes"]
 FAKE = "fake: "  # how the batch of a label begins that a fake model gave
-WRITE_EVERY = 1.0  # seconds between two writes of labels; a call that was answered before is never made again anyway
+WRITE_EVERY = 1.0  # seconds between two writes of labels, at least; what is lost then is in the cache of calls
+REST = 20  # times as long as a write took before the next one: adding to many labels takes reading them
 
 
 class Sorted(Record):
@@ -159,7 +160,7 @@ class _Desk:
         self._run, self._classifier, self._setting = run, classifier, setting
         self._total, self._progress = total, progress
         self._waiting: list[Label] = []
-        self._written = time.monotonic()
+        self._next_write = time.monotonic() + WRITE_EVERY
         self.done, self.agree, self.known, self.fake = 0, 0, 0, False
         self.failures: Counter[str] = Counter()
         self.classes: Counter[str] = Counter()
@@ -207,7 +208,7 @@ class _Desk:
         self._step("")
 
     def _step(self, what: str) -> None:
-        if time.monotonic() - self._written >= WRITE_EVERY:
+        if time.monotonic() >= self._next_write:
             self.write()
         if self._progress is not None:
             failed = sum(self.failures.values())
@@ -215,12 +216,14 @@ class _Desk:
 
     def write(self) -> None:
         """Put the labels that wait into the run."""
+        began = time.monotonic()
         if self._run is not None:
             if self._waiting:
                 self._run.add_labels(self._waiting)
             self._run.sync()
         self._waiting = []
-        self._written = time.monotonic()
+        done = time.monotonic()
+        self._next_write = done + max(WRITE_EVERY, REST * (done - began))
 
 
 def _labelled(run: RunFolder, classifier: Classifier, setting: str) -> set[str]:

@@ -1,5 +1,8 @@
-"""A comment with a word of security is that, else one with a word of speed is performance, else one with a word of
-wrong behaviour a code defect; all others are about maintainability.
+"""The first of these categories with a word that begins a word of the comment, else Maintainability and Readability.
+
+- Security Vulnerability: security, injection, attack, vulnerab, secret, password, token, XSS
+- Performance: performance, slow, latency, inefficient, O(n, cache, allocation, redundant
+- Code Defect: bug, wrong, crash, error, incorrect, fail, null, none, leak, race, never
 """
 
 from __future__ import annotations

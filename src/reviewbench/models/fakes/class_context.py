@@ -1,5 +1,7 @@
-"""A comment that speaks of callers or other files needs the repository, one that speaks of the file, the class or
-another function needs the file, and all others the diff.
+"""The first of these with a word that begins a word of the comment, else diff.
+
+- repo: caller, other file, elsewhere, other module, other places, codebase, repository
+- file: this file, the file, the class, other function, above, below
 """
 
 from __future__ import annotations

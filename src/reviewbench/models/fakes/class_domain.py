@@ -1,4 +1,14 @@
-"""The domain whose words the title holds, tried in the order of the table; where none fits, a new feature."""
+"""The first of these domains with a word that begins a word of the title, else NFA, a new feature.
+
+- SV: security, CVE, vulnerab
+- BF: fix, bug, crash, correct, repair
+- DE: bump, upgrade, dependenc
+- TC: test, CI, coverage
+- DU: doc, readme, typo
+- PO: speed, performance, faster, cache, optimi
+- CA: refactor, clean, move, rename, extract, split
+- CLF: lint, format, style
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comment has the type that the rule for change-points gives it: the first word of that table that it holds."""
+"""The type that the rule of points_extract gives a change-point with the words of the comment."""
 
 from __future__ import annotations
 

@@ -1,7 +1,19 @@
-"""A comment with list items is one point an item, any other is one point as it stands; the table below gives types.
+"""A comment with list items is one point an item, any other is one point as it stands.
 
-The type is that of the first word of the table that a point holds, else E.3.2; the severity is 9 for words such as
-crash, security or data loss, 6 for a functional type, else 3.
+The type is that of the first of these lines with a word that begins a word of the point, else E.3.2. The severity is 9
+for a point with crash, security, injection, data loss, deadlock or corrupt, 6 for a functional type, else 3.
+
+- F.4: check, validate, null, none, boundary, overflow, missing case
+- F.3: leak, close, lock, memory, resource, race, thread
+- F.1: signature, interface, argument, parameter, caller
+- F.5: library, dependency, version, upgrade
+- F.6: not implemented, whole feature, rewrite
+- F.2: wrong, bug, logic, incorrect, crash, injection, error, fails, loop
+- E.1.1: comment, docstring, documentation, typo, rename, name
+- E.1.2: type hint, annotation, const, final
+- E.2: indent, whitespace, format, blank line, style
+- E.3.1: move, duplicate, unused, dead code, remove
+- E.3.2: test, refactor, simplify, complex
 """
 
 from __future__ import annotations
