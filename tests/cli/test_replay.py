@@ -104,6 +104,25 @@ def test_what_was_not_recorded_is_a_failure_and_nothing_is_sent(made: Recorded, 
     assert "run without --replay" in message
 
 
+def test_what_was_refused_is_paid_for_and_replayed_too(tmp_path: Path) -> None:
+    metric = """hits(judge='same_concern(model="{}")')"""
+    bench = write_bench(tmp_path / "bench")
+    for name in ("run", "again"):
+        reviewbench.review(str(bench), "recorded", run=tmp_path / name)
+    with FakeServer(fail="refuse:0.3,truncate:0.2", seed=3) as server:
+        made = reviewbench.score(tmp_path / "run", metric.format(server.spec()), resamples=50)
+        answered = server.stats()["answered"]
+    calls = list(RunFolder.open(tmp_path / "run").calls())
+    assert made.totals[0].failed
+    assert any(call.failure for call in calls)
+    assert made.spending.dollars == pytest.approx(sum(call.answer.usage.dollars or 0 for call in calls))
+    assert answered >= len(calls)
+    replayed = ModelOptions(replay=tmp_path / "run", cache=False)
+    reviewbench.score(tmp_path / "again", metric.format(server.spec()), resamples=50, models=replayed)
+    lines = [sorted((tmp_path / name / "scores.jsonl").read_bytes().splitlines()) for name in ("run", "again")]
+    assert lines[0] == lines[1]
+
+
 # --- bundles -------------------------------------------------------------------------------------------------------
 
 

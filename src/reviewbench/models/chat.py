@@ -196,7 +196,8 @@ class Door:
             self._begin()  # a fork has its parent's connections, and no loop that serves them
         repeat = Repeat(tally.attempt if tally else 1, trial, ask)
         key = call_key(spec, request, repeat)
-        call = self.calls.get(key)
+        # Who comes between the commit of an answer and its record joins the flight, and does not find it in the cache.
+        call = None if key in self._flying else self.calls.get(key)
         if call is None:
             try:
                 call = await self._fly(key, spec, request, repeat)
@@ -206,9 +207,11 @@ class Door:
                 raise
         else:
             call = call.model_copy(update={"paid": False})
-        self._note(call)
+            self._note(call)
         if tally is not None:
             tally.add(call.answer)
+        if call.failure is not None:
+            raise Failed(call.failure.kind, call.failure.message, raw=call.failure.raw)
         return call.answer
 
     async def _fly(self, key: str, spec: ModelSpec, request: Request, repeat: Repeat) -> Call:
@@ -241,16 +244,23 @@ class Door:
 
     async def _make(self, key: str, spec: ModelSpec, request: Request, repeat: Repeat) -> Call:
         """Ask the endpoint, and commit the answer before anybody sees it."""
-        answer = await self._endpoints.of(spec).answer(request, attempt=repeat.attempt, ledger=self.ledger)
-        call = Call(key=key, model=str(spec), request=request, answer=answer, **repeat._asdict())
+        named: dict[str, Any] = {"key": key, "model": str(spec), "request": request, **repeat._asdict()}
+        try:
+            answer = await self._endpoints.of(spec).answer(request, attempt=repeat.attempt, ledger=self.ledger)
+        except Unusable as unusable:
+            self._note(Call(**named, answer=unusable.paid, failure=unusable.failure))
+            raise
+        call = Call(**named, answer=answer)
         await self.calls.put(call)
+        self._note(call)
         return call
 
     def _note(self, call: Call) -> None:
+        """Tell of a call that was paid for, and of an answer that was there already, once."""
         if self.record is None or self.settings.rehearsal:
             return
         with self._lock:
-            if call.key in self._recorded:
+            if not call.paid and call.key in self._recorded:
                 return
             self._recorded.add(call.key)
         self.record(call)

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 
 from reviewbench.core.base import Record
 from reviewbench.core.records import Usage
+from reviewbench.core.results import Failure
 
 
 class Role(StrEnum):
@@ -82,7 +83,8 @@ class Call(Record):
 
     `key` is the SHA-256 of everything that changes an answer: model, address, parameters, request, and which repeat it
     is: `attempt` of the review, `trial` of a vote, `ask` counts how often an unreadable answer was asked again.
-    `paid` says whether this record is of the call itself, or of an answer that came from the cache.
+    `paid` says whether this record is of the call itself, or of an answer that came from the cache. `failure`: the
+    answer was paid for and is of no use (a refusal, cut off); such a call is recorded and replayed, and never cached.
     """
 
     key: str
@@ -93,6 +95,7 @@ class Call(Record):
     request: Request
     answer: Answer
     paid: bool = True
+    failure: Failure | None = None
 
 
 def system(text: str) -> Message:
