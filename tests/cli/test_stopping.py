@@ -158,6 +158,25 @@ def test_a_budget_is_kept_and_the_same_command_with_more_goes_on(folder: Path) -
     assert len(RunFolder.open(folder / "run").outcomes()) == COUNT
 
 
+def test_an_endpoint_that_is_down_marks_no_case_as_failed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none-is-needed")
+    command = ("review", "cases.jsonl", 'prompt(model="openai:m@http://127.0.0.1:1/v1")', "-o", "run")
+    code, out, err = finish(folder, *command)
+    assert code == 2
+    assert f"0 reviews with 0 comments; {COUNT} left undone" in out
+    assert err.count("\n") == 1
+    assert "http://127.0.0.1:1/v1 is down" in err
+    assert RunFolder.open(folder / "run").outcomes() == []
+
+
+def test_a_key_that_is_missing_is_named_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    code, _, err = finish(folder, "review", "cases.jsonl", 'prompt(model="openai:gpt-5")', "-o", "run")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "OPENAI_API_KEY" in err
+    assert RunFolder.open(folder / "run").outcomes() == []
+
+
 def test_what_is_unknown_to_only_is_refused(folder: Path) -> None:
     code, _, err = finish(folder, *ASKING, "--only", "broken")
     assert (code, err.count("\n")) == (2, 1)

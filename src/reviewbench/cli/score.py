@@ -20,7 +20,7 @@ from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.rehearsal import rehearse_score
 from reviewbench.engine.score import ScoreTotals
 from reviewbench.engine.score import score as score_run
-from reviewbench.engine.selection import parse_only
+from reviewbench.engine.selection import Only, parse_only
 from reviewbench.engine.store import RunFolder
 
 
@@ -59,23 +59,7 @@ def score(
     wanted, part = find_metrics(metrics), parse_only(only)
     models, stop = models or ModelOptions(), stop or Interruption()
     if models.dry_run:
-        folder = RunFolder.open(run)
-        with models.door() as door:
-            left = [
-                rehearse_score(
-                    folder,
-                    metric,
-                    executor=executor_for(metric, workers, models.in_flight, otherwise=1),
-                    retry_failed=retry_failed,
-                    only=part,
-                    stop=stop,
-                    progress=progress,
-                )
-                for metric in wanted
-            ]
-            spent = spending(door)
-        rehearsed = tuple(ScoreTotals(metric=signature(m), left=n) for m, n in zip(wanted, left, strict=True))
-        return ScoreResult(run=str(run), totals=rehearsed, leaderboards=(), spending=spent)
+        return _rehearse(run, wanted, part, retry_failed, workers, models, stop, progress)
     with RunFolder.open(run, write=True) as folder, models.door(folder) as door:
         totals = tuple(
             score_run(
@@ -99,6 +83,37 @@ def score(
     return ScoreResult(
         run=str(run), totals=totals, leaderboards=tuple(boards), comparisons=tuple(comparisons), spending=spent
     )
+
+
+def _rehearse(
+    run: str | Path,
+    wanted: Sequence[Metric],
+    part: Only,
+    retry_failed: bool,
+    workers: int | None,
+    models: ModelOptions,
+    stop: Interruption,
+    progress: Progress | None,
+) -> ScoreResult:
+    """What it would ask, with nothing written."""
+    folder = RunFolder.open(run)
+    with models.door() as door:
+        totals = [
+            ScoreTotals(
+                metric=signature(metric),
+                left=rehearse_score(
+                    folder,
+                    metric,
+                    executor=executor_for(metric, workers, models.in_flight, otherwise=1),
+                    retry_failed=retry_failed,
+                    only=part,
+                    stop=stop,
+                    progress=progress,
+                ),
+            )
+            for metric in wanted
+        ]
+        return ScoreResult(run=str(run), totals=tuple(totals), leaderboards=(), spending=spending(door))
 
 
 def _scored(run: str | Path, wanted: Sequence[Metric]) -> Sequence[Metric]:
