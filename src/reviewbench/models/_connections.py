@@ -38,6 +38,20 @@ class _Client(httpx2.AsyncClient):
     def __init__(self, connections: Connections, timeout: httpx2.Timeout) -> None:
         super().__init__(transport=connections, timeout=timeout, trust_env=False)
         self._connections = connections
+        self._urls: dict[str, httpx2.URL] = {}
+
+    def build_request(
+        self, method: str, url: httpx2.URL | str, *, content: Any = None, headers: Any = None, **more: Any
+    ) -> httpx2.Request:
+        """A request; what the SDKs send again and again, a body to one address, is not merged with defaults anew."""
+        if content is None or not isinstance(url, str) or any(more.get(name) for name in ("params", "files", "data")):
+            return super().build_request(method, url, content=content, headers=headers, **more)
+        parsed = self._urls.get(url)
+        if parsed is None:
+            parsed = self._urls[url] = httpx2.URL(url)
+        request = httpx2.Request(method, parsed, headers=headers, content=content)
+        request.headers["Accept-Encoding"] = "gzip, deflate"
+        return request
 
     async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
         """One call; the answer is read already."""
