@@ -53,6 +53,10 @@ def unreadable(read: Callable[[str], Any], text: str) -> str:
     "Answer = yes", "# Verdict: Yes", "<answer>yes</answer>", "<answer> Yes </answer>\n", '{"answer": "yes"}',
     "Yes, both comments say that the result is not checked for null.",
     "Yes — both ask for the lock to be released.",
+    "Answer:\nyes", "## Answer\n\n**Yes**\n\n## Reason\n\nBoth ask for a lock.", "<answer>\nyes\n</answer>",
+    "\\boxed{\\text{Yes}}",
+    "The final answer is **yes**.", "So, the answer is yes.", "Yes because both ask for a lock.",
+    '{"reason": "both ask for a lock", "answer": "yes"}', '{"same_concern": "yes", "confidence": 0.9}',
     "Yes: the two comments raise the same concern.",
     "Yes. There is no null check, and both say so.",
     "Yes\n\nBoth comments ask for a guard against division by zero.",
@@ -78,6 +82,11 @@ def test_no(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
+    "Answer:\nThe comments match.\nyes", "<answer>\n</answer>\nyes",
+    "<answer>\nyes\n</answer>\n<answer>\nno\n</answer>",
+    '{"answer": "yes", "final_answer": "no"}', '{"answer": "yes", "answer": "no"}',
+    '{"answer": "yes"} no {"answer": "yes"}',
+    '{"answer": "yes", "reason": "they are not the same"}', "Yes because the answer is no", "Yes, more or less",
     "", " \n", "yes and no", "Yes and no.", "no and yes", "yes/no", "yes|no", "yes or no", "Yes, no", "yes no",
     "Yes\nNo",
     "No. Yes.", "not yes", "Not no.", "I cannot say yes", "I can't say no.", "Yes... but actually no",
@@ -146,6 +155,8 @@ def test_the_longest_label_counts() -> None:
 
 
 @pytest.mark.parametrize("text", [
+    "Grade:\n\n4", "<grade>\n4\n</grade>", "Grade: 4 because one point is missed", '{"reason": "close", "grade": 4}',
+    "$\\boxed{4}$", "Therefore, the grade is 4.",
     "4", "4.", "**4**", "`4`", " 4\n", "Grade=4", "Grade = 4", "Grade: 4", "Grade: 4.", "grade=4;", "**Grade=4**",
     "**Grade:** 4", "The grade is 4.", "Your score: 4", "Score: 4/5", "4/5", "4 / 5", "4 out of 5", "4 stars", "4.0",
     "```\nGrade=4\n```", "$\\boxed{4}$", "[[4]]", "Rating: [[4]]", '"4"', "(4)", '{"grade": 4}',
@@ -161,6 +172,7 @@ def test_grade(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
+    "Grade: 3 because 2 of 4 points are missed", '{"grade": 4, "confidence": 1}', "Score:\n3\nReason:\n4 points missed",
     "", "0", "6", "-4", "10", "Grade=0", "Grade=6", "Grade=45", "44", "4.5", "3.5/5", "4,5", "3-4", "3 to 4",
     "4 or 5", "4/10", "3/4",
     "Grade=4 or Grade=5", "Grade=4\nGrade=3", "Grade: 4, maybe 3", "Grade=4 (not 5)", "~4", "4+", "4?", "4%",

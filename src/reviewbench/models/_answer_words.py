@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -17,12 +18,16 @@ _LABELS = (
     "confidence", "severity", "overall",
 )  # fmt: skip
 _LABEL = "|".join(re.escape(label) for label in sorted(_LABELS, key=len, reverse=True))
-_LABELLED = re.compile(rf"[\"']?({_LABEL})[\"']?(?:\s*[:=]\s*|\s+is:?\s+)", re.IGNORECASE)
-_MARKUP = re.compile(r"\\boxed(?=\{)|[*`#$]+|(?<!\w)_+|_+(?!\w)")
-_TAGGED = re.compile(rf"<({'|'.join(_VERDICT)}|result|output|label|category)>(.{{0,200}}?)</\1>", re.IGNORECASE)
+_LED_IN = r"(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:final\s+)?"
+_LABELLED = re.compile(rf"[\"']?{_LED_IN}({_LABEL})[\"']?(?:\s*[:=]\s*|\s+is:?\s+)", re.IGNORECASE)
+_LABEL_ALONE = re.compile(rf"{_LED_IN}(?:{_LABEL})\s*:?", re.IGNORECASE)
+_MARKUP = re.compile(r"\\(?:boxed|text)(?=\{)|[*`#$]+|(?<!\w)_+|_+(?!\w)")
+_TAGGED = re.compile(
+    rf"<({'|'.join(_VERDICT)}|result|output|label|category)>\s*(.{{0,200}}?)\s*</\1>", re.IGNORECASE | re.DOTALL
+)
 _FENCE = re.compile(r"^```\w*[ \t]*$", re.MULTILINE)
 _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", "«": "»"}
-_ENDS = re.compile(r"\s*(?:$|[.,:;!…]+(?=[\s\"'”’)\]}]|$)(?!\s*\d)|[—–-]+\s|\()")
+_ENDS = re.compile(r"\s*(?:$|[.,:;!…]+(?=[\s\"'”’)\]}]|$)(?!\s*\d)|[—–-]+\s|\(|(?:because|since)\b)")
 # What takes an answer back, or says that there is none.
 _TAKEN_BACK = re.compile(
     r"\b(?:on (?:second thoughts?|reflection|closer)|i take (?:that|it) back|scratch that|correction\s*:"
@@ -63,7 +68,7 @@ def verdict(
 
     It must lead the answer, stand alone on its first or last line, or be labelled; all verdicts must agree.
     """
-    lines = [line for line in map(_bare, _FENCE.sub("", text).splitlines()) if line]
+    lines = _lines(text)
     found: list[Statement[T]] = []
     for number, line in enumerate(lines):
         labelled = _LABELLED.match(line)
@@ -86,9 +91,40 @@ def verdict(
     return Answer(one.value, one.labelled, one.rest, before, after)
 
 
+def _lines(text: str) -> list[str]:
+    """The lines that say something, as plain text. A label alone on its line (a heading) is joined to the next one."""
+    text = _TAGGED.sub(lambda found: f"answer: {found[2] or '(nothing)'}", _as_labels(_FENCE.sub("", text)))
+    lines = [line for line in map(_bare, text.splitlines()) if line]
+    joined: list[str] = []
+    for line in lines:
+        if joined and _LABEL_ALONE.fullmatch(joined[-1]):
+            joined[-1] = f"{joined[-1].rstrip(' :')}: {line}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def _as_labels(text: str) -> str:
+    """An answer that is one flat JSON object and nothing else, as a line `key: value` a key; any other as it is."""
+    try:
+        found = json.loads(text, object_pairs_hook=_distinct, strict=False)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(found, dict) or any(isinstance(value, dict | list) for value in found.values()):
+        return text
+    said = {key: value if isinstance(value, str) else json.dumps(value) for key, value in found.items()}
+    return "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in said.items())
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key twice")
+    return found
+
+
 def _bare(line: str) -> str:
     """A line without mark-up, and without the quotes or brackets around all of it."""
-    line = _TAGGED.sub(lambda found: f"answer: {found[2]}", line)
     return _unwrapped(_MARKUP.sub("", line))
 
 

@@ -33,7 +33,9 @@ _YES_NO = re.compile(r"(yes|no)\b(?![-'’])", re.IGNORECASE)
 _SAYS_YES = re.compile(r"\byes\b", re.IGNORECASE)
 _SAYS_NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
 _HALF = re.compile(
-    r"\W*(?:and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly|somewhat|in part)\b", re.I
+    r"\W*(?:and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly|somewhat|in part|more or less)"
+    r"\b",
+    re.I,
 )
 _SAME = r"(?:same|similar\w*|identical|equivalent|related|match(?:es|ing)?|agree|alike|overlap\w*)"
 _DENIES = re.compile(
