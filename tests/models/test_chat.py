@@ -16,7 +16,7 @@ import pytest
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models._background import background_loop, run_in_background
+from reviewbench.models._background import background, run_in_background
 from reviewbench.models.chat import Door, Repeat, Settings, call_key, chat_model, counted, current_door, together
 from reviewbench.models.messages import Answer, Call, Request, user
 from reviewbench.models.model_spec import parse_model
@@ -263,10 +263,10 @@ def test_the_loop_does_not_wait_for_itself() -> None:
 def test_a_fork_has_a_loop_of_its_own(protocol: OpenAI, server: Scripted, door: Door) -> None:
     model = door.model(protocol.spec(server))
     assert model.ask(HI).text == "yes"
-    parent = background_loop()
+    parent = background()
     child = os.fork()
     if child == 0:
-        fine = model.ask(HI, trial=2).text == "yes" and background_loop() is not parent
+        fine = model.ask(HI, trial=2).text == "yes" and background() is not parent
         os._exit(0 if fine else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert model.ask(HI, trial=3).text == "yes"
