@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 FILE = re.compile(r"```\w+ title=(?P<name>\S+)\n(?P<text>.*?)```", re.DOTALL)
@@ -29,12 +33,40 @@ def commands(page: str) -> list[str]:
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a user in `folder` with the environment's own programs would; its data home is in there."""
+    return subprocess.run(
+        shlex.split(command), cwd=folder, env=_environment(folder), capture_output=True, text=True, check=False
+    )
+
+
+@contextmanager
+def started(command: str, folder: Path) -> Iterator[None]:
+    """Run a command that serves until it is interrupted; it is ready once it has printed a line."""
+    with subprocess.Popen(
+        shlex.split(command), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            assert server.stdout.readline(), f"{command} did not start"
+            yield
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.communicate(timeout=20)
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _environment(folder: Path) -> dict[str, str]:
     programs = str(Path(sys.executable).parent)
-    environment = {
+    return {
         **os.environ,
         "PATH": programs + os.pathsep + os.environ["PATH"],
         "REVIEWBENCH_DATA": str(folder / "data"),
+        "REVIEWBENCH_CACHE": str(folder / "cache"),
+        "PYTHONUNBUFFERED": "1",
     }
-    return subprocess.run(
-        shlex.split(command), cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )

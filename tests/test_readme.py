@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from documented import commands, run, write_files
+from documented import commands, free_port, run, started, write_files
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -20,12 +21,17 @@ def test_first_ten_minutes(title: str, tmp_path: Path, request: pytest.FixtureRe
     write_files(part, tmp_path)
     found = commands(part)
     assert found
-    for command in found:
-        words = command
-        if "../shared/data" in command:
-            words = command.replace("../shared/data", str(request.getfixturevalue("shared_data")))
-        done = run(words, tmp_path)
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    port = str(free_port())
+    with ExitStack() as servers:
+        for command in found:
+            words = command.replace("8011", port)
+            if "../shared/data" in command:
+                words = words.replace("../shared/data", str(request.getfixturevalue("shared_data")))
+            if "fake-server" in command:
+                servers.enter_context(started(words, tmp_path))
+                continue
+            done = run(words, tmp_path)
+            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 
 def test_the_two_commands_are_the_makefile_s() -> None:

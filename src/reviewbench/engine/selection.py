@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from reviewbench.core.errors import UserError
 
-REMEDY = "write --only failed, or --only case=ID, where * stands for any letters"
+REMEDY = "write --only failed, --only case=ID, where * stands for any letters, or --only case=@FILE of ids"
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,22 @@ def parse_only(words: Sequence[str]) -> Only:
     cases = []
     for word in words:
         what, equals, name = word.partition("=")
-        if what == "case" and equals and name:
+        if what == "case" and equals and name.startswith("@"):
+            cases += _listed(Path(name[1:]))
+        elif what == "case" and equals and name:
             cases.append(name)
         elif word != "failed":
             raise UserError(f"--only {word} is unknown", remedy=REMEDY)
     return Only("failed" in words, tuple(cases))
+
+
+def _listed(file: Path) -> list[str]:
+    """The case ids in a file, one a line, as `gate --smoke` writes them. Raises UserError."""
+    try:
+        names = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UserError(f"--only case=@{file} cannot be read: {reason}", remedy=REMEDY) from None
+    if not any(names):
+        raise UserError(f"--only case=@{file}: the file names no case")
+    return [name for name in names if name]
