@@ -26,7 +26,7 @@ class _Errand(Generic[T]):
         self._done.acquire()
         self._value: T | None = None
         self._error: BaseException | None = None
-        self.ended = False
+        self._began = self.ended = False
 
     def start(self) -> None:
         """Begin. On the loop."""
@@ -36,10 +36,11 @@ class _Errand(Generic[T]):
         """Stop; nobody waits any more. On the loop."""
         if self._task is not None:
             self._task.cancel()
-        else:
+        if not self._began:
             self._work.close()
 
     async def _run(self) -> None:
+        self._began = True
         try:
             self._value = await self._work
         except BaseException as error:  # whatever it is, it is raised where it is waited for
