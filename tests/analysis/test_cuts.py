@@ -40,8 +40,9 @@ def test_numbers_are_cut_too() -> None:
 def test_a_slice_without_a_limit_is_no_cut_and_a_bad_one_is_named() -> None:
     assert parse_cut("language") is None
     assert parse_cut("created<2025-03-31") == Cut("created", date(2025, 3, 31))
-    with pytest.raises(UserError, match="soon is neither a number nor a date"):
-        parse_cut("created<soon")
+    for limit in ("soon", "nan", "inf", "2025-02-30"):
+        with pytest.raises(UserError, match=f"{limit} is neither a number nor a date"):
+            parse_cut(f"created<{limit}")
     cases = make_cases(1, created=["yesterday"])
     with pytest.raises(UserError, match="case-00000: created='yesterday' is no date"):
         Cut("created", date(2025, 1, 1)).side(cases[0])

@@ -133,6 +133,27 @@ def test_what_cannot_be_gated_is_refused_or_said() -> None:
     assert "1 of 3 cases were scored for both" in " ".join(alone.warnings)
 
 
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_a_handful_of_cases_on_one_side_is_no_verdict(n: int) -> None:
+    old = np.linspace(0.3, 0.7, n)
+    for shift in (-0.2, 0.0, 0.2):
+        found = ruled(*pair(old + shift, old))
+        assert found.verdict is GateVerdict.CANNOT_TELL
+        assert found.reason == f"{n} clusters are too few for a verdict: 6 are the least"
+    assert ruled(*pair(np.full(6, 0.5), np.full(6, 0.3))).verdict is GateVerdict.NOT_WORSE
+
+
+def test_an_interval_without_width_is_said_to_be_none() -> None:
+    found = ruled(*pair(np.full(8, 0.5), np.full(8, 0.5)))
+    assert (found.low, found.high) == (0.0, 0.0)
+    assert any("the interval has no width" in warning for warning in found.warnings)
+
+
+def test_too_few_resamples_are_refused() -> None:
+    with pytest.raises(UserError, match="5 resamples have no tails"):
+        ruled(*pair(np.full(8, 0.5), np.full(8, 0.5)), resamples=5)
+
+
 def test_systems_on_different_cases_cannot_be_told() -> None:
     cases = make_cases(4)
     found = ruled([*mean_scores("new", cases[:2], [1, 1]), *mean_scores("old", cases[2:], [1, 1])], cases)

@@ -17,6 +17,7 @@ def test_a_stated_cutoff_becomes_a_cut_at_the_day_after_it() -> None:
     assert stated_cutoffs([GPT, "silent()", "recorded"]) == {"openai:gpt-4.1": date(2024, 6, 1)}
     slices, said = with_cutoffs(["language", "cutoff"], {"a": GPT})
     assert slices == ["language", "created<2024-06-02"]
+    assert with_cutoffs(["cutoff", "language", "cutoff"], {"a": GPT})[0] == ["created<2024-06-02", "language"]
     assert said == ["created<2024-06-02: openai:gpt-4.1 was trained on data up to 2024-06-01"]
 
 

@@ -6,6 +6,7 @@ cases since then is the one to trust, and a gap between the two tells of leakage
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import date
@@ -52,9 +53,12 @@ def parse_cut(name: str) -> Cut | None:
     if (day := _day(limit)) is not None:
         return Cut(fact, day)
     try:
-        return Cut(fact, float(limit))
+        number = float(limit)
     except ValueError:
-        raise UserError(f"{name!r}: {limit} is neither a number nor a date such as 2025-03-31") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise UserError(f"{name!r}: {limit} is neither a number nor a date such as 2025-03-31")
+    return Cut(fact, number)
 
 
 def sides(cases: Sequence[Case], cut: Cut) -> list[Fact | None] | None:

@@ -1,9 +1,10 @@
 """Is the candidate not worse than the baseline? Paired non-inferiority on the cases that both were scored on.
 
 The whole interval of the difference above -margin: not worse. The whole interval below zero: worse. Else it cannot be
-told. Sources: Wellek, Testing Statistical Hypotheses of Equivalence and Noninferiority (2010), chapter 2 (interval
-inclusion); Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician 69 (2015), section
-4.1 (expanded percentile interval for few clusters).
+told, nor can it from fewer than six clusters, where no resampling reaches the tails. Sources: Wellek, Testing
+Statistical Hypotheses of Equivalence and Noninferiority (2010), chapter 2 (interval inclusion); Hesterberg, What
+Teachers Should Know About the Bootstrap, The American Statistician 69 (2015), section 4.1 (expanded percentile interval
+for few clusters).
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from reviewbench.core.records import Case
 from reviewbench.core.results import Score
 
 LEVEL = 0.95
+FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
+FEWEST_RESAMPLES = 200
 
 
 def gate(
@@ -55,23 +58,18 @@ def gate(
 
     `margin` is in the reading's unit. Raises UserError for unknown systems or readings and for a negative margin.
     """
-    check_settings(resamples, level)
-    if not (margin >= 0 and math.isfinite(margin)):
-        raise UserError(f"a margin of {margin:g} is below 0", remedy="how much worse would still be fine, such as .02")
+    _check(margin, resamples, level)
     panel = lay_out(scores, cases, metric, benchmark)
     duel = _Duel(panel, metric, reading or metric.headline, panel.row(candidate), panel.row(baseline), resamples, seed)
     if candidate == baseline:
         raise UserError("candidate and baseline are the same system", remedy="name two with --system and --against")
     values = duel.values()
     found = duel.interval(panel.parts[[duel.first, duel.second]], duel.common, level)
-    failed = duel.failed_alone
-    pessimist: _Interval | None = None
-    if failed.any():
-        pessimist = duel.pessimistic(level)
+    failed = int(duel.failed_alone.sum())
+    pessimist = duel.pessimistic(level) if failed else None
     difference = None if None in values else float(values[0]) - float(values[1])  # type: ignore[arg-type]
-    ruling = _Ruling(duel.sign, margin, difference, found, pessimist, int(failed.sum()))
+    ruling = _Ruling(duel.sign, margin, difference, found, pessimist, failed)
     verdict, reason = ruling.verdict()
-    lower = duel.sign < 0
     return Gate(
         verdict=verdict,
         reason=reason,
@@ -79,7 +77,7 @@ def gate(
         label=short_spec(metric),
         reading=duel.reading,
         unit=metric.units.get(duel.reading, "share"),
-        lower_is_better=lower,
+        lower_is_better=duel.sign < 0,
         margin=margin,
         candidate=candidate,
         baseline=baseline,
@@ -88,14 +86,14 @@ def gate(
         difference=difference,
         low=found.low,
         high=found.high,
-        low_if_worst=None if pessimist is None else (pessimist.high if lower else pessimist.low),
+        low_if_worst=None if pessimist is None else (pessimist.low if duel.sign > 0 else pessimist.high),
         level=level,
         n=int(duel.common.sum()),
         of=len(panel.cases),
         clusters=found.clusters,
         clustered_by=found.by,
         attempts=(duel.attempts(duel.first), duel.attempts(duel.second)),
-        failed=int(failed.sum()),
+        failed=failed,
         needed=ruling.needed() if verdict is GateVerdict.CANNOT_TELL else None,
         cases=tuple(duel.cases()),
         dataset=dataset,
@@ -106,6 +104,15 @@ def gate(
         estimate_note=metric.estimate_note,
         warnings=tuple(dict.fromkeys([*duel.warnings(), *found.warnings, *merge_pins(panel)[1]])),
     )
+
+
+def _check(margin: float, resamples: int, level: float) -> None:
+    check_settings(resamples, level)
+    if resamples < FEWEST_RESAMPLES:
+        raise UserError(f"{resamples} resamples have no tails to judge by", remedy=f"{FEWEST_RESAMPLES} or more")
+    if not (margin >= 0 and math.isfinite(margin)):
+        problem = "is no number" if math.isnan(margin) else "has no end" if margin > 0 else "is below 0"
+        raise UserError(f"a margin of {margin:g} {problem}", remedy="how much worse would still be fine, such as .02")
 
 
 def expanded_level(level: float, clusters: int) -> float:
@@ -143,6 +150,9 @@ class _Ruling:
             return GateVerdict.CANNOT_TELL, "the reading is undefined for one of the two"
         if low is None or high is None:
             return GateVerdict.CANNOT_TELL, "there is no interval: too few cases were scored for both"
+        if self.interval.clusters < FEWEST:
+            found = f"{self.interval.clusters} clusters are too few for a verdict: {FEWEST} are the least"
+            return GateVerdict.CANNOT_TELL, found
         if low > -self.margin or (low == high == 0 and self.margin == 0):
             if self.pessimist is not None:
                 worst = self._turned(self.pessimist)[0]
@@ -173,7 +183,7 @@ class _Ruling:
         reach = turned + self.margin if turned > -self.margin else -turned
         if reach <= ROUNDING or half <= 0:
             return None
-        return max(self.interval.clusters + 1, math.ceil(self.interval.clusters * (half / reach) ** 2))
+        return max(FEWEST, self.interval.clusters + 1, math.ceil(self.interval.clusters * (half / reach) ** 2))
 
 
 @dataclass(frozen=True)
@@ -226,6 +236,11 @@ class _Duel:
         gaps: Numbers = draws.of(self.reading, 0) - draws.of(self.reading, 1)
         low, high, undefined = percentile_interval(gaps, expanded_level(level, clusters.count))
         said = [warning for warning in clusters.warnings() if "too narrow" not in warning]  # expanded for that
+        if low is not None and low == high:
+            said.append(
+                "every resample gives the same difference, so the interval has no width: "
+                f"{clusters.count} clusters are not as sure as that"
+            )
         if low is None:
             said.append(f"no interval: {self.reading} is undefined in {undefined:.0%} of the resamples")
         return _Interval(low, high, clusters.count, clusters.by, tuple(said))

@@ -50,5 +50,5 @@ def with_cutoffs(slices: Sequence[str], systems: Mapping[str, str]) -> tuple[lis
     days = {model: cutoff + timedelta(days=1) for model, cutoff in stated.items()}
     cuts = [f"{CREATED}<{day}" for day in sorted(set(days.values()))]
     said = [f"{CREATED}<{day}: {model} was trained on data up to {stated[model]}" for model, day in days.items()]
-    at = list(slices).index(CUTOFF)
-    return [*slices[:at], *cuts, *slices[at + 1 :]], said
+    spelled_out = [name for word in slices for name in (cuts if word == CUTOFF else [word])]
+    return list(dict.fromkeys(spelled_out)), said

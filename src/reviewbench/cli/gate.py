@@ -152,6 +152,7 @@ def command(
 
     Exit code 0: not worse by more than the margin. 1: worse. 3: cannot tell. Both runs must be scored.
     """
+    _check_options(context, smoking=count is not None)
     if count is not None:
         _smoke([run] if baseline is None else [run, baseline], count, metric, output, as_json)
         return
@@ -181,6 +182,16 @@ def command(
         Path(junit).write_bytes(gate_files.junit(found))
     emit(found, as_json, show)
     context.exit(EXIT[found.verdict])
+
+
+def _check_options(context: click.Context, smoking: bool) -> None:
+    """Refuse an option that would be passed over: a file that was asked for and never written is found too late."""
+    apart = {"margin", "system", "against", "markdown", "junit", "resamples", "seed"} if smoking else {"output"}
+    given = click.core.ParameterSource.COMMANDLINE
+    for option in context.command.params:
+        if option.name in apart and context.get_parameter_source(option.name) is given:
+            name = "-o" if option.name == "output" else f"--{option.name}"
+            raise UserError(f"{name} has no meaning {'with' if smoking else 'without'} --smoke")
 
 
 def _smoke(runs: Sequence[str], count: int, metric: str, output: str | None, as_json: bool) -> None:

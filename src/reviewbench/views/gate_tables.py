@@ -121,10 +121,11 @@ def _cases(found: Gate, title: str, cases: list[GateCase]) -> RenderableType:
 
 def smoke(found: SmokeSet) -> RenderableType:
     """The cases that were picked."""
-    table = bare_table(f"{len(found.cases)} of {found.of} cases that told {len(found.systems)} systems apart best")
+    title = f"{len(found.cases)} of {found.of} cases that told {len(found.systems)} systems apart best"
+    table = bare_table()
     table.add_column("case", overflow="fold")
     table.add_column("")
     for case in found.cases:
         table.add_row(plain(case.case, 200), "clean" if case.clean else "")
     rest = f"by {figures.label(found.reading)} of {found.label} on {found.dataset}, benchmark {found.benchmark[:12]}"
-    return Group(table, notes_below(rest, *(f"! {warning}" for warning in found.warnings)))
+    return Group(Text(title, style="bold"), table, notes_below(rest, *(f"! {warning}" for warning in found.warnings)))
