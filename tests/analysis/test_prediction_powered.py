@@ -97,3 +97,36 @@ def test_everything_is_finite_and_in_order(n: int, m: int, seed: int) -> None:
     assert 0 <= found.trust <= 1
     if found.corrected.low is not None and found.corrected.high is not None:
         assert found.corrected.low <= max(found.corrected.value, 0) <= max(found.corrected.high, 0)
+
+
+def test_an_estimate_of_a_share_stays_one() -> None:
+    people, judge = np.array([3.0, 2.0, 3.0]), np.array([2.0, 0.0, 3.0])
+    found = powered_ratio(Sums(people, judge, np.full(3, 3.0)), np.full(9, 3.0), np.full(9, 3.0), limits=(0.0, 1.0))
+    assert found.corrected.value == 1.0
+    assert found.people.high == 1.0
+    below = powered_ratio(Sums(-people, -judge, np.full(3, 3.0)), np.full(9, -3.0), np.full(9, 3.0))
+    assert below.people.value == pytest.approx(-8 / 9), "a grade may lie below 0"
+    assert below.people.low is not None
+    assert below.people.low < -8 / 9
+
+
+def test_silent_reviews_are_known_without_anybody_s_word() -> None:
+    """Half of the reviews are silent and find nothing; people checked some of the others. 400 data sets of 120."""
+    random = np.random.default_rng(3)
+    values, covered = [], []
+    for _ in range(400):
+        size = random.integers(1, 5, 120).astype(np.float64)
+        loud = random.random(120) < 0.5
+        right = random.binomial(size.astype(int), 0.8) * loud
+        judge = random.binomial(right, 0.7).astype(np.float64)
+        seen = np.flatnonzero(loud)[:25]
+        rest = np.flatnonzero(loud)[25:]
+        checked = Sums(right[seen].astype(np.float64), judge[seen], size[seen])
+        found = powered_ratio(checked, judge[rest], size[rest], silent=size[~loud]).corrected
+        assert found.value is not None
+        assert found.low is not None
+        assert found.high is not None
+        values.append(found.value)
+        covered.append(found.low <= 0.4 <= found.high)
+    assert np.mean(values) == pytest.approx(0.4, abs=0.01)
+    assert 0.92 <= np.mean(covered) <= 0.98

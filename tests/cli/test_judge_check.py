@@ -133,6 +133,45 @@ def test_scores_are_corrected_by_what_people_checked(tmp_path: Path) -> None:
         judge_check("lexical", calibration=_stored(tmp_path), correct=True)
 
 
+def test_a_system_that_is_silent_at_times_is_not_flattered(tmp_path: Path) -> None:
+    """Its silent reviews have no pair to label; its recall must count what they missed all the same."""
+    material = toy_material(40)
+    reviews = [
+        review.model_copy(update={"comments": ()}) if int(review.case[1:]) % 2 else review
+        for review in material.reviews
+        if review.system == "alpha"
+    ]
+    kept = {(review.case, comment.id) for review in reviews for comment in review.comments}
+    checked = [
+        label
+        for label in material.labels
+        if int(label.subject.case[1:]) < 24 and (label.subject.case, label.subject.comment) in kept
+    ]
+    with RunFolder.create(tmp_path / "run", dataset="toy", dataset_path="", cases=material.cases) as run:
+        import_reviews(run, reviews, source="recorded")
+        run.add_labels([label for label in checked if label.subject.system == "alpha"])
+    report = judge_check(
+        "judge_toys.LengthLoving(words=5)", on=str(tmp_path / "run"), correct=True, only=("agreement",), resamples=50
+    )
+    rows = {row.reading: row for row in report.corrected}
+    assert (rows["recall"].checked, rows["recall"].reviews) == (12, 40)
+    assert rows["precision"].corrected.value == pytest.approx(0.5, abs=0.02)
+    assert rows["recall"].corrected.value == pytest.approx(0.25, abs=0.02)
+
+
+def test_reviews_that_the_judge_failed_on_are_counted_beside_the_correction(tmp_path: Path) -> None:
+    material = toy_material(12)
+    with RunFolder.create(tmp_path / "run", dataset="toy", dataset_path="", cases=material.cases) as run:
+        import_reviews(run, material.reviews, source="recorded")
+        run.add_labels(material.labels)
+    report = judge_check(
+        "judge_toys.Failing", on=str(tmp_path / "run"), correct=True, only=("agreement",), resamples=20
+    )
+    for row in report.corrected:
+        assert row.failed > 0
+        assert row.reviews + row.failed == 12
+
+
 def _stored(tmp_path: Path) -> Path:
     file = tmp_path / "set.jsonl"
     judge_check("lexical", on=str(tmp_path / "run"), only=("agreement",), save_calibration=file, resamples=10)
@@ -241,8 +280,29 @@ def test_a_dry_run_asks_nobody(labelled: Path, tmp_path: Path) -> None:
     file = tmp_path / "none.jsonl"
     spec = "openai:gpt-5@http://127.0.0.1:9/v1"
     report = judge_check(
-        spec, on=str(labelled), probes=4, resamples=20, save_calibration=file, models=ModelOptions(dry_run=True)
+        spec,
+        on=str(labelled),
+        probes=4,
+        resamples=20,
+        save_calibration=file,
+        min_kappa=0.99,
+        models=ModelOptions(dry_run=True),
     )
-    assert report.fake
+    assert not report.fake
+    assert not (report.agreement or report.order or report.rewording or report.corrected)
+    assert not any((report.injection, report.repeats, report.length, report.gate))
+    assert report.warnings[0].endswith("questions to ask")
+    assert "calls to pay for" in report.warnings[1]
     assert not report.stopped
     assert not file.exists()
+
+
+def test_a_check_that_was_stopped_is_an_error_and_passes_no_gate(
+    labelled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["openai:fake@http://127.0.0.1:9/v1", "--on", str(labelled), "--probes", "4", "--min-kappa", "-1"]
+    assert main(["judge-check", *words]) == 2
+    told = capsys.readouterr()
+    assert "gate NOT passed: the check was stopped before all was asked" in told.out
+    assert "error: http://127.0.0.1:9/v1 is down" in told.err
+    assert "no question was answered both times" not in told.out

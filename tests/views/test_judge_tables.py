@@ -6,8 +6,9 @@ import pytest
 from rich.console import Console
 
 from judge_toys import RESAMPLES, Failing, asker, toy_bench
-from reviewbench.analysis.judge_report import Wanted, check_judge
-from reviewbench.core.judging import JudgeReport
+from reviewbench.analysis.judge_report import DRIFT, Wanted, check_judge
+from reviewbench.core.judging import JudgeAgreement, JudgeReport
+from reviewbench.core.validity import Figure
 from reviewbench.views.judge_page import render
 from reviewbench.views.judge_tables import judge_report
 
@@ -36,3 +37,18 @@ def test_the_page_escapes_what_data_says(report: JudgeReport) -> None:
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "failed: network" in page
+
+
+def test_a_figure_is_never_cut(report: JudgeReport) -> None:
+    """A drift has a long name, and its columns are as wide as they get."""
+    whole = Figure(value=1.0, low=1.0, high=1.0, n=400)
+    row = JudgeAgreement(
+        rater=DRIFT, rows=4000, clusters=9, kappa=whole, spearman=whole, spearman_within=whole, auc=whole
+    )
+    graded = report.model_copy(update={"kind": "grades", "agreement": (row,)})
+    for width in (60, 80, 100):
+        console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+        console.print(judge_report(graded))
+        table = console.export_text().split("agreement (9 clusters)")[1].split("\n\n")[0]
+        line = next(line for line in table.splitlines() if "4,000" in line)
+        assert line.count("[") == line.count("]") == table.count("[") >= 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -29,6 +29,16 @@ class Count(NamedTuple):
     cluster: str
 
 
+class Row(NamedTuple):
+    """One review in one reading: by the judge, by people (None: not checked), the size; whether nothing was said."""
+
+    judge: float
+    people: float | None
+    size: float
+    cluster: str
+    silent: bool = False
+
+
 def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
     """Precision, recall and F1 of each system: by the judge, by people on what they checked, and by both.
 
@@ -42,8 +52,10 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
     asks = [Ask(known[r.case].model_copy(update={"labels": ()}), r, _every(known[r.case], r)) for r in said]
     people = _by_review(material.labels)
     counts: defaultdict[str, list[Count]] = defaultdict(list)
+    failed: Counter[str] = Counter()
     for review, reply in zip(said, asker.ask(asks, what="every review"), strict=True):
         if reply is None or reply.failure is not None:
+            failed[review.system] += 1
             continue
         case, shape = known[review.case], (len(review.comments), len(known[review.case].references))
         yes = np.array(reply.said).reshape(shape) == 1
@@ -52,8 +64,8 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
         counts[review.system].append(
             Count(float(len(assign(probability))), _checked(case, review, own), *shape, review.case)
         )
-    found = [row for system, own in counts.items() for row in _readings(system, own)]
-    if not any(row.checked for row in found):
+    found = [row for system, own in counts.items() for row in _readings(system, own, failed[system])]
+    if not any(row.checked for row in found) and not asker.stopped:
         raise UserError(
             "people decided on no review of this run wholly, so there is nothing to correct by",
             remedy="label every pair of a few reviews as same_issue: docs/judge-check.md",
@@ -97,7 +109,7 @@ def _checked(case: Case, review: Review, said: Decisions) -> float | None:
     return float(len(assign(yes))) if comments and references else None
 
 
-def _readings(system: str, counts: Sequence[Count]) -> list[Corrected]:
+def _readings(system: str, counts: Sequence[Count], failed: int) -> list[Corrected]:
     sizes = {
         "precision": (1.0, [float(one.comments) for one in counts]),
         "recall": (1.0, [float(one.references) for one in counts]),
@@ -106,41 +118,54 @@ def _readings(system: str, counts: Sequence[Count]) -> list[Corrected]:
     found = []
     for reading, (times, size) in sizes.items():
         rows = [
-            (times * one.judged, None if one.people is None else times * one.people, own, one.cluster)
+            Row(
+                times * one.judged,
+                None if one.people is None else times * one.people,
+                own,
+                one.cluster,
+                silent=not one.comments,
+            )
             for one, own in zip(counts, size, strict=True)
         ]
-        found.append(_powered(system, reading, rows))
+        found.append(_powered(system, reading, rows, failed, limits=(0.0, 1.0)))
     return found
 
 
-def _powered(system: str, reading: str, rows: Sequence[tuple[float, float | None, float, str]]) -> Corrected:
-    """One reading from (judge, people or None, size, cluster) of each review. A cluster is checked or it is not.
+def _powered(
+    system: str, reading: str, rows: Sequence[Row], failed: int, limits: tuple[float, float] | None
+) -> Corrected:
+    """One reading of one system. A cluster is checked or it is not.
 
     Where only some reviews of a cluster were checked, these stand for it: the two samples must not share clusters.
+    A silent review is right about nothing, which nobody needs to check, so it belongs to neither sample.
     """
     checked: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     others: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    with_people = {cluster for _, people, _, cluster in rows if people is not None}
-    for judge, people, size, cluster in rows:
-        if people is not None:
-            for at, value in enumerate((people, judge, size)):
-                checked[cluster][at] += value
-        elif cluster not in with_people:
-            others[cluster][0] += judge
-            others[cluster][1] += size
+    silent: defaultdict[str, float] = defaultdict(float)
+    with_people = {row.cluster for row in rows if row.people is not None and not row.silent}
+    for row in rows:
+        if row.silent:
+            silent[row.cluster] += row.size
+        elif row.people is not None:
+            for at, value in enumerate((row.people, row.judge, row.size)):
+                checked[row.cluster][at] += value
+        elif row.cluster not in with_people:
+            others[row.cluster][0] += row.judge
+            others[row.cluster][1] += row.size
     own = np.array(list(checked.values())).reshape(len(checked), 3).T
     rest = np.array(list(others.values())).reshape(len(others), 2).T
-    found = powered_ratio(Sums(*own), rest[0], rest[1])
-    total = sum(size for *_, size, _ in rows)
+    found = powered_ratio(Sums(*own), rest[0], rest[1], silent=np.array(list(silent.values())), limits=limits)
+    total = sum(row.size for row in rows)
     return Corrected(
         system=system,
         reading=reading,
-        raw=sum(judge for judge, *_ in rows) / total if total else None,
+        raw=sum(row.judge for row in rows) / total if total else None,
         people=found.people,
         corrected=found.corrected,
         trust=found.trust,
-        checked=sum(people is not None for _, people, _, _ in rows),
+        checked=sum(row.people is not None for row in rows),
         reviews=len(rows),
+        failed=failed,
     )
 
 
@@ -154,9 +179,13 @@ def correct_grades(material: Material, asker: Asker) -> list[Corrected]:
     known = {case.id: case.model_copy(update={"labels": ()}) for case in material.cases}
     said = [review for review in material.reviews if review.case in known]
     replies = asker.ask([Ask(known[r.case], r) for r in said], what="every review")
-    rows: defaultdict[str, list[tuple[float, float | None, float, str]]] = defaultdict(list)
+    rows: defaultdict[str, list[Row]] = defaultdict(list)
+    failed: Counter[str] = Counter()
     for review, reply in zip(said, replies, strict=True):
-        if reply is not None and reply.failure is None and np.isfinite(reply.values).all():
-            people = humans[0].of.get((review.case, review.system, review.attempt))
-            rows[review.system].append((reply.values[0], people, 1.0, review.case))
-    return [_powered(system, f"mean {humans[0].dimension}", own) for system, own in rows.items()]
+        if reply is None or reply.failure is not None or not np.isfinite(reply.values).all():
+            failed[review.system] += 1
+            continue
+        people = humans[0].of.get((review.case, review.system, review.attempt))
+        rows[review.system].append(Row(reply.values[0], people, 1.0, review.case))
+    reading = f"mean {humans[0].dimension}"
+    return [_powered(system, reading, own, failed[system], limits=None) for system, own in rows.items()]

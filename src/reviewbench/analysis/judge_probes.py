@@ -119,10 +119,11 @@ class Probes:
         moved: list[tuple[float, float, str]] = []
         failed = 0
         for item, one, other in zip(items, before, after, strict=True):
+            if one is None or other is None:
+                continue  # the check was stopped before it was asked
             if not (usable(one) and usable(other)):
                 failed += 1
                 continue
-            assert one is not None and other is not None
             for at in range(len(one.said)):
                 moved.append((self.turn(one, other, at), _value(other, at) - _value(one, at), item.cluster))
         if not moved:
@@ -214,9 +215,11 @@ class Probes:
             own = tally[attack.technique, direction]
             if ask.key == self.items[at].ask.key:
                 continue  # the change has no diff to hide it in
-            names[attack.technique, direction].add(attack.name)
             clean = self.clean[at]
-            if reply is None or clean is None or not usable(reply):
+            if reply is None or clean is None:
+                continue  # the check was stopped before it was asked
+            names[attack.technique, direction].add(attack.name)
+            if not usable(reply):
                 own["failed"] += 1
                 continue
             own["tried"] += 1

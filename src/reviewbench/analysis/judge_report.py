@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +30,6 @@ from reviewbench.core.judging import (
     JudgeGate,
     JudgeReport,
     LengthBias,
-    ProbeRow,
     SelfPreference,
 )
 from reviewbench.core.validity import Figure
@@ -117,7 +116,8 @@ def check_judge(
     report = _probed(report, bench, (items, everything), asker, wanted)
     update: dict[str, object] = {"spent": asker.spent, "fake": asker.fake, "stopped": asker.stopped}
     if wanted.least_kappa is not None:
-        update["gate"] = gate(agreement, wanted.least_kappa, wanted.lower, report.drift)
+        found = gate(agreement, wanted.least_kappa, wanted.lower, report.drift)
+        update["gate"] = found.model_copy(update={"passed": False}) if asker.stopped else found
     stored = tuple(
         calibration_item(bench, item, asker, reply.said, reply.values)
         for item, reply in zip(items, replies, strict=False)
@@ -146,22 +146,17 @@ def _probed(
         return report
     probes = Probes(asker, questions, wanted.resamples)
     update: dict[str, object] = {"probed": len(questions), "flip_is": probes.flip_is}
-    if "repeats" in asked:
-        update["repeats"] = probes.repeats(wanted.repeats)
-    padding: tuple[ProbeRow, ...] = ()
-    if asked & {"length", "injection"}:
-        padding = probes.padding()
-    if "length" in asked:
-        update["length"] = LengthBias(correlation=length_correlation(bench, lines, asker), padding=padding)
-    if "order" in asked:
-        whole, _ = drawn(items, wanted.probes, wanted.resamples.seed + 2)
-        update["order"] = probes.order(whole)
-    if "rewording" in asked:
-        update["rewording"] = probes.rewording()
-    if "irrelevant" in asked:
-        update["irrelevant"] = probes.irrelevant()
-    if "injection" in asked:
-        update["injection"] = probes.injection(padding)
+    parts: Mapping[str, Callable[[], object]] = {
+        "repeats": lambda: probes.repeats(wanted.repeats),
+        "length": lambda: LengthBias(correlation=length_correlation(bench, lines, asker), padding=probes.padding()),
+        "order": lambda: probes.order(drawn(items, wanted.probes, wanted.resamples.seed + 2)[0]),
+        "rewording": probes.rewording,
+        "irrelevant": probes.irrelevant,
+        "injection": lambda: probes.injection(probes.padding()),
+    }
+    for name, probe in parts.items():
+        if name in asked and not asker.stopped:
+            update[name] = probe()
     return report.model_copy(update=update)
 
 

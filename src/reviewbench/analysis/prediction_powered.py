@@ -9,7 +9,8 @@ least variance.
 
 Ratios (precision: right comments over comments) are treated as such: each part is a ratio of sums, with the variance of
 its linearised residuals (Cochran 1977, section 6.3). Units are clusters (a change), independent of each other, and who
-was checked was drawn at random.
+was checked was drawn at random. What counts 0 for sure, without anybody's judgement (a silent review finds nothing),
+stands apart: the estimate is made on the rest, and scaled by the rest's share of the sizes.
 Sources: Angelopoulos, Bates, Fannjiang, Jordan, Zrnic, Prediction-powered inference, Science 382 (2023);
 Angelopoulos, Duchi, Zrnic, PPI++: Efficient prediction-powered inference, arXiv:2311.01453 (2023), section 6.
 """
@@ -43,31 +44,57 @@ class Sums(NamedTuple):
     size: Numbers
 
 
-def powered_ratio(checked: Sums, judge: Numbers, size: Numbers, *, level: float = 0.95) -> Powered:
+def powered_ratio(
+    checked: Sums,
+    judge: Numbers,
+    size: Numbers,
+    *,
+    silent: Numbers | None = None,
+    limits: tuple[float, float] | None = None,
+    level: float = 0.95,
+) -> Powered:
     """The ratio of sums people / size, from `checked` clusters and from the others' `judge` sums and `size`.
 
-    A mean is a ratio with sizes of 1. Shares are not cut to 0..1 inside; the interval is that of Student's t.
+    `silent` are sizes of clusters that count 0 for sure. A mean is a ratio with sizes of 1. Estimates and intervals
+    (Student's t) are cut to `limits`, such as 0 and 1 of a share.
     """
     n = int(checked.size.size)
-    total = float(checked.size.sum() + size.sum())
+    quiet = np.zeros(0) if silent is None else silent
+    total = float(checked.size.sum() + size.sum() + quiet.sum())
     raw = float((checked.judge.sum() + judge.sum()) / total) if total else None
     if n < 2 or not checked.size.sum():
         reason = f"people checked {n} of these: 2 are the least, {FEWEST} are enough"
         none = Figure(value=None, n=n, level=level, reason=reason)
         return Powered(raw, none, none, None)
-    value, error, trust = estimates(
-        Sums(*(np.atleast_2d(part) for part in checked)), np.atleast_2d(judge), np.atleast_2d(size)
-    )
-    alone, alone_error, _ = estimates(
-        Sums(*(np.atleast_2d(part) for part in checked)), np.zeros((1, 0)), np.zeros((1, 0))
-    )
+    own = Sums(*(np.atleast_2d(part) for part in checked))
+    share, wobble = _share(np.concatenate([checked.size, size]), quiet)
     few = f"only {n} checked: the interval is rough" if n < FEWEST else ""
-    return Powered(
-        raw,
-        _figure(float(alone[0]), float(alone_error[0]), n, level, few),
-        _figure(float(value[0]), float(error[0]), n, level, few),
-        float(trust[0]),
-    )
+
+    def figure(judged: Numbers, sizes: Numbers) -> tuple[Figure, float]:
+        value, error, trust = (float(one[0]) for one in estimates(own, np.atleast_2d(judged), np.atleast_2d(sizes)))
+        if error == 0:
+            alike = "all that was checked is alike: no interval"
+            return Figure(value=_cut(share * value, limits), n=n, level=level, reason=alike), trust
+        reach = half_width(n, level) * float(np.hypot(share * error, value * wobble))
+        low, high = (_cut(share * value + sign * reach, limits) for sign in (-1, 1))
+        return Figure(value=_cut(share * value, limits), low=low, high=high, n=n, level=level, reason=few), trust
+
+    corrected, trust = figure(judge, size)
+    return Powered(raw, figure(np.zeros(0), np.zeros(0))[0], corrected, trust)
+
+
+def _share(sizes: Numbers, quiet: Numbers) -> tuple[float, float]:
+    """(the share of all sizes that is not quiet, its standard error over clusters)."""
+    if not quiet.sum():
+        return 1.0, 0.0
+    total, n = float(sizes.sum() + quiet.sum()), sizes.size + quiet.size
+    share = float(sizes.sum()) / total
+    squares = float((((1 - share) * sizes) ** 2).sum() + ((share * quiet) ** 2).sum())
+    return share, float(np.sqrt(squares * n / (n - 1))) / total
+
+
+def _cut(value: float, limits: tuple[float, float] | None) -> float:
+    return value if limits is None else min(max(value, limits[0]), limits[1])
 
 
 def estimates(checked: Sums, judge: Numbers, size: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -98,11 +125,3 @@ def half_width(n: int, level: float) -> float:
     from scipy.stats import t
 
     return float(t.ppf((1 + level) / 2, n - 1))
-
-
-def _figure(value: float, error: float, n: int, level: float, reason: str) -> Figure:
-    reach = half_width(n, level) * error
-    if error == 0:
-        return Figure(value=value, n=n, level=level, reason="all that was checked is alike: no interval")
-    low, high = max(0.0, value - reach), value + reach
-    return Figure(value=value, low=low, high=high, n=n, level=level, reason=reason)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from reviewbench.analysis.judge_agreement import Resamples
-from reviewbench.analysis.judge_asks import Asker
+from reviewbench.analysis.judge_asks import Asker, Instrument
 from reviewbench.analysis.judge_correction import correct_grades, correct_pairs
 from reviewbench.analysis.judge_report import PARTS, Wanted, check_judge
 from reviewbench.analysis.leaderboard import check_settings
@@ -17,7 +17,7 @@ from reviewbench.cli._judge_bench import Held, find_instrument, held_against, re
 from reviewbench.cli._model_options import ModelOptions, model_options, spending
 from reviewbench.cli._output import Progress, emit, from_option, json_option, note, progress_bar, seed_option
 from reviewbench.core.errors import UserError
-from reviewbench.core.judging import CalibrationItem, Corrected, JudgeReport
+from reviewbench.core.judging import CalibrationItem, Corrected, JudgeReport, Spent
 from reviewbench.core.protocols import Dataset, Judge, Metric
 from reviewbench.engine.journal import write_error, write_whole
 
@@ -62,16 +62,15 @@ def judge_check(
     )
     models = models or ModelOptions()
     instrument = find_instrument(judge)
-    before: list[CalibrationItem] = []
     if calibration is not None:
         if on is not None or labels is not None:
             raise UserError("--calibration is what the judge is held against", remedy="leave --on and --labels out")
-        bench, before = read_calibration(Path(calibration), instrument, authors or {})
-        held = Held(bench)
+        held, before = _stored(Path(calibration), instrument, authors or {})
     elif on is None:
         raise UserError("what is the judge held against?", remedy="--on martian, graded_reviews or a run folder")
     else:
         held = held_against(on, instrument, source=source, labels=labels, authors=authors or {}, dimension=dimension)
+        before = []
     if min_kappa is not None and instrument.kind == "grades" and not instrument.models:
         note("note: a metric whose readings are no grades has no kappa, and does not pass the gate")
     asker = Asker(instrument, models.in_flight, progress)
@@ -79,14 +78,38 @@ def judge_check(
         corrected = _corrected(held, asker) if correct else ()
         checked = check_judge(held.bench, asker, wanted, before=before, corrected=corrected)
         said = spending(door).sentence
-    report = checked.report
-    if said:
-        report = report.model_copy(update={"warnings": (*report.warnings, said)})
-    if save_calibration is not None and not models.dry_run:
+    report = checked.report.model_copy(update={"warnings": (*checked.report.warnings, *([said] if said else []))})
+    if models.dry_run:
+        return _rehearsed(report)
+    if save_calibration is not None:
         write_calibration(Path(save_calibration), checked.calibration)
-    if out is not None and not models.dry_run:
+    if out is not None:
         _write_page(Path(out), report)
     return report
+
+
+def _stored(file: Path, instrument: Instrument, authors: Mapping[str, str]) -> tuple[Held, list[CalibrationItem]]:
+    bench, before = read_calibration(file, instrument, authors)
+    return Held(bench), before
+
+
+def _rehearsed(report: JudgeReport) -> JudgeReport:
+    """What a dry run tells: how much would be asked. Its answers were a stand-in's, so no figure is left of them."""
+    blank = JudgeReport(
+        judge=report.judge,
+        signature=report.signature,
+        kind=report.kind,
+        on=report.on,
+        models=report.models,
+        pins=report.pins,
+        agreement=(),
+        spent=Spent(questions=0, decisions=0),
+        left_out=report.left_out,
+        resamples=report.resamples,
+        seed=report.seed,
+    )
+    asked = f"{report.spent.questions:,} questions to ask"
+    return blank.model_copy(update={"warnings": (asked, *report.warnings)})
 
 
 def _corrected(held: Held, asker: Asker) -> Sequence[Corrected]:
@@ -142,7 +165,7 @@ def command(ctx: click.Context, /, judge: str, models: ModelOptions, as_json: bo
     """Measure JUDGE: agreement, repeats, order, length, self-preference, rewording, injection, cost.
 
     JUDGE is a judge of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) or a grader (grade(...),
-    any metric). Exit code 1 when a kappa is below --min-kappa.
+    any metric). Exit code 1 when a kappa is below --min-kappa, 2 when the check was stopped before its end.
     """
     authors = _authors(options.pop("authors"))
     with progress_bar("judging", quiet=as_json) as progress:
@@ -154,5 +177,7 @@ def command(ctx: click.Context, /, judge: str, models: ModelOptions, as_json: bo
         return judge_report(report)
 
     emit(report, as_json, show)
+    if report.stopped:
+        raise UserError(report.stopped)
     if report.gate is not None and not report.gate.passed:
         ctx.exit(1)

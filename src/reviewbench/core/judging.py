@@ -156,7 +156,7 @@ class Corrected(Record):
     """One reading of one system: by the judge alone, by people alone, and by both together.
 
     `corrected` is the prediction-powered estimate; `trust` (0 to 1) is how far it leans on the judge. `checked` of
-    `reviews` were judged by people.
+    `reviews` were judged by people; `failed` more got no answer from the judge, and are left out.
     """
 
     system: str
@@ -167,6 +167,7 @@ class Corrected(Record):
     trust: float | None
     checked: int
     reviews: int
+    failed: int = 0
 
 
 class JudgeReport(Record):

@@ -52,7 +52,8 @@ def sections(report: JudgeReport) -> Iterator[Section]:
         yield _injection(report.injection)
     if report.corrected:
         yield _corrected(report)
-    yield _spent(report.spent)
+    if report.spent.questions:
+        yield _spent(report.spent)
 
 
 def gate_line(report: JudgeReport) -> str:
@@ -60,6 +61,8 @@ def gate_line(report: JudgeReport) -> str:
     gate = report.gate
     if gate is None:
         return ""
+    if report.stopped:
+        return "gate NOT passed: the check was stopped before all was asked"
     value = figures.number(gate.kappa, digits=3)
     verdict = "passed" if gate.passed else "NOT passed"
     return f"gate {verdict}: {gate.of} {value} against {gate.rater}, at least {figures.number(gate.least)} is asked for"
@@ -67,7 +70,8 @@ def gate_line(report: JudgeReport) -> str:
 
 def footnotes(report: JudgeReport) -> list[str]:
     """What a reader must know; a line that begins with `!` is a warning."""
-    lines = [f"95% intervals from {report.resamples:,} resamples of whole changes, seed {report.seed}; –: undefined"]
+    how = f"95% intervals from {report.resamples:,} resamples of whole changes, seed {report.seed}; –: undefined"
+    lines = [how] if report.spent.questions else []
     if report.left_out:
         lines.append("left out: " + ", ".join(f"{n:,} {why}" for why, n in report.left_out.items()))
     if report.estimate_note:
@@ -184,7 +188,7 @@ def _injection(found: Injection) -> Section:
 def _corrected(report: JudgeReport) -> Section:
     rows, notes = [], []
     for row in report.corrected:
-        checked = f"{row.checked}/{row.reviews}"
+        checked = f"{row.checked}/{row.reviews}" + (f" {row.failed}!" if row.failed else "")
         rows.append(
             (
                 f"{row.system}: {row.reading}",
@@ -195,6 +199,8 @@ def _corrected(report: JudgeReport) -> Section:
                 figures.number(row.trust),
             )
         )
+        if row.failed:
+            notes.append(f"{row.system}: {row.failed} reviews without an answer by the judge are left out")
         if row.corrected.reason:
             notes.append(f"{row.system}: {row.corrected.reason}")
     head = ("score", "checked", "raw", "people alone", "corrected", "trust")
