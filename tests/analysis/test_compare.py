@@ -206,6 +206,8 @@ def test_a_fake_system_is_named() -> None:
         score(Mean(), "b", case, {"value": 0.0}, fake=True) for case in cases
     ]
     assert any(text.startswith("b: fake") for text in table(scores, cases).warnings)
+    fakes = [one.model_copy(update={"fake": True}) for one in scores]
+    assert sum("fake" in text for text in table(fakes, cases).warnings) == 1
 
 
 def test_the_seed_decides_and_the_result_survives_json() -> None:

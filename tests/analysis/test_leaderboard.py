@@ -346,3 +346,11 @@ def test_readings_undefined_in_many_resamples_are_named() -> None:
     assert precision is not None
     assert (precision.value, precision.low, precision.high) == (0.5, None, None)
     assert any(text.startswith("no interval for precision of a: undefined in up to") for text in found.warnings)
+
+
+def test_several_fakes_take_one_line() -> None:
+    cases = make_cases(2)
+    scores = [score(Mean(), name, case, {"value": 1.0}, fake=name != "c") for name in "abc" for case in cases]
+    assert [text for text in board(scores, cases).warnings if "fake" in text] == [
+        "a, b: fake, figures that came from a fake model"
+    ]

@@ -45,6 +45,24 @@ def test_systems_without_precision_are_left_out_and_said(small: ReportData) -> N
     )
 
 
+def test_no_two_ticks_of_an_axis_have_one_label(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    low = [
+        system.model_copy(
+            update={
+                "estimates": tuple(
+                    e.model_copy(update={"value": 0.12, "low": 0.06, "high": 0.23} if e.value is not None else {})
+                    for e in system.estimates
+                )
+            }
+        )
+        for system in board.systems
+    ]
+    drawn = plots.forest(board.model_copy(update={"systems": tuple(low)}), "f1", "p", 520)
+    labels = [label for label in re.findall(r">(0|1|\.\d+)</text>", drawn) if label != ".12"]
+    assert len(labels) > 2 and len(labels) == len(set(labels))
+
+
 def test_drawing_twice_gives_the_same(small: ReportData) -> None:
     board = small.leaderboards[0]
     assert plots.precision_recall(board, "p", 326, True) == plots.precision_recall(board, "p", 326, True)

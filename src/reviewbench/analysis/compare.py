@@ -24,7 +24,7 @@ from reviewbench.analysis.bootstrap import (
     sum_by_cluster,
 )
 from reviewbench.analysis.leaderboard import check_settings
-from reviewbench.analysis.panel import Panel, lay_out, merge_pins
+from reviewbench.analysis.panel import Panel, lay_out, merge_pins, warn_of_fakes
 from reviewbench.analysis.permutation import FlipTest, flip_test, holm
 from reviewbench.analysis.power import detectable_difference, standard_error
 from reviewbench.analysis.summary import number, order_ends, rank
@@ -76,6 +76,8 @@ def compare(
         found += made
         warnings += notes
     corrected = holm([comparison.p for comparison in found])
+    compared = dict.fromkeys(panel.row(system) for pair in chosen for system in pair)
+    warnings += [*panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, compared)]
     return ComparisonTable(
         metric=signature(metric),
         label=short_spec(metric),
@@ -87,7 +89,7 @@ def compare(
         comparisons=tuple(
             comparison.model_copy(update={"p_holm": p}) for comparison, p in zip(found, corrected, strict=True)
         ),
-        warnings=tuple(dict.fromkeys([*warnings, *panel.warnings, *merge_pins(panel)[1], *_fakes(panel, chosen)])),
+        warnings=tuple(dict.fromkeys(warnings)),
         estimate_note=metric.estimate_note,
     )
 
@@ -110,12 +112,6 @@ def _choose(panel: Panel, order: Sequence[str], pairs: Pairs) -> list[tuple[str,
     if len(order) < 2:
         raise UserError(f"only {order[0]} has scores, a comparison takes two", remedy="score another run or system")
     return list(combinations(order, 2)) if pairs == "all" else [(order[0], other) for other in order[1:]]
-
-
-def _fakes(panel: Panel, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Name the compared systems whose figures came from a fake model."""
-    rows = {system: panel.row(system) for pair in pairs for system in pair}
-    return [f"{s}: fake, a figure that came from a fake model" for s, row in rows.items() if panel.fake[row].any()]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from reviewbench.analysis.attempt_spread import attempt_spread
 from reviewbench.analysis.bootstrap import Resampler, cluster_cases
 from reviewbench.analysis.cuts import parse_cut, sides
-from reviewbench.analysis.panel import broken_identities, lay_out, merge_pins
+from reviewbench.analysis.panel import broken_identities, lay_out, merge_pins, warn_of_fakes
 from reviewbench.analysis.summary import Summariser, View, rank
 from reviewbench.core.base import Fact
 from reviewbench.core.errors import UserError
@@ -53,7 +53,8 @@ def leaderboard(
     if differs and common.any():
         on_common = work.rows(View(common, panel.parts))[0]
     pins, pin_notes = merge_pins(panel)
-    warnings = [*clusters.warnings(), *notes, *panel.warnings, *pin_notes, *_warn_of_rows([rows[at] for at in order])]
+    warnings = [*clusters.warnings(), *notes, *panel.warnings, *pin_notes]
+    warnings += [*warn_of_fakes(panel, order), *_warn_of_rows([rows[at] for at in order])]
     if not panel.scored.any():
         warnings.insert(0, "no case was scored: there is no figure to show")
     if differs:
@@ -143,11 +144,9 @@ def show_fact(value: Fact | None) -> str:
 
 
 def _warn_of_rows(rows: Sequence[SystemSummary]) -> list[str]:
-    """Fakes, failures and gaps, named in words."""
+    """Failures and gaps, named in words."""
     found: list[str] = []
     for row in rows:
-        if row.fake:
-            found.append(f"{row.system}: fake, a figure that came from a fake model")
         gaps = {"failed": row.failed, "not run or not scored": row.missing}
         said = ", ".join(f"{count} {what}" for what, count in gaps.items() if count)
         if said:

@@ -126,6 +126,13 @@ def merge_pins(panel: Panel) -> tuple[dict[str, str], list[str]]:
     return pins, [f"scores rest on different {name}: {pins[name]}" for name in pins if len(found[name]) > 1]
 
 
+def warn_of_fakes(panel: Panel, rows: Iterable[int]) -> list[str]:
+    """One line that names the systems, of those in `rows`, whose figures came from a fake model; none without one."""
+    names = [panel.systems[row] for row in rows if panel.fake[row].any()]
+    what = "a figure" if len(names) == 1 else "figures"
+    return [f"{', '.join(names)}: fake, {what} that came from a fake model"] if names else []
+
+
 def broken_identities(panel: Panel) -> dict[str, int]:
     """How many scored reviews break each accounting identity that a published variant breaks."""
     matchings = (score.matching for scores in panel.cells.values() for score in scores)

@@ -14,7 +14,7 @@ import numpy as np
 from reviewbench.analysis.bag import Flags
 from reviewbench.analysis.bootstrap import Clusters, Resampler, cluster_cases, point_readings
 from reviewbench.analysis.leaderboard import check_settings
-from reviewbench.analysis.panel import Panel, lay_out, merge_pins
+from reviewbench.analysis.panel import Panel, lay_out, merge_pins, warn_of_fakes
 from reviewbench.analysis.study import LIKE_IT, RANGE, Question, no_plan, pair_plan, twins
 from reviewbench.analysis.summary import number, rank
 from reviewbench.analysis.variance import Attempts, Spread, case_means, influences, split
@@ -61,9 +61,7 @@ def plan(
     unit = metric.units.get(wanted, "share")
     if unit == "share" and question.detect > 1:
         raise UserError(f"shares differ by 1 at most, not by {question.detect:g}", remedy="--detect .03 asks for .03")
-    fakes = [panel.systems[row] for row in known if panel.fake[row].any()]
-    warnings = [*scheme.warnings(), *panel.warnings, *merge_pins(panel)[1]]
-    warnings += [f"{name}: fake, a figure that came from a fake model" for name in fakes]
+    warnings = [*scheme.warnings(), *panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, known)]
     return ChangePlan(
         metric=signature(metric),
         label=short_spec(metric),

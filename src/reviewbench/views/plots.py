@@ -177,7 +177,7 @@ def _iso_lines(alt: Any, x_top: float, y_top: float) -> list[Any]:
 
 def ticks_axis(alt: Any, share: bool, ticks: int = 5, grid: bool = False) -> Any:
     """An axis of shares (`.5`) or of other numbers."""
-    words = {"format": ".1f", "labelExpr": _SHARE_LABEL} if share else {}  # the default format has no exponents
+    words = {"format": ".3~f", "labelExpr": _SHARE_LABEL} if share else {}  # the default format has no exponents
     return alt.Axis(tickCount=ticks, grid=grid, titleFontWeight="normal", labelFlush=False, **words)
 
 
