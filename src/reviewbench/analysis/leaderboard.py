@@ -34,10 +34,10 @@ def leaderboard(
 ) -> Leaderboard:
     """Summarise the scores of one metric on one benchmark, best system first.
 
-    `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, or facets of the scores. Each system is measured on its own scored
-    cases; where coverage differs, `on_common` repeats the rows on the cases that all were scored on. Intervals are
-    percentile bootstrap intervals at `level`, the same draws for all systems. Raises UserError for scores of
-    several metrics or benchmarks, and for an unknown slice.
+    `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, or facets of the scores. Each system is
+    measured on its own scored cases; where coverage differs, `on_common` repeats the rows on the cases that all were
+    scored on. Intervals are percentile bootstrap intervals at `level`, the same draws for all systems. Raises UserError
+    for scores of several metrics or benchmarks, and for an unknown slice.
     """
     check_settings(resamples, level)
     panel = lay_out(scores, cases, metric, benchmark)
@@ -121,7 +121,10 @@ def _slice(work: Summariser, name: str, value: str, view: View, order: Sequence[
 
 
 def fact_values(cases: Sequence[Case], name: str) -> list[Fact | None] | None:
-    """Each case's value of a fact (its repository, its side of a cut), None where a case does not state it; None if no case does."""
+    """Each case's value of a fact (its repository, its side of a cut), None where a case does not state it.
+
+    None if no case does.
+    """
     if name == "repo":
         return [case.change.repo for case in cases]
     if (cut := parse_cut(name)) is not None:
