@@ -42,6 +42,23 @@ def test_a_case_that_flips_between_attempts_is_picked_after_one_that_does_not() 
     assert (found.cases[1].noise or 0) > 0
 
 
+def test_of_two_systems_the_cases_that_set_them_apart_most_are_picked() -> None:
+    cases = make_cases(12)
+    gaps = np.linspace(0, 0.9, 12)
+    found = picked([*mean_scores("new", cases, gaps), *mean_scores("old", cases, np.zeros(12))], cases, 4)
+    assert [c.case for c in found.cases] == [case.id for case in cases[:-5:-1]]
+
+
+def test_of_two_systems_a_case_that_flips_is_worth_less_than_one_that_does_not() -> None:
+    cases = make_cases(4)
+    scores = []
+    for system, value in (("old", 0.2), ("new", 0.6)):
+        for attempt, wobble in ((1, -0.3), (2, 0.3)):
+            for case, own in zip(cases, [value, value + wobble, value, 0.5], strict=True):
+                scores.append(score(Mean(), system, case, {"value": own}, attempt=attempt))
+    assert [c.case for c in picked(scores, cases, 3).cases] == ["case-00000", "case-00002", "case-00001"]
+
+
 def test_clean_changes_keep_their_share() -> None:
     cases = [case.model_copy(update={"verdict": True}) if i % 4 == 0 else case for i, case in enumerate(make_cases(40))]
     scores = mean_scores("a", cases, np.linspace(0, 1, 40)) + mean_scores("b", cases, np.zeros(40))

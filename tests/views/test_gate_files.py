@@ -96,3 +96,5 @@ def test_markdown_of_hostile_names_holds_no_link_mention_or_tag() -> None:
     assert "@team" not in text
     assert "<script>" not in text
     assert "\\[x\\]\\(" in text
+    assert "http:" not in text, "GitHub makes a link of a bare address"
+    assert "#12" not in gate_files.plain_markdown("calcom#12"), "GitHub would refer to an issue, and tell its readers"

@@ -3,7 +3,8 @@
 Each case is judged by what it does to a middling system's reading when that system's parts on it are replaced by each
 system's in turn, and how far that goes with what the systems do on all other cases. Source: the corrected item-total
 covariance of test theory (Lord and Novick, Statistical Theories of Mental Test Scores, 1968, chapter 15), with the
-variance between attempts in the denominator, so that a case that flips from attempt to attempt is not picked.
+variance between attempts in the denominator, so that a case that flips from attempt to attempt is not picked. Of two
+systems every case goes with the rest one way or the other, so there the size of the difference counts.
 """
 
 from __future__ import annotations
@@ -105,8 +106,10 @@ def _choose(
     centred = effects - effects.mean(axis=0)
     rest = centred.sum(axis=1, keepdims=True) - centred
     separation = (centred * rest).mean(axis=0)
-    spread = np.sqrt(centred.var(axis=0) + np.nan_to_num(noise, nan=0.0))
-    worth = np.divide(separation, spread, out=np.zeros_like(separation), where=spread > 0)
+    between = centred.var(axis=0)
+    spread = between + np.nan_to_num(noise, nan=0.0)
+    scale = np.divide(1 if len(centred) > 2 else between, spread, out=np.zeros_like(spread), where=spread > 0)
+    worth = separation * np.sqrt(scale)
     clean = np.array([panel.cases[int(column)].clean for column in kept], dtype=np.bool_)
     quiet = round(count * clean.mean())
     picked: list[int] = []

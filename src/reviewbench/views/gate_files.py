@@ -10,13 +10,14 @@ from reviewbench.views import figures, gate_tables
 
 SHOWN = 15  # cases of one kind
 MARK = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
-_MARKDOWN = "\\`*_{}[]()#+-.!|<>~@"
+_MARKDOWN = "\\`*_{}[]()#+-.!|~:"
+# GitHub links @name and #12 in the finished page, whatever was escaped, and notifies whom that means.
+_APART = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b", "#": "\\#\u200b"}
 
 
 def plain_markdown(text: str) -> str:
-    """Text from data as Markdown shows it letter by letter: no links, no mentions, no HTML, no table cells."""
-    escaped = "".join(f"\\{c}" if c in _MARKDOWN and c not in "<>@" else c for c in one_line(text, 300))
-    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "@\u200b")
+    """Text from data as Markdown shows it: no links, mentions, references to issues, HTML or table cells."""
+    return "".join(_APART.get(c) or (f"\\{c}" if c in _MARKDOWN else c) for c in one_line(text, 300))
 
 
 def markdown(found: Gate) -> str:
