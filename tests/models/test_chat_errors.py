@@ -327,6 +327,22 @@ def test_a_schema_that_is_not_taken_is_left_out(protocol: Protocol, server: Scri
     assert [protocol.schema_in(body) is not None for body in server.bodies] == [True, False, False]
 
 
+def test_a_limit_by_another_name(protocol: Protocol, server: Scripted, door: Door) -> None:
+    if protocol.provider == "anthropic":
+        pytest.skip("its protocol has one name")
+
+    def picky(asked: Asked) -> Say:
+        words = (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        )
+        bad = Say(protocol.error(words, "unsupported_parameter", "max_tokens"), status=400)
+        return bad if "max_tokens" in asked.body else Say(protocol.good())
+
+    server.always = picky
+    assert [ask(door, protocol.spec(server, "?max_tokens=50"), text) for text in ("one", "two")] == ["yes", "yes"]
+    assert [body.get("max_completion_tokens") for body in server.bodies] == [None, 50, 50]
+
+
 def test_the_key_stands_in_nothing_that_is_kept_or_shown(
     protocol: Protocol, server: Scripted, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

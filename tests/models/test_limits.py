@@ -185,4 +185,5 @@ def test_waits_grow_to_a_limit_and_differ() -> None:
     waits = [[backoff(tries, 1.0) for _ in range(300)] for tries in (1, 4, 60)]
     assert [max(some) <= most for some, most in zip(waits, (1, 8, 60), strict=True)] == [True] * 3
     assert [max(some) > most for some, most in zip(waits, (0.9, 7, 50), strict=True)] == [True] * 3
+    assert max(backoff(60, 0.01) for _ in range(300)) <= 0.6
     assert len({round(wait, 6) for wait in waits[0]}) > 200

@@ -94,6 +94,9 @@ class AnthropicChat:
         named = {name: "reasoning" if name == "thinking" else name for name in self._sampling}
         return named | ({"output_config": "reasoning", "effort": "reasoning"} if self._effort else {})
 
+    def rename_limit(self) -> None:
+        """There is one name only."""
+
     def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
         """What is sent for a request. System messages stand apart in this protocol; `attempt` has no part in it."""
         said = "\n\n".join(m.text for m in request.messages if m.role is Role.SYSTEM and m.text)

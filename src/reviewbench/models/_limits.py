@@ -173,6 +173,6 @@ class Lane:
         raise Failed(FailureKind.NETWORK, f"{self.address} is down: {self._reason}", remedy=remedy, stops=True)
 
 
-def backoff(tries: int, patience: float, longest: float = 60.0) -> float:
-    """Seconds to wait after so many tries: anything up to a limit that doubles (full jitter)."""
-    return random.uniform(0, min(longest, patience * 2.0 ** (tries - 1)))
+def backoff(tries: int, patience: float) -> float:
+    """Seconds to wait after so many tries: anything up to a limit that doubles, to 60 first waits (full jitter)."""
+    return random.uniform(0, patience * min(60.0, 2.0 ** (tries - 1)))

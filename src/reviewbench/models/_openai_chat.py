@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from reviewbench.core.errors import MissingExtra, UserError
-from reviewbench.models._refusals import Broken
+from reviewbench.models._refusals import LIMIT, Broken
 from reviewbench.models._replies import Reply, count, is_fake, whole_seed, words
 from reviewbench.models.messages import Message, Request, Role, Tool, ToolCall
 from reviewbench.models.model_spec import ModelSpec
@@ -73,7 +73,7 @@ class OpenAIChat:
 
     def __init__(self, spec: ModelSpec, official: bool) -> None:
         self._spec = spec
-        self._longest = "max_completion_tokens" if official else "max_tokens"
+        self._longest = LIMIT if official else "max_tokens"
         sent = {
             "temperature": spec.temperature,
             "top_p": spec.top_p,
@@ -86,9 +86,15 @@ class OpenAIChat:
     @property
     def parameters(self) -> Mapping[str, str]:
         """The spec's name of each parameter that is sent, by its name in the protocol."""
-        names = {"reasoning_effort": "reasoning", self._longest: "max_tokens", "max_tokens": "max_tokens"}
+        names = {"reasoning_effort": "reasoning", LIMIT: "max_tokens"}
         sent = {**self._sampling, **({} if self._spec.seed is None else {"seed": 0})}
         return {name: names.get(name, name) for name in sent}
+
+    def rename_limit(self) -> None:
+        """Send max_completion_tokens from now on: a compatible endpoint with a reasoning model behind it."""
+        if self._longest != LIMIT:
+            self._sampling[LIMIT] = self._sampling.pop(self._longest)
+            self._longest = LIMIT
 
     def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
         """What is sent for a request."""

@@ -18,6 +18,8 @@ from reviewbench.core.errors import hide_secrets, one_line
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models._limits import LONGEST_PAUSE
 
+SCHEMA = "schema"
+LIMIT = "max_completion_tokens"
 _THROTTLED = (429, 529)
 _AGAIN = (408, 409, 425)
 _CREDIT = re.compile(r"insufficient[_ ](quota|balance|credits?|funds)|credit balance|out of credits", re.IGNORECASE)
@@ -53,8 +55,12 @@ class Broken(Exception):
         self.kind, self.wait, self.throttled, self.reached = kind, wait, throttled, reached
 
 
-class NoSchemas(Exception):
-    """The endpoint does not take an answer's schema."""
+class AskOtherwise(Exception):
+    """The endpoint takes the call in another form: without the SCHEMA of the answer, or with its LIMIT renamed."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
 
 
 class Asked(NamedTuple):
@@ -77,7 +83,7 @@ class _Said(NamedTuple):
 
 
 def raise_for(asked: Asked, status: int, headers: Mapping[str, str], body: bytes) -> NoReturn:
-    """Raise what an error status means: Broken, NoSchemas or Failed."""
+    """Raise what an error status means: Broken, AskOtherwise or Failed."""
     said = _read(body)
     shown = f"{asked.name}: {status}" + (f" {said.shown}" if said.shown else "")
     if status in (402, *_THROTTLED) or status < 500:
@@ -113,8 +119,10 @@ def _raise_for_money(shown: str, status: int, said: _Said) -> None:
 def _raise_for_request(asked: Asked, shown: str, status: int, said: _Said) -> NoReturn:
     """What a 400, 413 or 422 means."""
     named = _named(asked, said)
+    if "max_tokens" in asked.parameters and f"Use '{LIMIT}'" in said.words:
+        raise AskOtherwise(LIMIT)
     if asked.schema and not named and _SCHEMA.search(said.words):
-        raise NoSchemas
+        raise AskOtherwise(SCHEMA)
     if not named and (status == 413 or _TOO_LONG.search(said.words)):
         raise Failed(
             FailureKind.REQUEST,

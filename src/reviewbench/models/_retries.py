@@ -13,7 +13,7 @@ from reviewbench.core.records import Usage
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models._ledger import Ledger
 from reviewbench.models._limits import Lane, backoff
-from reviewbench.models._refusals import Asked, Broken, NoSchemas, raise_for
+from reviewbench.models._refusals import SCHEMA, Asked, AskOtherwise, Broken, raise_for
 from reviewbench.models._replies import Reply, read_json
 from reviewbench.models.messages import Answer, Request, Stop
 from reviewbench.models.model_spec import ModelSpec
@@ -46,6 +46,9 @@ class Dialect(Protocol):
 
     def read(self, payload: Mapping[str, Any]) -> Reply:
         """What an answer says. Raises Broken where it is not what the protocol says."""
+
+    def rename_limit(self) -> None:
+        """Send max_tokens under its other name from now on, where the protocol has one."""
 
 
 class Address(NamedTuple):
@@ -96,13 +99,20 @@ class Remote:
         while True:
             try:
                 answer = await self._turn(request, attempt, ledger, course)
-            except NoSchemas:
-                self._schemas = False
+            except AskOtherwise as otherwise:
+                self._ask_otherwise(otherwise)
             except Broken as broken:
                 await self._go_on(course, broken)
             else:
                 if answer is not None:
                     return answer
+
+    def _ask_otherwise(self, otherwise: AskOtherwise) -> None:
+        """Remember what this endpoint does not take, for this call and those to come."""
+        if otherwise.what == SCHEMA:
+            self._schemas = False
+        else:
+            self._dialect.rename_limit()
 
     async def _go_on(self, course: _Course, broken: Broken) -> None:
         """Wait for the next try. Raises Failed where there is none."""
@@ -184,7 +194,8 @@ class Remote:
             code = wrong.get("code") if isinstance(wrong, dict) else None
             if isinstance(code, int) and 400 <= code < 600:
                 self._refused(asked, code, got.headers, content)
-            raise Broken(f"{spec.model}: {one_line(hide_secrets(str(wrong)), 200)}")
+            said = str(wrong.get("message") or wrong) if isinstance(wrong, dict) else str(wrong)
+            raise Broken(f"an error in place of an answer: {one_line(hide_secrets(said), 200)}")
         return self._dialect.read(payload)
 
     def _refused(self, asked: Asked, status: int, headers: Mapping[str, str], content: bytes) -> NoReturn:
@@ -192,7 +203,7 @@ class Remote:
         self._lane.heard()
         try:
             raise_for(asked, status, headers, self._hidden(content))
-        except (Failed, NoSchemas):
+        except (Failed, AskOtherwise):
             self._lane.succeeded()
             raise
 
@@ -293,4 +304,4 @@ def _unreached(address: str, error: BaseException) -> Broken:
     shown = one_line(hide_secrets(next((str(one) for one in causes[1:] if str(one)), str(error))), 160)
     if names & {"ConnectError", "ConnectTimeout", "ProxyError", "UnsupportedProtocol", "ConnectionRefusedError"}:
         return Broken(f"{address} cannot be reached: {shown}", reached=False)
-    return Broken(f"{address}: the connection broke: {shown}", reached=False)
+    return Broken(f"{address}: the connection broke: {shown}")
