@@ -8,7 +8,7 @@ counted as an invalid anchor: nothing is dropped, and nothing here raises on an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -360,6 +360,15 @@ def _rank(spot: Spot, near: int | None) -> tuple[int, bool, bool, bool, int]:
     return gap, not spot.changed, not spot.hunk, spot.side is Side.OLD, spot.start
 
 
+@lru_cache(maxsize=64)  # many comments are placed in one patch
+def _shown(patch: str, side: Side) -> Sequence[tuple[Sequence[int], Sequence[str]]]:
+    """What each hunk shows of one version of its file: the lines' numbers, and their texts to compare."""
+    hunks = [
+        [(n, line) for line in hunk.lines if (n := _number(line, side)) is not None] for hunk in parse_patch(patch)
+    ]
+    return [([n for n, _ in lines], [plain(line.text) for _, line in lines]) for lines in hunks]
+
+
 def _side_spots(needle: tuple[str, ...], file: ChangedFile, side: Side, whole: bool, read: Reader | None) -> list[Spot]:
     """Where the quote stands in one version of the file: its text where at hand, else what the hunks show of it."""
     changed = changed_lines(file, side)
@@ -368,10 +377,8 @@ def _side_spots(needle: tuple[str, ...], file: ChangedFile, side: Side, whole: b
         ranges = [(a + 1, b + 1) for a, b in occurrences(needle, plain_lines(text), whole)]
     else:
         ranges = []
-        for hunk in parse_patch(file.patch or ""):
-            lines = [(n, line.text) for line in hunk.lines if (n := _number(line, side)) is not None]
-            found = occurrences(needle, [plain(text) for _, text in lines], whole)
-            ranges += [(lines[a][0], lines[b][0]) for a, b in found]
+        for numbers, texts in _shown(file.patch or "", side):
+            ranges += [(numbers[a], numbers[b]) for a, b in occurrences(needle, texts, whole)]
     return [Spot(a, b, side, _touches(file, side, a, b), any(n in changed for n in range(a, b + 1))) for a, b in ranges]
 
 

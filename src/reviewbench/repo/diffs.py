@@ -105,9 +105,12 @@ def hunk_count(change: Change) -> int | None:
 
 def changed_lines(file: ChangedFile, side: Side) -> frozenset[int]:
     """The numbers of the lines that were added (side new) or deleted (side old); empty without a patch."""
-    if file.patch is None:
-        return frozenset()
-    lines = (line for hunk in parse_patch(file.patch) for line in hunk.lines)
+    return _changed_lines(file.patch, side) if file.patch is not None else frozenset()
+
+
+@lru_cache(maxsize=256)
+def _changed_lines(patch: str, side: Side) -> frozenset[int]:
+    lines = (line for hunk in parse_patch(patch) for line in hunk.lines)
     if side is Side.NEW:
         return frozenset(line.new for line in lines if line.kind == "+" and line.new is not None)
     return frozenset(line.old for line in lines if line.kind == "-" and line.old is not None)
