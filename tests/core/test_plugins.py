@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import build, catalogue, load, names, parse_spec, short_spec, signature
-from reviewbench.core.protocols import Measured, Metric
+from reviewbench.core.protocols import Measured, Metric, Reviewer
 from reviewbench.core.records import Case, Review
 
 
@@ -86,6 +86,11 @@ def test_any_text_is_a_spec_or_a_user_error(text: str) -> None:
 def test_a_wrong_spec_says_what_is_wrong(text: str, words: str) -> None:
     with pytest.raises(UserError, match=re.escape(words)):
         load(Metric, text)
+
+
+def test_a_parameter_that_is_missing_is_named() -> None:
+    with pytest.raises(UserError, match=r"^prompt needs model \(write prompt\(model=\.\.\.\)\)$"):
+        load(Reviewer, "prompt")
 
 
 def test_listing_the_catalogue_imports_no_plugin() -> None:

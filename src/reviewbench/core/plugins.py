@@ -155,6 +155,8 @@ def build(cls: type[P], spec: Spec) -> P:
     if unknown:
         known = ", ".join(sorted(fields)) or "none"
         raise UserError(f"{spec.name} has no parameter {unknown[0]!r}", remedy=f"it has: {known}")
+    if missing := [name for name in _required(cls) if name not in spec.parameters]:
+        raise UserError(f"{spec.name} needs {missing[0]}", remedy=f"write {spec.name}({missing[0]}=...)")
     for key, value in spec.parameters.items():
         if isinstance(value, str) and value and _SECRET.search(key):
             raise UserError(
@@ -169,6 +171,13 @@ def build(cls: type[P], spec: Spec) -> P:
         return cls(**spec.parameters)
     except (ValueError, TypeError) as error:
         raise UserError(f"{spec.name}: {error}") from error
+
+
+def _required(cls: type[Plugin]) -> list[str]:
+    """The fields that have no default."""
+    none = dataclasses.MISSING
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # a dataclass, as was asked before
+    return [field.name for field in fields if field.init and field.default is none and field.default_factory is none]
 
 
 def _misfit(hint: object) -> str:

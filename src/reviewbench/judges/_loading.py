@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Judge
 from reviewbench.models.model_spec import is_model
 
+_PROVIDER = re.compile(r"\s*\w*:")  # no plug-in's name holds a colon: an unknown provider is named as one
+
 
 @lru_cache(maxsize=64)
 def judge_of(spec: str) -> Judge:
     """The judge that `spec` names; `openai:gpt-5` is `same_concern(model="openai:gpt-5")`."""
-    if is_model(spec.strip()):
+    if is_model(spec.strip()) or _PROVIDER.match(spec):
         from reviewbench.judges.same_concern import SameConcern
 
         return SameConcern(model=spec.strip())

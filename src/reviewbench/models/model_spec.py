@@ -79,6 +79,9 @@ def parse_model(text: str) -> ModelSpec:
         raise UserError(f"{text!r} names no model", remedy=REMEDY)
     if at:
         address = _checked(text, address)
+    elif (host := name[1:].partition("@")[2]) and (host == "localhost" or re.search(r"[.:/]", host)):
+        # Taken for a part of the model's name, it would send the code under review to the provider.
+        raise UserError(f"{text!r}: {host} is no http or https address", remedy=REMEDY)
     return ModelSpec(provider, name, address, **_parameters(text, query))  # type: ignore[arg-type]
 
 
