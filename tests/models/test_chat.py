@@ -17,9 +17,10 @@ import pytest
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models._background import background, run_in_background
-from reviewbench.models.chat import Door, Repeat, Settings, call_key, chat_model, counted, current_door, together
-from reviewbench.models.messages import Answer, Call, Request, user
+from reviewbench.models.chat import Door, Settings, call_key, chat_model, counted, current_door, together
+from reviewbench.models.messages import Answer, Call, Repeat, Request, user
 from reviewbench.models.model_spec import parse_model
+from reviewbench.models.prompts import load_prompt
 from scripted_endpoint import OpenAI, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -315,3 +316,25 @@ with Door(Settings(cache=False)):
 def test_a_spec_that_names_no_model_is_refused(door: Door) -> None:
     with pytest.raises(UserError, match="names no model"):
         door.model("gpt-5")
+
+
+def test_the_manner_of_the_fake_model_holds_in_this_process_too() -> None:
+    """Repeats of a noisy one differ, of the default one they do not; standing in for another it keeps to its rules."""
+    question = Request(messages=load_prompt("reviewbench.judges", "same_concern").messages(QUESTION))
+    noisy = {ask_anew("fake:noisy-50", question, attempt) for attempt in range(1, 21)}
+    steady = {ask_anew("fake:rules", question, attempt) for attempt in range(1, 21)}
+    assert (noisy, steady) == ({"yes", "no"}, {"yes"})
+    with Door(Settings(rehearsal=True)):
+        assert chat_model("openai:noisy-50").ask(question).text == "yes"
+
+
+QUESTION = {
+    "diff_hunk": "",
+    "comment1": "the total is computed before the discount is applied",
+    "comment2": "the total is computed before the discount is applied",
+}
+
+
+def ask_anew(model: str, question: Request, attempt: int) -> str:
+    with counted(attempt):
+        return chat_model(model).ask(question).text

@@ -12,8 +12,8 @@ from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Reviewer
 from reviewbench.core.records import Anchoring, Change, ChangedFile, FileStatus, Side, Span
 from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.chat import Door, Repeat, Settings, call_key, counted
-from reviewbench.models.messages import Answer, Call, Request, assistant, user
+from reviewbench.models.chat import Door, Settings, call_key, counted
+from reviewbench.models.messages import Answer, Call, Repeat, Request, assistant, user
 from reviewbench.models.model_spec import parse_model
 from reviewbench.models.prompts import FENCE_NOTE, load_prompt
 from reviewbench.reviewers._prompt_pieces import pieces_of

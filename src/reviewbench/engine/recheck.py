@@ -29,8 +29,8 @@ from reviewbench.engine.bundle import BUNDLE, OUTLINE, README, BundleManifest, R
 from reviewbench.engine.score import score as score_run
 from reviewbench.engine.store import CASES, LABELS, MANIFEST, REVIEWS, SCORES, Manifest, RunFolder
 from reviewbench.models._recorded_calls import CALLS
-from reviewbench.models.chat import Door, Repeat, Settings, call_key
-from reviewbench.models.messages import Call
+from reviewbench.models.chat import Door, Settings, call_key
+from reviewbench.models.messages import Call, Repeat
 from reviewbench.models.model_spec import parse_model
 
 R = TypeVar("R", bound=Record)

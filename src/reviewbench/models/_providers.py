@@ -15,20 +15,21 @@ from reviewbench.models import _anthropic_chat, _openai_chat
 from reviewbench.models._ledger import Ledger
 from reviewbench.models._limits import Lane
 from reviewbench.models._retries import Address, Remote
-from reviewbench.models.messages import Answer, Request
+from reviewbench.models.messages import Answer, Repeat, Request
 from reviewbench.models.model_spec import ModelSpec
 
 if TYPE_CHECKING:
     from reviewbench.models.chat import Settings
 
+RULES = "rules"  # the fake model in its default manner
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class Endpoint(Protocol):
     """Answers requests of one model. Used on the background loop only."""
 
-    async def answer(self, request: Request, *, attempt: int, ledger: Ledger) -> Answer:
-        """The answer, after as many tries as it takes. `attempt` shifts a seed: repeats differ. Raises Failed."""
+    async def answer(self, request: Request, *, repeat: Repeat, ledger: Ledger) -> Answer:
+        """The answer, after as many tries as it takes. The repeat's attempt shifts a seed. Raises Failed."""
 
 
 class InProcess:
@@ -37,12 +38,13 @@ class InProcess:
     def __init__(self, spec: ModelSpec) -> None:
         self._spec = spec
 
-    async def answer(self, request: Request, *, attempt: int, ledger: Ledger) -> Answer:
-        """See `Endpoint.answer`."""
+    async def answer(self, request: Request, *, repeat: Repeat, ledger: Ledger) -> Answer:
+        """See `Endpoint.answer`. In place of another model, as in a rehearsal, the fake one keeps to its rules."""
         from reviewbench.models.fake import answer
 
         began = time.perf_counter()
-        made = answer(request)
+        manner = self._spec.model if self._spec.provider == "fake" else RULES
+        made = answer(request, manner, repeat, self._spec.seed)
         reserved = await ledger.reserve(self._spec, request)
         dollars = ledger.settle(self._spec, reserved, made)
         usage = Usage(

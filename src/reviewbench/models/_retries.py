@@ -15,7 +15,7 @@ from reviewbench.models._ledger import Ledger
 from reviewbench.models._limits import Lane, backoff
 from reviewbench.models._refusals import SCHEMA, Asked, AskOtherwise, Broken, raise_for
 from reviewbench.models._replies import Reply, read_json
-from reviewbench.models.messages import Answer, Request, Stop
+from reviewbench.models.messages import Answer, Repeat, Request, Stop
 from reviewbench.models.model_spec import ModelSpec
 
 TRIES = 6
@@ -93,12 +93,12 @@ class Remote:
         self._typical = min(_TYPICAL, spec.max_tokens)
         self._secret = address.key.encode() if address.key else b""
 
-    async def answer(self, request: Request, *, attempt: int, ledger: Ledger) -> Answer:
+    async def answer(self, request: Request, *, repeat: Repeat, ledger: Ledger) -> Answer:
         """The answer, after as many tries as it takes. Raises Failed."""
         course = _Course()
         while True:
             try:
-                answer = await self._turn(request, attempt, ledger, course)
+                answer = await self._turn(request, repeat.attempt, ledger, course)
             except AskOtherwise as otherwise:
                 self._ask_otherwise(otherwise)
             except Broken as broken:

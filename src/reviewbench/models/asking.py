@@ -11,8 +11,8 @@ from pydantic import JsonValue
 
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models.answers import Unreadable
-from reviewbench.models.chat import ChatModel, Repeat, Tally, call_key, together
-from reviewbench.models.messages import Answer, Message, Request, assistant, user
+from reviewbench.models.chat import ChatModel, Tally, call_key, together
+from reviewbench.models.messages import Answer, Message, Repeat, Request, assistant, user
 
 T = TypeVar("T")
 ASKS = 3

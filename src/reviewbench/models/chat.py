@@ -25,7 +25,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from reviewbench.core.records import Usage
 from reviewbench.core.results import Failed, FailureKind
@@ -34,7 +34,7 @@ from reviewbench.models._call_cache import CallStore, open_call_cache
 from reviewbench.models._ledger import Ledger
 from reviewbench.models._providers import Endpoints, address_of, check_parameters
 from reviewbench.models._retries import Unusable
-from reviewbench.models.messages import Answer, Call, Request
+from reviewbench.models.messages import Answer, Call, Repeat, Request
 from reviewbench.models.model_spec import ModelSpec, family, parse_model
 
 T = TypeVar("T")
@@ -62,14 +62,6 @@ class Settings:
     replay: Path | None = None
     rehearsal: bool = False
     patience: float = 1.0
-
-
-class Repeat(NamedTuple):
-    """Which repeat of a request a call is: the attempt of the review, the trial of a vote, the ask of one answer."""
-
-    attempt: int = 1
-    trial: int = 1
-    ask: int = 1
 
 
 class Tally:
@@ -246,7 +238,7 @@ class Door:
         """Ask the endpoint, and commit the answer before anybody sees it."""
         named: dict[str, Any] = {"key": key, "model": str(spec), "request": request, **repeat._asdict()}
         try:
-            answer = await self._endpoints.of(spec).answer(request, attempt=repeat.attempt, ledger=self.ledger)
+            answer = await self._endpoints.of(spec).answer(request, repeat=repeat, ledger=self.ledger)
         except Unusable as unusable:
             self._note(Call(**named, answer=unusable.paid, failure=unusable.failure))
             raise

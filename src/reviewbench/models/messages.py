@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, JsonValue
 
@@ -76,6 +76,14 @@ class Answer(Record):
     usage: Usage = Usage()
     counted: bool = True
     fake: bool = False
+
+
+class Repeat(NamedTuple):
+    """Which repeat of a request a call is: the attempt of the review, the trial of a vote, the ask of one answer."""
+
+    attempt: int = 1
+    trial: int = 1
+    ask: int = 1
 
 
 class Call(Record):
