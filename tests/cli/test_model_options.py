@@ -75,6 +75,20 @@ def test_what_contradicts_itself_or_cannot_be_read_is_said_before_anything_is_do
             pytest.fail("no door must open")
 
 
+def test_bad_prices_of_the_environment_are_said_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWBENCH_PRICES", str(tmp_path / "nowhere.json"))
+    with pytest.raises(UserError, match=r"nowhere\.json cannot be read"), ModelOptions().door():
+        pytest.fail("no door must open")
+
+
+def test_a_call_that_cannot_be_recorded_stops_the_run(tmp_path: Path) -> None:
+    open_run(tmp_path / "run").close()
+    run = RunFolder.open(tmp_path / "run")
+    with ModelOptions().door(run), pytest.raises(Failed, match="open for reading only") as caught:
+        ask(1)
+    assert caught.value.stops
+
+
 def test_calls_are_recorded_in_the_run_and_the_bill_adds_up(tmp_path: Path) -> None:
     with open_run(tmp_path / "run") as run, ModelOptions().door(run) as door:
         ask(3)

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
 from reviewbench.core.records import Usage
 from reviewbench.core.results import Failed
 from reviewbench.models._call_cache import CallCache, Memory, Rehearsed, cache_file, open_call_cache
@@ -207,10 +206,12 @@ def test_a_file_of_schema_1_goes_on_to_be_used(tmp_path: Path) -> None:
 
 
 def refused(cache: CallCache) -> str:
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(Failed) as caught:
         cache.get(key_of("a"))
-    with pytest.raises(UserError):
+    assert caught.value.stops
+    with pytest.raises(Failed) as caught:
         put(cache, made("a"))
+    assert caught.value.stops  # or each further answer would be paid for and lost
     return str(caught.value)
 
 
@@ -230,7 +231,7 @@ def test_a_broken_row_is_named(tmp_path: Path) -> None:
     cache.close()
     with sqlite3.connect(cache.file) as other:
         other.execute("UPDATE calls SET call = x'00'")
-    with pytest.raises(UserError, match=r"holds a call that cannot be read.*cache clear"):
+    with pytest.raises(Failed, match=r"holds a call that cannot be read.*cache clear"):
         cache.get(key_of("a"))
     cache.close()
 
@@ -250,8 +251,9 @@ def test_a_lock_that_stays_is_said_and_no_answer_is_lost_in_silence(tmp_path: Pa
     put(cache, made("a"))
     other = sqlite3.connect(cache.file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(UserError, match="is locked by another process"):
+    with pytest.raises(Failed, match="is locked by another process") as caught:
         put(cache, made("b"))
+    assert caught.value.stops
     other.execute("ROLLBACK")
     put(cache, made("c"))  # the writer lives on
     assert cache.get(key_of("c"))

@@ -16,13 +16,15 @@ import click
 
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.engine.journal import Unstorable
 from reviewbench.engine.store import RunFolder
 from reviewbench.models._cache_contents import usual_answer
 from reviewbench.models._call_cache import cache_file
 from reviewbench.models._ledger import money
 from reviewbench.models.chat import Door, Settings
 from reviewbench.models.messages import Call
-from reviewbench.models.prices import dollars, read_prices
+from reviewbench.models.prices import dollars, open_prices
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ENOUGH = 5  # answers of a model in the cache that say how long its answers are
@@ -60,8 +62,7 @@ class ModelOptions:
         """
         if self.dry_run and self.replay is not None:
             raise UserError("--dry-run and --replay both ask no model", remedy="choose one")
-        if self.prices is not None:
-            read_prices(Path(self.prices))  # a bad one is said before anything is done
+        open_prices(None if self.prices is None else Path(self.prices))  # a bad one is said before anything is done
         counts = self.budget is not None and run is not None and not self.dry_run
         settings = Settings(
             cache=self.cache,
@@ -82,8 +83,16 @@ class ModelOptions:
 
 
 def _record(run: RunFolder, door: Door, call: Call) -> None:
-    """Record a call. What this run paid for before it was killed is its payment, though the cache answers now."""
-    run.append_call(call, ours=door.calls.ours(call.key))
+    """Record a call. What this run paid for before it was killed is its payment, though the cache answers now.
+
+    Raises Failed: where there is no room for a call the next one has none either, and the run stops.
+    """
+    try:
+        run.append_call(call, ours=door.calls.ours(call.key))
+    except Unstorable:
+        raise
+    except UserError as error:
+        raise Failed(FailureKind.CRASH, error.problem, remedy=error.remedy, stops=True) from None
 
 
 def model_options(command: F) -> F:

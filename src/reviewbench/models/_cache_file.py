@@ -1,4 +1,7 @@
-"""The file that answers are kept in: opening it, its table, and what a user is told when it cannot be used."""
+"""The file that answers are kept in: opening it, its table, and what a user is told when it cannot be used.
+
+All trouble with it is a Failed that stops the run: the next answer would be paid for and not be kept either.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ import time
 import zlib
 from pathlib import Path
 
-from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.errors import BadInput
 from reviewbench.core.parsing import parse_record
+from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models.messages import Call
 
 SCHEMA = 2
@@ -23,14 +27,16 @@ CREATE TABLE IF NOT EXISTS calls (
 _WITH_PAYER = "ALTER TABLE calls ADD COLUMN payer TEXT NOT NULL DEFAULT ''"  # what schema 1 lacks
 
 
+def _stop(problem: str, remedy: str) -> Failed:
+    return Failed(FailureKind.CRASH, problem, remedy=remedy, stops=True)
+
+
 def open_file(file: Path, wait: float = WAIT) -> sqlite3.Connection:
-    """A connection to the cache, made where it is not there. Raises UserError that says what to do."""
+    """A connection to the cache, made where it is not there. Raises Failed that says what to do."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(
-            f"no cache of answers can be kept in {file.parent}: {error.strerror or error}", remedy=ELSEWHERE
-        ) from None
+        raise _stop(f"no cache of answers can be kept in {file.parent}: {error.strerror or error}", ELSEWHERE) from None
     connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(file, timeout=wait, isolation_level=None, check_same_thread=False)
@@ -62,14 +68,14 @@ def _write_ahead(connection: sqlite3.Connection, wait: float) -> None:
 
 
 def _make(connection: sqlite3.Connection, file: Path, found: int) -> None:
-    """The table of an empty or an older file. Raises UserError for a file of a newer version, or of something else."""
+    """The table of an empty or an older file. Raises Failed for a file of a newer version, or of something else."""
     if found > SCHEMA:
-        raise UserError(
+        raise _stop(
             f"the cache {file} is of a newer ReviewBench (schema {found}; this one reads {SCHEMA})",
-            remedy="pip install --upgrade reviewbench, or " + ELSEWHERE,
+            "pip install --upgrade reviewbench, or " + ELSEWHERE,
         )
     if connection.execute("SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'calls'").fetchone()[0]:
-        raise UserError(f"{file} is a database of something else", remedy=ELSEWHERE)
+        raise _stop(f"{file} is a database of something else", ELSEWHERE)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(_TABLE)
     if connection.execute("SELECT count(*) FROM pragma_table_info('calls') WHERE name = 'payer'").fetchone()[0] == 0:
@@ -78,32 +84,30 @@ def _make(connection: sqlite3.Connection, file: Path, found: int) -> None:
     connection.execute("COMMIT")
 
 
-def trouble(file: Path, error: sqlite3.Error) -> UserError:
+def trouble(file: Path, error: sqlite3.Error) -> Failed:
     """What a user is told when the cache cannot be used."""
     said = str(error)
     if "locked" in said or "busy" in said:
-        return UserError(
+        return _stop(
             f"the cache of answers {file} is locked by another process, and stays so",
-            remedy="end that process and run the same command again, or ask without a cache (--no-cache)",
+            "end that process and run the same command again, or ask without a cache (--no-cache)",
         )
     if "full" in said:
-        return UserError(
-            f"{file}: no room left to keep an answer", remedy="free some space and run the same command again"
-        )
+        return _stop(f"{file}: no room left to keep an answer", "free some space and run the same command again")
     if isinstance(error, sqlite3.OperationalError):  # read-only, no permission, an input/output error
-        return UserError(f"the cache of answers {file} cannot be used: {said}", remedy=ELSEWHERE)
-    return UserError(
+        return _stop(f"the cache of answers {file} cannot be used: {said}", ELSEWHERE)
+    return _stop(
         f"the cache of answers {file} is broken: {said}",
-        remedy=f"what it holds would be paid for again: restore it, or move it away, or {ELSEWHERE}",
+        f"what it holds would be paid for again: restore it, or move it away, or {ELSEWHERE}",
     )
 
 
 def unpack(packed: bytes, file: Path) -> Call:
-    """A call as the cache keeps it. Raises UserError for one that is broken."""
+    """A call as the cache keeps it. Raises Failed for one that is broken."""
     try:
         return parse_record(Call, zlib.decompress(packed), str(file))
     except (zlib.error, BadInput) as error:
-        raise UserError(
+        raise _stop(
             f"the cache of answers {file} holds a call that cannot be read: {error}",
-            remedy=f"reviewbench cache clear, or {ELSEWHERE}",
+            f"reviewbench cache clear, or {ELSEWHERE}",
         ) from None

@@ -136,7 +136,7 @@ class _Forget(NamedTuple):
 class CallCache:
     """The calls in one file. Reading never waits for writers; one thread writes, many answers in one transaction.
 
-    Nothing is opened before the first use. Raises UserError for a file that is broken, locked or not to be written.
+    Nothing is opened before the first use. Raises Failed for a file that is broken, locked, full or not to be written.
     """
 
     def __init__(self, file: Path, wait: float = WAIT) -> None:

@@ -19,7 +19,6 @@ from reviewbench.core.results import Drop, Failed, FailureKind
 from reviewbench.models.asking import Reading, ask_for_each
 from reviewbench.models.chat import chat_model
 from reviewbench.models.messages import Message
-from reviewbench.models.model_spec import parse_model
 from reviewbench.models.prompts import Prompt as Template
 from reviewbench.models.prompts import fence, load_prompt
 from reviewbench.repo.anchors import anchor
@@ -58,7 +57,7 @@ class Prompt(Reviewer):
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Name the changes that it cannot read, which will be failures, and count the files. Raises UserError."""
-        parse_model(self.model)
+        chat_model(self.model)  # refuses a parameter that the model does not take, before a case fails of it
         if self.truncate < 0:
             raise UserError(f"prompt: truncate={self.truncate} is below 0", remedy="0 cuts nothing")
         return tuple(self._unreadable(changes))
