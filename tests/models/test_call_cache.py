@@ -254,6 +254,8 @@ def test_a_lock_that_stays_is_said_and_no_answer_is_lost_in_silence(tmp_path: Pa
     with pytest.raises(Failed, match="is locked by another process") as caught:
         put(cache, made("b"))
     assert caught.value.stops
+    with pytest.raises(Failed, match="is locked by another process"):  # so no call is made whose answer would be lost
+        cache.get(key_of("b"))
     other.execute("ROLLBACK")
     put(cache, made("c"))  # the writer lives on
     assert cache.get(key_of("c"))

@@ -144,6 +144,7 @@ class CallCache:
         self.payer = ""
         self.reused = Reused()
         self._ours: set[str] = set()
+        self._trouble: Failed | None = None  # why the last answer could not be kept
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._begin()
@@ -155,7 +156,9 @@ class CallCache:
         self._gone: set[str] = set()  # forgotten, and perhaps not yet deleted
 
     def get(self, key: str) -> Call | None:
-        """See `CallStore.get`."""
+        """See `CallStore.get`. While answers cannot be kept it raises, so that no more of them are paid for."""
+        if self._trouble is not None:
+            raise self._trouble
         with self._lock:
             if os.getpid() != self._process:  # a fork must not use its parent's connections
                 self._process = os.getpid()
@@ -185,7 +188,12 @@ class CallCache:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
         self._hand_over(_Put(call, self.payer, loop, done))
-        await done
+        try:
+            await done
+        except Failed as error:
+            self._trouble = error if error.stops else self._trouble
+            raise
+        self._trouble = None
         self._gone.discard(call.key)
 
     def forget(self, keys: Sequence[str]) -> None:
