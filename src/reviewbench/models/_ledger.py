@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import NamedTuple
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models.messages import Answer, Request
 from reviewbench.models.model_spec import ModelSpec
-from reviewbench.models.prices import VARIABLE, Prices, dollars, open_prices, trillionths
+from reviewbench.models.prices import VARIABLE, Facts, Prices, dollars, open_prices, trillionths
 
 _OF_A_MESSAGE = 16  # tokens that a protocol puts around a message, at most
+_OPENING = 60  # characters that tell the prompts apart
 _OF_TOOLS = 1024  # tokens that a protocol puts around tools and schemas, at most
 
 
@@ -66,13 +68,22 @@ class Ledger:
         self._gave_back = 0
         self._unpriced: dict[str, None] = {}
         self.by_model: dict[ModelSpec, Flow] = {}
+        self.asked: Counter[tuple[ModelSpec, str]] = Counter()  # tries by model and kind of question
         self._days: set[date] = set()
+        self._facts: dict[ModelSpec, Facts] = {}
         self._waiting: deque[_Waiting] = deque()
 
     @cached_property
     def prices(self) -> Prices:
         """The prices that it counts with, read when first needed."""
         return open_prices(self._prices_in)
+
+    def _facts_of(self, spec: ModelSpec) -> Facts:
+        """What is known of a model's price, looked up once a model."""
+        found = self._facts.get(spec)
+        if found is None:
+            found = self._facts[spec] = self.prices.facts(spec)
+        return found
 
     @property
     def spent(self) -> float:
@@ -100,7 +111,7 @@ class Ledger:
         Raises Failed (it stops the run) where it would break it with nothing in flight, or where a budget was given
         and the model's price is not known. What is returned goes to `settle`, once, whatever comes of the call.
         """
-        entry = self.prices.facts(spec).price
+        entry = self._facts_of(spec).price
         if entry is None:
             if self._limit is not None:
                 raise Failed(
@@ -133,7 +144,7 @@ class Ledger:
         calls, tokens_in, tokens_out = self.by_model.get(spec, Flow())
         usage = answer.usage
         self.by_model[spec] = Flow(calls + 1, tokens_in + usage.tokens_in, tokens_out + usage.tokens_out)
-        entry, day, *_ = self.prices.facts(spec)
+        entry, day, *_ = self._facts_of(spec)
         if day is not None:
             self._days.add(day)
         if entry is None:
@@ -202,6 +213,11 @@ def most_tokens(request: Request) -> int:
     if extra:
         found += _OF_TOOLS + len(json.dumps(extra, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return found
+
+
+def kind_of(texts: Iterable[str]) -> str:
+    """How a prompt begins: questions that begin alike have answers of like length."""
+    return next((text[:_OPENING] for text in texts if text != FENCE_NOTE), "")
 
 
 def money(amount: float) -> str:
