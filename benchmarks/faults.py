@@ -12,7 +12,10 @@ held against what the server counted. The exit code is 1 where one of these does
 - no call whose answer was committed is ever made again;
 - right answers that were given more than once are at most kills times calls in flight;
 - nothing that was on the disk at a kill is lost later;
-- the calls and tokens of each result are those of its recorded calls.
+- the calls and tokens of each result are those of its recorded calls, and no call is recorded as paid twice.
+
+An answer that is none (a refusal, one cut off) is paid for and recorded, and not kept for later: where a kill comes
+before its case is stored, the call is made again. Such calls count in the totals of failures alone.
 """
 
 from __future__ import annotations
@@ -31,13 +34,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reviewbench.core.records import Case, Change, ChangedFile, Comment, Span, Usage
-from reviewbench.core.results import Failure, Outcome, Score
+from reviewbench.core.results import Failure, FailureKind, Outcome, Score
 from reviewbench.engine.store import RunFolder
 from reviewbench.models._call_cache import unpack
 from reviewbench.models.fake_server import FakeServer, digest_of
@@ -65,7 +69,7 @@ class Found:
     committed: int = 0
     repeated: int = 0
     allowed: int = 0
-    unrecorded: int = 0  # answers that are none, which failures paid for
+    useless: int = 0  # recorded calls whose answers are none
     broken: list[str] = field(default_factory=list)
 
 
@@ -289,26 +293,38 @@ def _judge(found: Found, disk: Disk, snapshots: list[Snapshot], stats: dict[str,
 
 
 def _judge_totals(found: Found, items: list[Item], calls: list[Call]) -> None:
-    """The calls and tokens of each result are those of its recorded calls.
+    """The calls and tokens of each result are those of its recorded calls, each of which was paid for once.
 
-    A failure's may be more: an answer that is none (a refusal, one cut off) was paid for, and is not recorded.
+    Calls that came to nothing are repeated when a kill comes before their case is stored. A success has none of them,
+    a failure those that were recorded last: the process that stored it made them.
     """
-    twice = [key for key, count in Counter(call.key for call in calls if call.paid).items() if count > 1]
+    twice = [key for key, count in Counter(c.key for c in calls if c.paid and not c.failure).items() if count > 1]
     if twice:
         found.broken.append(f"{len(twice)} calls are recorded as paid more than once")
-    recorded: dict[str, list[Usage]] = {}
+    useful: dict[str, list[Usage]] = {}
+    useless: dict[str, list[Usage]] = {}
     for call in calls:
         said = "".join(message.text for message in call.request.messages)
         number = re.search(r"step_(\d+)_", said)
         assert number is not None
-        recorded.setdefault(f"case-{int(number[1]):04d}", []).append(call.answer.usage)
+        where = useless if call.failure else useful
+        where.setdefault(f"case-{int(number[1]):04d}", []).append(call.answer.usage)
+    found.useless = sum(map(len, useless.values()))
     for item in items:
-        mine = recorded.get(item.case, [])
-        calls_more = item.usage.calls - sum(one.calls for one in mine)
-        tokens_more = item.usage.tokens_in + item.usage.tokens_out - sum(one.tokens_in + one.tokens_out for one in mine)
-        found.unrecorded += calls_more
-        if min(calls_more, tokens_more) < 0 or (item.failure is None and (calls_more or tokens_more)):
+        calls_recorded, tokens_recorded = _sums(useful.get(item.case, []))
+        calls_more = item.usage.calls - calls_recorded
+        tokens_more = item.usage.tokens_in + item.usage.tokens_out - tokens_recorded
+        last = useless.get(item.case, []) if item.failure else []
+        ends = (_sums(last[at:]) for at in range(len(last) + 1))
+        if (calls_more, tokens_more) not in ends:
             found.broken.append(f"{item.case}: {calls_more} calls and {tokens_more} tokens more than were recorded")
+        if item.failure and item.failure.kind is FailureKind.REFUSAL and not last:
+            found.broken.append(f"{item.case}: refused, and no such call is recorded")
+
+
+def _sums(usages: Sequence[Usage]) -> tuple[int, int]:
+    """(calls, tokens)."""
+    return sum(one.calls for one in usages), sum(one.tokens_in + one.tokens_out for one in usages)
 
 
 def _tail(log: Path) -> str:
