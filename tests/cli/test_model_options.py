@@ -167,7 +167,17 @@ def test_a_dry_run_goes_by_the_answers_of_the_same_model_where_there_are_some(ho
         found = bill(door)
     assert (found.calls, found.reused, found.seen, found.tokens_out) == (4, 6, 6, 8000)
     assert found.dollars == pytest.approx(found.tokens_in * 1e-6 + 8000 * 4e-6)
-    assert "8,000 out, going by 6 answers in the cache: $0.03" in found.sentence
+    assert "8,000 out, going by 6 such answers in the cache: $0.03" in found.sentence
+
+
+def test_answers_to_another_question_say_nothing_about_the_length_of_these() -> None:
+    with ModelOptions().door():
+        ask(6)
+    with ModelOptions(dry_run=True).door() as door:
+        chat_model(PRICED).ask(Request(messages=(user("Another question altogether."),)))
+        found = bill(door)
+    assert (found.calls, found.seen) == (1, 0)
+    assert "as short as the fake model's answers are" in found.sentence
 
 
 def test_a_model_without_a_price_is_named_and_never_free(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,15 +20,16 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.engine.journal import Unstorable
 from reviewbench.engine.store import RunFolder
-from reviewbench.models._cache_contents import usual_answer
+from reviewbench.models._cache_contents import usual_answers
 from reviewbench.models._call_cache import cache_file
 from reviewbench.models._ledger import money
 from reviewbench.models.chat import Door, Settings
 from reviewbench.models.messages import Call
+from reviewbench.models.model_spec import ModelSpec
 from reviewbench.models.prices import dollars, open_prices
 
 F = TypeVar("F", bound=Callable[..., Any])
-_ENOUGH = 5  # answers of a model in the cache that say how long its answers are
+_ENOUGH = 5  # answers in the cache to one kind of question that say how long its answers are
 _NAMES = ("budget", "dry_run", "no_cache", "in_flight", "rpm", "tpm", "prices", "replay")
 
 
@@ -146,8 +148,8 @@ class Spending(Record):
     `calls` were answered and paid for now, `unanswered` tries were not. `reused` answers were there already, in the
     cache or in the record that is replayed, and were worth `worth` dollars when they were made. `known` is the part of
     `dollars` that has a price, `worst` what the same calls could have cost, `prices_of` the day of the oldest price.
-    `estimated`: no model was asked, the fake model stood in (`--dry-run`). `seen` counts the answers of these models
-    in the cache, which then say how long answers are.
+    `estimated`: no model was asked, the fake model stood in (`--dry-run`). `seen` counts the answers in
+    the cache to such questions, which then say how long answers are.
     """
 
     calls: int = 0
@@ -198,7 +200,7 @@ class Spending(Record):
             return f"Dry run: no model was asked. There is no call to pay for.{free}"
         said = f"Dry run: no model was asked. {_calls(self.calls)} to pay for.{free}"
         length = "as short as the fake model's answers are"
-        length = f"going by {self.seen:,} answers in the cache" if self.seen else length
+        length = f"going by {self.seen:,} such answers in the cache" if self.seen else length
         said += f" About {self.tokens_in:,} tokens in and {self.tokens_out:,} out, {length}: {self._dollars()}"
         if self.worst is not None and self.known:
             said += f", at most {money(self.worst)} if each answer runs to its max_tokens"
@@ -232,22 +234,27 @@ def spending(door: Door) -> Spending:
 
 
 def _as_usual(found: Spending, door: Door) -> Spending:
-    """An estimate with answers as long as those of the same models in the cache, where it holds some of each."""
+    """An estimate with answers as long as the cache's to questions of the same kinds, where it holds some of each."""
     file = cache_file()
-    flows = door.ledger.by_model
-    if file is None or not file.exists() or not flows:
+    ledger = door.ledger
+    if file is None or not file.exists() or not ledger.asked:
         return found
-    usual = {spec: usual_answer(file, str(spec)) for spec in flows}
-    if min(seen for seen, _ in usual.values()) < _ENOUGH:
+    usual = {spec: usual_answers(file, str(spec)) for spec in ledger.by_model}
+    seen = {(spec, kind): usual.get(spec, {}).get(kind, (0, 0.0)) for spec, kind in ledger.asked}
+    if min(count for count, _ in seen.values()) < _ENOUGH:
         return found
-    tokens = {spec: round(flow.calls * usual[spec][1]) for spec, flow in flows.items()}
-    prices = {spec: door.ledger.prices.facts(spec).price for spec in flows}
-    known = sum(price.cost(flows[spec].tokens_in, tokens[spec]) for spec, price in prices.items() if price is not None)
+    tokens: Counter[ModelSpec] = Counter()
+    for (spec, kind), calls in ledger.asked.items():
+        tokens[spec] += round(calls * seen[spec, kind][1])
+    prices = {spec: ledger.prices.facts(spec).price for spec in ledger.by_model}
+    known = sum(
+        price.cost(ledger.by_model[spec].tokens_in, tokens[spec]) for spec, price in prices.items() if price is not None
+    )
     return found.model_copy(
         update={
-            "tokens_out": sum(tokens.values()),
+            "tokens_out": tokens.total(),
             "known": dollars(known),
             "dollars": None if found.unpriced else dollars(known),
-            "seen": sum(seen for seen, _ in usual.values()),
+            "seen": sum(count for count, _ in seen.values()),
         }
     )

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from reviewbench.models._cache_file import open_file, trouble, unpack
+from reviewbench.models._ledger import kind_of
 from reviewbench.models.messages import Call
 
 T = TypeVar("T")
+_LAST = 5_000  # calls of a model that say how long its answers are
 
 
 class OfModel(NamedTuple):
@@ -44,10 +46,17 @@ def calls_by_model(file: Path) -> list[OfModel]:
     return _use(file, read)
 
 
-def usual_answer(file: Path, model: str) -> tuple[int, float]:
-    """How many calls of a model (its whole spec) a cache holds, and the mean of their tokens out. Raises UserError."""
-    query = "SELECT count(*), coalesce(avg(tokens_out), 0) FROM calls WHERE model = ?"
-    return _use(file, lambda connection: tuple(connection.execute(query, (model,)).fetchone()))
+def usual_answers(file: Path, model: str) -> dict[str, tuple[int, float]]:
+    """By kind of question: how many of the last calls of a model (its whole spec) were that, and their mean tokens out.
+
+    Raises UserError.
+    """
+    query = "SELECT tokens_out, call FROM calls WHERE model = ? ORDER BY made DESC LIMIT ?"
+    found: dict[str, list[int]] = {}
+    for tokens, packed in _use(file, lambda connection: connection.execute(query, (model, _LAST)).fetchall()):
+        messages = unpack(packed, file).request.messages
+        found.setdefault(kind_of(message.text for message in messages), []).append(tokens)
+    return {kind: (len(tokens), sum(tokens) / len(tokens)) for kind, tokens in found.items()}
 
 
 def stored_calls(file: Path, model: str | None = None) -> Iterator[Call]:

@@ -15,6 +15,7 @@ from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models.messages import Answer, Request
 from reviewbench.models.model_spec import ModelSpec
 from reviewbench.models.prices import VARIABLE, Facts, Prices, dollars, open_prices, trillionths
+from reviewbench.models.prompts import FENCE_NOTE
 
 _OF_A_MESSAGE = 16  # tokens that a protocol puts around a message, at most
 _OPENING = 60  # characters that tell the prompts apart
@@ -111,6 +112,7 @@ class Ledger:
         Raises Failed (it stops the run) where it would break it with nothing in flight, or where a budget was given
         and the model's price is not known. What is returned goes to `settle`, once, whatever comes of the call.
         """
+        self.asked[spec, kind_of(message.text for message in request.messages)] += 1
         entry = self._facts_of(spec).price
         if entry is None:
             if self._limit is not None:
