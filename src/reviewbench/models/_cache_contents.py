@@ -14,7 +14,7 @@ from reviewbench.models._ledger import kind_of
 from reviewbench.models.messages import Call
 
 T = TypeVar("T")
-_LAST = 5_000  # calls of a model that say how long its answers are
+_SAMPLE = 5_000  # calls of a model that say how long its answers are
 
 
 class OfModel(NamedTuple):
@@ -47,13 +47,13 @@ def calls_by_model(file: Path) -> list[OfModel]:
 
 
 def usual_answers(file: Path, model: str) -> dict[str, tuple[int, float]]:
-    """By kind of question: how many of the last calls of a model (its whole spec) were that, and their mean tokens out.
+    """By kind of question: how many of a sample of a model's calls were that, and the mean of their tokens out.
 
-    Raises UserError.
+    `model` is its whole spec. Raises UserError.
     """
-    query = "SELECT tokens_out, call FROM calls WHERE model = ? ORDER BY made DESC LIMIT ?"
+    query = "SELECT tokens_out, call FROM calls WHERE model = ? ORDER BY key LIMIT ?"  # a hash: a fair sample
     found: dict[str, list[int]] = {}
-    for tokens, packed in _use(file, lambda connection: connection.execute(query, (model, _LAST)).fetchall()):
+    for tokens, packed in _use(file, lambda connection: connection.execute(query, (model, _SAMPLE)).fetchall()):
         messages = unpack(packed, file).request.messages
         found.setdefault(kind_of(message.text for message in messages), []).append(tokens)
     return {kind: (len(tokens), sum(tokens) / len(tokens)) for kind, tokens in found.items()}
