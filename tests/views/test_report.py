@@ -121,3 +121,16 @@ def test_two_leaderboards_do_not_clash(small: ReportData) -> None:
 
 def test_the_same_data_gives_the_same_page(small: ReportData, html: str) -> None:
     assert render(small) == html
+
+
+def test_the_coverage_gives_bounds_only_where_something_failed(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    row = next(row for row in board.systems if any(e.worst is not None for e in row.estimates))
+    rows = (
+        row.model_copy(update={"system": "some-missing", "failed": 0, "missing": 5, "failures": {}}),
+        row.model_copy(update={"system": "some-failed", "failed": 2, "missing": 0, "failures": {"timeout": 2}}),
+    )
+    shown = render(replace(small, leaderboards=[board.model_copy(update={"systems": rows})], comparisons=[]))
+    ends = dict(re.findall(r"<bdi>(some-\w+)</bdi>.*?<td data-label=\"worst to best\">([^<]*)</td>", shown))
+    assert ends["some-missing"] == "–"
+    assert re.fullmatch(r"\S+ to \S+", ends["some-failed"])

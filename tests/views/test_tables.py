@@ -136,6 +136,22 @@ def test_what_holds_of_several_systems_alike_is_said_once(small: ReportData) -> 
     assert "n = 7 of 13 changes" in said
 
 
+def test_bounds_are_for_what_failed_and_not_for_what_is_missing(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    row = next(row for row in board.systems if any(e.worst is not None for e in row.estimates))
+    counts = {"cases": 13, "scored": 8, "not_applicable": 0}
+    missing = row.model_copy(update={**counts, "failed": 0, "missing": 5, "failures": {}})
+    failed = row.model_copy(update={**counts, "failed": 2, "missing": 3, "failures": {"timeout": 2}})
+    said = [
+        flat(printed(tables.leaderboard(board.model_copy(update={"systems": (one,)})), 100))
+        for one in (missing, failed)
+    ]
+    assert "5 missing" in said[0]
+    assert "worst and best" not in said[0]
+    assert "2 failed (timeout 2), 3 missing" in said[1]
+    assert "with the failed as worst and best" in said[1]
+
+
 def test_undefined_is_a_dash(small: ReportData) -> None:
     row = next(line for line in printed(tables.leaderboard(small.leaderboards[0]), 100) if line.startswith("silent"))
     assert row.split()[3] == "–", "the precision of no comments"

@@ -150,9 +150,9 @@ def _kinds(system: SystemSummary, reading: str) -> str:
         f"{system.missing} missing" if system.missing else "",
     ]
     e = figures.estimate(system, reading)
-    if (system.failed or system.missing) and figures.defined(e.worst) and figures.defined(e.best):
+    if system.failed and figures.defined(e.worst) and figures.defined(e.best):  # what is missing is bounded by nothing
         bounds = f"{figures.number(e.worst, e.unit)} to {figures.number(e.best, e.unit)}"
-        said.append(f"{figures.label(reading)} {bounds} with these as worst and best")
+        said.append(f"{figures.label(reading)} {bounds} with the failed as worst and best")
     return ", ".join(s for s in said if s)
 
 
