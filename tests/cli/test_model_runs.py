@@ -101,3 +101,18 @@ def test_what_is_wrong_for_every_case_ends_the_run_and_fails_no_case(
     assert main(["review", "sample", reviewer, "-o", "run"]) == 2
     assert said in capsys.readouterr().err
     assert RunFolder.open("run").outcomes() == []
+
+
+def test_the_first_failure_of_each_kind_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """A number of failures tells nobody what to do."""
+    assert main(["review", "sample", PROMPT, "-o", "runs/p"]) == 0
+    capsys.readouterr()
+    assert main(["review", "sample", PROMPT, "--attempts", "2", "-o", "runs/again", "--replay", "runs/p"]) == 0
+    said = capsys.readouterr()
+    assert "24 failed (request 24)" in said.out
+    assert said.err.count("note: failed (request)") == 1
+    assert "this call is not in the record" in said.err
+    assert main(["score", "runs/p", 'hits(judge="fake:rules")']) == 0
+    capsys.readouterr()
+    assert main(["score", "runs/again", 'hits(judge="fake:rules?seed=1")', "--replay", "runs/p"]) == 0
+    assert "this call is not in the record" in capsys.readouterr().err

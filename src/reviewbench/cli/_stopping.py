@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
 from reviewbench.cli._output import Progress, note
+from reviewbench.core.errors import one_line
 from reviewbench.core.protocols import Plugin
 from reviewbench.engine.executors import Executor, Serial, Threads
 from reviewbench.engine.interruption import Interruption, interruptible
@@ -38,6 +39,12 @@ def workers_option(command: F) -> F:
         type=click.IntRange(min=1),
         help="How many reviews are worked on at once. [default: as many as --in-flight for what asks a model, else 2]",
     )(command)
+
+
+def retry_option(command: F) -> F:
+    """The --retry-failed option of verbs that measure."""
+    words = "Measure what is missing, and again what failed before."
+    return click.option("--retry-failed", is_flag=True, help=words)(command)
 
 
 def executor_for(plugin: Plugin, workers: int | None, in_flight: int, otherwise: int) -> Executor:
@@ -68,6 +75,12 @@ def with_bill(progress: Progress | None, door: Door) -> Progress | None:
         progress(done, total, f"${totals.dollars:.2f} {what}" if totals.calls else what)
 
     return say
+
+
+def tell_reasons(reasons: Mapping[str, str]) -> None:
+    """Say why something failed: the first failure of each kind."""
+    for kind, words in reasons.items():
+        note(f"note: failed ({kind}): {one_line(words, 300)}")
 
 
 def left_words(stopped: str, left: int) -> Sequence[str]:

@@ -25,6 +25,7 @@ from reviewbench.cli._stopping import (
     left_words,
     only_option,
     stoppable,
+    tell_reasons,
     with_bill,
     workers_option,
 )
@@ -292,6 +293,8 @@ def _summary(result: ReviewResult) -> str:
     lines = [_line(totals, result.spending) for totals in result.totals]
     for line in counted_notes(result):
         note(line)
+    for totals in result.totals:
+        tell_reasons(totals.reasons)
     remarks = [drop for drop in result.notes if drop.by != LABELS]
     if remarks:
         word = result.dataset.partition(" | ")[0]

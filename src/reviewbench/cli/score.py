@@ -10,7 +10,16 @@ import click
 from reviewbench.cli._model_options import ModelOptions, Spending, model_options, spending
 from reviewbench.cli._output import Progress, emit, json_option, progress_bar, seed_option
 from reviewbench.cli._runs import read_runs
-from reviewbench.cli._stopping import end, executor_for, left_words, only_option, stoppable, with_bill, workers_option
+from reviewbench.cli._stopping import (
+    end,
+    executor_for,
+    left_words,
+    only_option,
+    stoppable,
+    tell_reasons,
+    with_bill,
+    workers_option,
+)
 from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Record
 from reviewbench.core.plugins import signature
@@ -183,6 +192,7 @@ def _shown(result: ScoreResult) -> object:
             parts += ["", tables.slices(board)]
     for totals in result.totals:
         parts.append(escape(_closing(totals, result)))
+        tell_reasons(totals.reasons)
     if result.spending.sentence:
         parts.append(escape(result.spending.sentence))
     return Group(*parts)  # type: ignore[arg-type]

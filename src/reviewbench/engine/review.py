@@ -30,7 +30,8 @@ from reviewbench.models.chat import counted
 class ReviewTotals(Record):
     """The closing line of a review. `done` and `failed` are of this call, `skipped` was there before it.
 
-    `failed_before` counts the failures among the skipped, which `retry_failed` would try again. `cost` covers this
+    `failed_before` counts the failures among the skipped, which `retry_failed` would try again. `reasons` has the words
+    of the first failure of each kind. `cost` covers this
     call, failures included, at the price that an answer had when it was made; its dollars are None as soon as one
     call's price is not known. `stopped` says what ended the run early, and `left` how much it left undone.
     """
@@ -38,6 +39,7 @@ class ReviewTotals(Record):
     systems: tuple[str, ...]
     done: int = 0
     failed: Mapping[str, int] = Field(default_factory=dict)
+    reasons: Mapping[str, str] = Field(default_factory=dict)
     skipped: int = 0
     failed_before: int = 0
     comments: int = 0
@@ -270,6 +272,7 @@ class _Tally:
     def __init__(self) -> None:
         self.done, self.comments, self.fake = 0, 0, False
         self.failed: Counter[str] = Counter()
+        self.reasons: dict[str, str] = {}
         self.spent = Spent()
 
     @property
@@ -285,6 +288,7 @@ class _Tally:
         if outcome.review is None:
             assert outcome.failure is not None
             self.failed[outcome.failure.kind.value] += 1
+            self.reasons.setdefault(outcome.failure.kind.value, outcome.failure.message)
             self.spent.add(outcome.usage)
             return
         self.done += 1
@@ -299,6 +303,7 @@ class _Tally:
             systems=systems,
             done=self.done,
             failed=dict(sorted(self.failed.items())),
+            reasons=dict(sorted(self.reasons.items())),
             skipped=skipped,
             failed_before=failed_before,
             comments=self.comments,

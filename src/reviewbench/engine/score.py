@@ -33,7 +33,8 @@ _BATCHES_PER_WORKER = 4
 
 class ScoreTotals(Record):
     """The closing line of a score. Of this call: `done` measured, `not_applicable`, `failed` in the metric, and
-    `failed_reviews` that there was nothing to measure of. `skipped` was scored before.
+    `failed_reviews` that there was nothing to measure of. `skipped` was scored before. `reasons` has the words of the
+    first failure of each kind.
     """
 
     metric: str
@@ -41,6 +42,7 @@ class ScoreTotals(Record):
     skipped: int = 0
     not_applicable: int = 0
     failed: Mapping[str, int] = Field(default_factory=dict)
+    reasons: Mapping[str, str] = Field(default_factory=dict)
     failed_reviews: int = 0
     failed_before: int = 0
     cost: Usage = Usage()
@@ -363,6 +365,7 @@ class _Tally:
     def __init__(self) -> None:
         self.done, self.not_applicable, self.failed_reviews, self.fake = 0, 0, 0, False
         self.failed: Counter[str] = Counter()
+        self.reasons: dict[str, str] = {}
         self.count = 0
         self.spent = Spent()
 
@@ -379,6 +382,7 @@ class _Tally:
             self.failed_reviews += 1
         elif found.failure is not None:
             self.failed[found.failure.kind.value] += 1
+            self.reasons.setdefault(found.failure.kind.value, found.failure.message)
         elif found.parts is None:
             self.not_applicable += 1
         else:
@@ -391,6 +395,7 @@ class _Tally:
             skipped=skipped,
             not_applicable=self.not_applicable,
             failed=dict(sorted(self.failed.items())),
+            reasons=dict(sorted(self.reasons.items())),
             failed_reviews=self.failed_reviews,
             failed_before=failed_before,
             cost=self.spent.usage,
