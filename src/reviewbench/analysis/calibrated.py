@@ -122,7 +122,8 @@ def _made_here(
     found = [(CALIBRATED, "grades", held.grade), (UNFLOORED, "grades", held.expected)]
     if ranks:
         found.append((RANKS, "share", np.mean(ranks, axis=0)))
+    fake = any(one.fake for _, scores in scored.values() for one in scores)
     return [
-        Scored(name, name, "mean", unit, dict(zip(rows, values.tolist(), strict=True)), {})
+        Scored(name, name, "mean", unit, dict(zip(rows, values.tolist(), strict=True)), {}, fake=fake)
         for name, unit, values in found
     ]

@@ -105,6 +105,7 @@ def make_again(contents: Contents, entry: RunEntry, run: Path, work: Path, progr
         folds=stored.folds,
         progress=progress,
     ).report
+    assert again is not None  # nobody could stop it
     found = again if entry.texts == "all" else without_texts(again)
     for at, (old, new) in enumerate(zip(stored.metrics, found.metrics, strict=False)):
         if difference := first_difference(

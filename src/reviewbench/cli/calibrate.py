@@ -15,6 +15,8 @@ from reviewbench.analysis.judged import Bench, HumanValues, human_values
 from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.analysis.validity import Settings
 from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
+from reviewbench.cli._measuring import Measured, heeding, measure_run, measured_words, rehearse_run, run_to_rehearse
+from reviewbench.cli._model_options import ModelOptions, Spending, model_options
 from reviewbench.cli._output import (
     Progress,
     emit,
@@ -25,14 +27,16 @@ from reviewbench.cli._output import (
     seed_option,
     stage_option,
 )
+from reviewbench.cli._stopping import end, retry_option, stoppable
 from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import short_spec, signature
 from reviewbench.core.protocols import Dataset, Metric, Stage
 from reviewbench.core.validity import Figure, MetricValidity
+from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.journal import write_error, write_whole
-from reviewbench.engine.score import score as score_run
+from reviewbench.engine.score import ScoreTotals
 from reviewbench.metrics._combination import reference_key
 from reviewbench.metrics.combined import Combined
 
@@ -44,21 +48,24 @@ class CalibrateResult(Record):
 
     `account` has the calibrated grade first, then what it is made of. `leakage` is the correlation that a fit to
     shuffled labels reaches out of fold; it must not be above 0. `weights` are those of the final fit, per standard
-    deviation of the feature, largest first.
+    deviation of the feature, largest first. Where measuring was stopped early, and with `--dry-run`, nothing was fitted
+    and no file written: there is no account.
     """
 
     schema_version: int = 1
-    file: str
-    spec: str
+    file: str = ""
+    spec: str = ""
     run: str
-    dataset: str
-    dimension: str
-    rows: int
-    groups: int
+    dataset: str = ""
+    dimension: str = ""
+    rows: int = 0
+    groups: int = 0
     folds: int
-    account: tuple[MetricValidity, ...]
-    leakage: Figure
-    weights: tuple[tuple[str, float], ...]
+    account: tuple[MetricValidity, ...] = ()
+    leakage: Figure = Figure(value=None, n=0, reason="nothing was fitted")
+    weights: tuple[tuple[str, float], ...] = ()
+    totals: tuple[ScoreTotals, ...] = ()
+    spending: Spending = Spending()
     left_out: dict[str, int] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = Field(ge=0)
@@ -81,11 +88,15 @@ def calibrate(
     resamples: int = 1_000,
     seed: int = 0,
     folds: int = 10,
+    retry_failed: bool = False,
+    models: ModelOptions | None = None,
+    stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> CalibrateResult:
     """Fit `metrics` to the human labels of a data set or a run folder, and write the file that `combined` reads.
 
     `run` is the folder that keeps the measurements of a data set (`validity-<data set>`, which `validate` shares).
+    Metrics that ask models do so as `models` says; what stopped them early stands in the totals and in `stop`.
     """
     began = time.monotonic()
     check_settings(resamples, 0.95)
@@ -94,14 +105,20 @@ def calibrate(
     if Path(out).is_dir():
         raise UserError(f"{out} is a folder", remedy=f"name a file, such as {FILE}")
     wanted = find_metrics(metrics)
+    models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(run or f"validity-{folder_name(labels, stages)}")
+    if models.dry_run:
+        with run_to_rehearse(labels, folder, source=source, labels=label_file, stages=stages) as copy:
+            measured = rehearse_run(copy, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+        return _unfitted(folder, folds, measured, (), began)
     judged = judged_run(labels, folder, source=source, labels=label_file, stages=stages, progress=progress)
     with judged.run:
-        for metric in wanted:
-            score_run(judged.run, metric, progress=progress)
+        measured = measure_run(judged.run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+        if stop.is_set():
+            return _unfitted(judged.run.path, folds, measured, judged.notes, began)
         human = _one_dimension(judged, dimension)
         settings = Settings(resamples, seed, folds, slices=("system",))
-        account = _account(judged, wanted, human, settings, progress)
+        account = _account(judged, wanted, human, settings, heeding(stop, progress))
         dataset = judged.run.manifest.dataset
     _write(Path(out), account)
     model = account.model
@@ -118,8 +135,22 @@ def calibrate(
         account=account.rows,
         leakage=account.leakage,
         weights=tuple((f"{spec} {reading}", weight) for (spec, reading), weight in weights),
+        totals=measured.totals,
+        spending=measured.spending,
         left_out=dict(account.left_out),
         notes=(*judged.notes, *_stacked(wanted)),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _unfitted(run: Path, folds: int, measured: Measured, notes: tuple[str, ...], began: float) -> CalibrateResult:
+    """What there is to say where nothing was fitted: a fit to a part of the reviews would be another."""
+    return CalibrateResult(
+        run=str(run),
+        folds=folds,
+        totals=measured.totals,
+        spending=measured.spending,
+        notes=notes,
         seconds=round(time.monotonic() - began, 3),
     )
 
@@ -189,6 +220,8 @@ def _write(path: Path, account: Account) -> None:
 @click.option("--folds", default=10, show_default=True, type=click.IntRange(min=2), help="Folds by reference text.")
 @click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")
 @seed_option
+@retry_option
+@model_options
 @json_option
 def command(
     labels: str,
@@ -202,6 +235,8 @@ def command(
     folds: int,
     resamples: int,
     seed: int,
+    retry_failed: bool,
+    models: ModelOptions,
     as_json: bool,
 ) -> int:
     """Make METRICS into one grade, fitted to the human LABELS of a data set or a run folder.
@@ -209,38 +244,49 @@ def command(
     LABELS is graded_reviews, crscore_study, a run folder, or cases of your own with labels. Writes a file for
     combined(file=...) and prints what it gives on references that it has not seen, beside each metric alone. The exit
     code is 1 when a fit to shuffled labels reaches anything: then the labels leak.
+
+    Killed or interrupted while it measures, the same command goes on where it stopped.
     """
-    with progress_bar("calibrating", quiet=as_json) as progress:
-        result = calibrate(
-            labels,
-            *metrics,
-            out=out,
-            run=run,
-            source=source,
-            label_file=label_file,
-            dimension=dimension,
-            stages=stages,
-            resamples=resamples,
-            seed=seed,
-            folds=folds,
-            progress=progress,
-        )
-
-    def show() -> object:
-        from reviewbench.views.calibration_tables import calibration
-
-        return calibration(
-            result.account,
-            leakage=result.leakage,
-            weights=result.weights,
-            closing=f"{result.file} was fitted to all {result.rows:,} rows; use it as "
-            f"{_quoted(result.spec)}; {result.seconds:.1f} s",
-            folds=result.folds,
-        )
-
-    for text in result.notes:
-        note(f"note: {text}")
-    emit(result, as_json, show)
+    with stoppable() as stop:
+        with progress_bar("calibrating", quiet=as_json) as progress:
+            result = calibrate(
+                labels,
+                *metrics,
+                out=out,
+                run=run,
+                source=source,
+                label_file=label_file,
+                dimension=dimension,
+                stages=stages,
+                resamples=resamples,
+                seed=seed,
+                folds=folds,
+                retry_failed=retry_failed,
+                models=models,
+                stop=stop,
+                progress=progress,
+            )
+        for text in result.notes:
+            note(f"note: {text}")
+        emit(result, as_json, lambda: _shown(result))
+        end(stop)
     if result.leaks:
         note("a fit to shuffled labels reaches more than chance: the folds do not keep apart what belongs together")
     return 1 if result.leaks else 0
+
+
+def _shown(result: CalibrateResult) -> object:
+    from rich.console import Group
+    from rich.markup import escape
+
+    from reviewbench.views.calibration_tables import calibration
+
+    closing = f"{result.file} was fitted to all {result.rows:,} rows; use it as {_quoted(result.spec)}"
+    closing += f"; {result.seconds:.1f} s"
+    fitted = [
+        calibration(result.account, leakage=result.leakage, weights=result.weights, closing=closing, folds=result.folds)
+        for _ in result.account[:1]
+    ]
+    said = [] if result.account else [measured_words(result.totals, result.seconds, result.spending.estimated)]
+    said += [result.spending.sentence] if result.spending.sentence else []
+    return Group(*fitted, *(escape(line) for line in said))

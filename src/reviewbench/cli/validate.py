@@ -16,6 +16,8 @@ from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.analysis.validity import Evidence, Scored, Settings, length_baseline
 from reviewbench.analysis.where import Where
 from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
+from reviewbench.cli._measuring import Measured, heeding, measure_run, measured_words, rehearse_run, run_to_rehearse
+from reviewbench.cli._model_options import ModelOptions, Spending, model_options
 from reviewbench.cli._output import (
     Progress,
     emit,
@@ -26,6 +28,7 @@ from reviewbench.cli._output import (
     seed_option,
     stage_option,
 )
+from reviewbench.cli._stopping import end, retry_option, stoppable
 from reviewbench.cli._unchanged import digest, unchanged, write_stamp
 from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Fact, Record
@@ -33,15 +36,18 @@ from reviewbench.core.errors import MissingExtra, UserError
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Dataset, Metric, Stage
 from reviewbench.core.validity import ValidityReport
+from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.journal import write_error, write_whole
 from reviewbench.engine.score import ScoreTotals
-from reviewbench.engine.score import score as score_run
 
 REPORT, RESULT = "report.html", "validity.json"
 
 
 class ValidateResult(Record):
-    """The report, what was measured for it, and the files in `folder`, which may be `unchanged` since the last time."""
+    """The report, what was measured for it, and the files in `folder`, which may be `unchanged` since the last time.
+
+    `report` is None where measuring was stopped early, and with `--dry-run`; then no file is written.
+    """
 
     schema_version: int = 1
     run: str
@@ -49,7 +55,8 @@ class ValidateResult(Record):
     files: tuple[str, ...]
     unchanged: bool = False
     totals: tuple[ScoreTotals, ...]
-    report: ValidityReport
+    report: ValidityReport | None = None
+    spending: Spending = Spending()
     notes: tuple[str, ...] = ()
     seconds: float = Field(ge=0)
 
@@ -69,6 +76,9 @@ def validate(
     seed: int = 0,
     folds: int = 10,
     report: bool = True,
+    retry_failed: bool = False,
+    models: ModelOptions | None = None,
+    stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ValidateResult:
     """Hold metrics against what people said of recorded reviews, and write the report and its tables.
@@ -79,7 +89,8 @@ def validate(
     beside the system and the language. Labels without a round count, or those of the first round; `of_round` names
     another. `where` (`{"system": "Auger"}` or `["system=Auger"]`) makes the whole report on the rows where the facts
     have these values, into a folder of its own inside `out`; scores and run are those of all rows. Without `report`
-    no report is written.
+    no report is written. Metrics that ask models do so as `models` says; what stopped them early stands in the totals
+    and in `stop`, and the same call goes on.
     """
     began = time.monotonic()
     check_settings(resamples, 0.95)
@@ -89,10 +100,17 @@ def validate(
         raise UserError("no metric given", remedy="reviewbench list metrics")
     part = Where.of(where)
     wanted = find_metrics(metrics)
+    models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(out or f"validity-{folder_name(dataset, stages)}")
+    if models.dry_run:
+        with run_to_rehearse(dataset, folder, source=source, labels=labels, stages=stages) as run:
+            measured = rehearse_run(run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+        return _without_report(folder, measured, (), began)
     judged = judged_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
     with judged.run:
-        totals = tuple(score_run(judged.run, metric, progress=progress) for metric in wanted)
+        measured = measure_run(judged.run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+        if stop.is_set():
+            return _without_report(judged.run.path, measured, judged.notes, began)
         asked = _Wanted(dimensions, slices, of_round, part)
         evidence = _evidence(judged, wanted, asked, Settings(resamples, seed, folds))
     folder = folder if part is None else folder / part.folder
@@ -102,16 +120,30 @@ def validate(
     if known is not None:
         files, found = known, ValidityReport.model_validate_json((folder / RESULT).read_bytes())
     else:
-        found = evidence.report(progress)
+        found = evidence.report(heeding(stop, progress))
         files, missing = _write(folder, found, made_of) if report else ((), ())
     return ValidateResult(
         run=str(judged.run.path),
         folder=str(folder),
         files=files,
         unchanged=known is not None,
-        totals=totals,
+        totals=measured.totals,
         report=found,
+        spending=measured.spending,
         notes=(*judged.notes, *missing),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _without_report(run: Path, measured: Measured, notes: tuple[str, ...], began: float) -> ValidateResult:
+    """What there is to say where no figure was made: figures on a part of the reviews would be others."""
+    return ValidateResult(
+        run=str(run),
+        folder=str(run),
+        files=(),
+        totals=measured.totals,
+        spending=measured.spending,
+        notes=notes,
         seconds=round(time.monotonic() - began, 3),
     )
 
@@ -212,6 +244,8 @@ def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[st
 @click.option("--folds", default=10, show_default=True, help="Folds of the calibrations.")
 @click.option("--report/--no-report", default=True, help="Whether to write report.html and the tables.")
 @seed_option
+@retry_option
+@model_options
 @json_option
 def command(
     dataset: str,
@@ -228,60 +262,60 @@ def command(
     folds: int,
     report: bool,
     seed: int,
+    retry_failed: bool,
+    models: ModelOptions,
     as_json: bool,
 ) -> None:
     """Hold METRICS against what people said of the recorded reviews of DATASET.
 
     DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric goes best with
     people and how each tells their grades apart, and writes report.html and its tables as CSV.
+
+    Killed or interrupted while it measures, the same command goes on where it stopped.
     """
-    with progress_bar("validating", quiet=as_json) as progress:
-        result = validate(
-            dataset,
-            *metrics,
-            out=out,
-            source=source,
-            labels=labels,
-            dimensions=dimensions,
-            slices=slices,
-            of_round=of_round,
-            where=where,
-            stages=stages,
-            resamples=resamples,
-            seed=seed,
-            folds=folds,
-            report=report,
-            progress=progress,
-        )
+    with stoppable() as stop:
+        with progress_bar("validating", quiet=as_json) as progress:
+            result = validate(
+                dataset,
+                *metrics,
+                out=out,
+                source=source,
+                labels=labels,
+                dimensions=dimensions,
+                slices=slices,
+                of_round=of_round,
+                where=where,
+                stages=stages,
+                resamples=resamples,
+                seed=seed,
+                folds=folds,
+                report=report,
+                retry_failed=retry_failed,
+                models=models,
+                stop=stop,
+                progress=progress,
+            )
+        for text in result.notes:
+            note(f"note: {text}")
+        emit(result, as_json, lambda: _shown(result))
+        end(stop)
 
-    def show() -> object:
-        from rich.console import Group
-        from rich.markup import escape
 
-        from reviewbench.views.validity_tables import validity
+def _shown(result: ValidateResult) -> object:
+    from rich.console import Group
+    from rich.markup import escape
 
-        return Group(validity(result.report), escape(_closing(result)))
+    from reviewbench.views.validity_tables import validity
 
-    for text in result.notes:
-        note(f"note: {text}")
-    emit(result, as_json, show)
+    tables = [] if result.report is None else [validity(result.report)]
+    said = [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
+    return Group(*tables, *(escape(line) for line in said))
 
 
 def _closing(result: ValidateResult) -> str:
     from reviewbench.views.plots import available as drawn
 
-    totals = result.totals
-    counts = {
-        "reviews measured": sum(t.done for t in totals),
-        "measured before": sum(t.skipped for t in totals),
-        "not applicable": sum(t.not_applicable for t in totals),
-        "failed": sum(sum(t.failed.values()) for t in totals),
-        "failed before": sum(t.failed_before for t in totals),
-        "reviews had failed": sum(t.failed_reviews for t in totals),
-    }
-    said = [f"{n:,} {what}" for what, n in counts.items() if n or what == "reviews measured"]
-    said += ["nothing changed, so the figures are those of the last time"] if result.unchanged else []
-    lines = [f"{'; '.join(said)}; {result.seconds:.1f} s"]
+    lines = [measured_words(result.totals, result.seconds, result.spending.estimated, unchanged=result.unchanged)]
     tables = sum(name.endswith(".csv") for name in result.files)
     if REPORT in result.files:
         plots = "and plot" if drawn() else "but no plots (pip install 'reviewbench[plots]')"

@@ -61,6 +61,11 @@ class Combined(Metric):
         return {"calibration": _combination.load_combination(self.file)[1][:16], **below}
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The models that its metrics ask."""
+        return tuple(dict.fromkeys(model for metric in self._metrics.values() for model in metric.models))
+
+    @property
     def joint(self) -> bool:
         """Whether one of its metrics looks at several reviews together."""
         return any(metric.joint for metric in self._metrics.values())

@@ -30,8 +30,11 @@ def calibration(
     for head in ("n", "Spearman", "AUC", "QWK", "exact"):
         number_column(table, head)
     for metric in account:
-        table.add_row(plain(metric.label, 60), *_cells(metric))
-    systems = bare_table(f"{first.label}, by system")
+        called = plain(metric.label, 60)
+        if metric.fake:
+            called.append(" (fake)", style="bold yellow")
+        table.add_row(called, *_cells(metric))
+    systems = bare_table(f"{first.label}, by system{' (fake)' if first.fake else ''}")
     systems.add_column("system")
     number_column(systems, "n")
     number_column(systems, "Spearman")
