@@ -98,6 +98,13 @@ def test_comments_with_a_hunk_get_a_label_each(run: RunFolder, calls: list[Call]
     assert {call.attempt for call in calls} == {1, 2}  # attempts are different calls
 
 
+def test_what_is_wrong_for_every_comment_stops_and_fails_none(run: RunFolder, calls: list[Call]) -> None:
+    found = classify(run, Classifier("openai:gpt-5?top_k=3", "category"))
+    assert (found.done, found.failed, found.left) == (0, {}, 2)
+    assert "top_k" in found.stopped
+    assert calls == []
+
+
 def test_the_prompt_holds_the_hunk(run: RunFolder, calls: list[Call]) -> None:
     classify(run, Classifier(FAKE, "category", prompt="published"))
     assert "Diff Hunk:\n@@ -1,2 +1,3 @@\n a\n+b\n c\n\nReview Comment:\nSQL injection\n=====" in "".join(

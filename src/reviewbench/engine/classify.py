@@ -89,6 +89,8 @@ class _Job:
                 decision = self.classifier.decide(item.texts)
             except Failed as error:
                 return _Said(None, error.failure, tally.usage, tally.fake, error if error.stops else None)
+            except UserError as error:  # a parameter that the model does not take, a missing library: the same for all
+                return _Said(None, None, tally.usage, tally.fake, error)
         return _Said(decision, None, tally.usage, tally.fake)
 
 
