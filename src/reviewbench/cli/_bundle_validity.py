@@ -14,8 +14,8 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.parsing import parse_record
 from reviewbench.core.validity import ValidityReport
 from reviewbench.engine.bundle import VALIDITY, RunEntry
+from reviewbench.engine.held_against import Contents, compare_tables, count_figures, first_difference
 from reviewbench.engine.journal import write_whole
-from reviewbench.engine.recheck import Contents, compare_tables, count_figures, first_difference
 from reviewbench.views.validity_csv import csv_tables
 
 _LABELS = 4  # columns that name a row

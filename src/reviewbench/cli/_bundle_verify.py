@@ -17,12 +17,13 @@ from reviewbench.cli._output import Progress
 from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.parsing import parse_json, parse_record
-from reviewbench.core.plugins import load, short_spec
+from reviewbench.core.plugins import load_recorded, short_spec
 from reviewbench.core.protocols import Metric
-from reviewbench.engine import recheck
+from reviewbench.engine import held_against, recheck
 from reviewbench.engine.archive import unpack
 from reviewbench.engine.bundle import BUNDLE, FORMAT, VALIDITY, BundleManifest, RunEntry, versions
-from reviewbench.engine.recheck import Contents, Difference, Differs, StoredRun
+from reviewbench.engine.held_against import Contents, Difference, Differs
+from reviewbench.engine.recheck import StoredRun
 
 
 class VerifyResult(Record):
@@ -50,7 +51,7 @@ def verify(
     *,
     source: Sequence[str | Path] = (),
     tables_only: bool = False,
-    digits: int = recheck.DIGITS,
+    digits: int = held_against.DIGITS,
     progress: Progress | None = None,
 ) -> VerifyResult:
     """Recompute every number of a bundle, without a network, up to the first that differs.
@@ -123,7 +124,7 @@ class _Check:
     def run(self, sources: Mapping[str, Path]) -> None:
         """Everything, in the order in which a difference says most. Raises Differs."""
         contents, manifest = self.contents, self.contents.manifest
-        recheck.check_files(contents)
+        held_against.check_files(contents)
         self._versions()
         stored = [recheck.read_run(contents, entry) for entry in manifest.runs]
         for run in stored:
@@ -134,8 +135,8 @@ class _Check:
             if run.entry.validity:
                 self.checked += validity_files(contents, run.entry)
         self._tables(stored)
-        recheck.check_nothing_else(contents, self.checked)
-        recheck.check_hashes(contents)
+        held_against.check_nothing_else(contents, self.checked)
+        held_against.check_hashes(contents)
 
     def _versions(self) -> None:
         here = {"reviewbench": __version__, **versions()}
@@ -164,7 +165,7 @@ class _Check:
             self.reviews += entry.withheld["reviews"].records
         for spec in entry.metrics:
             if why := recheck.why_not_again(self.contents, entry, spec):
-                self.not_measured[f"{entry.folder}: {short_spec(load(Metric, spec))}"] = why
+                self.not_measured[f"{entry.folder}: {short_spec(load_recorded(Metric, spec))}"] = why
                 continue
             self.notes += recheck.measure_again(self.contents, run, folder, spec, self.progress)
             self.scores += len(run.scores[spec])
@@ -177,7 +178,7 @@ class _Check:
             spec for spec in entry.metrics if recheck.why_not_again(self.contents, entry, spec) or self._brought(spec)
         ]
         if apart:
-            why = f"it rests on {short_spec(load(Metric, apart[0]))}"
+            why = f"it rests on {short_spec(load_recorded(Metric, apart[0]))}"
             self.not_measured[f"{VALIDITY}/{entry.name}"] = f"its tables were held against it, but {why}"
             stored_report(self.contents, entry)
             return
@@ -187,7 +188,7 @@ class _Check:
 
     def _brought(self, spec: str) -> bool:
         """Whether a metric reads a file that lies elsewhere now."""
-        return recheck.metric_of(self.contents, spec) != load(Metric, spec)
+        return recheck.metric_of(self.contents, spec) != load_recorded(Metric, spec)
 
     def _tables(self, stored: Sequence[StoredRun]) -> None:
         contents, manifest = self.contents, self.contents.manifest
@@ -195,18 +196,18 @@ class _Check:
             manifest.slices, manifest.resamples, manifest.seed, partial(recheck.metric_of, self.contents)
         )
         tables = {table.entry.path: table for table in make_tables(stored, settings)}
-        if difference := recheck.first_difference(
+        if difference := held_against.first_difference(
             [table.model_dump(mode="json") for table in manifest.tables],
             [table.entry.model_dump(mode="json") for table in tables.values()],
         ):
             column, old, new = difference
             raise contents.differs(BUNDLE, old, new, row="tables", column=column)
         for name, table in tables.items():
-            recheck.compare_tables(contents, name, table.text, LABELS[table.entry.kind])
-            self.figures += recheck.count_figures(table.text)
+            held_against.compare_tables(contents, name, table.text, LABELS[table.entry.kind])
+            self.figures += held_against.count_figures(table.text)
             self.checked.append(name)
             if table.to_latex is not None:
-                recheck.compare_text(contents, table.latex_path, table.to_latex(contents.text(name)))
+                held_against.compare_text(contents, table.latex_path, table.to_latex(contents.text(name)))
                 self.checked.append(table.latex_path)
 
     def result(self, path: Path, difference: Difference | None) -> VerifyResult:

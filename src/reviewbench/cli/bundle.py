@@ -19,7 +19,7 @@ from reviewbench.cli._bundle_verify import VerifyResult, verify
 from reviewbench.cli._output import Progress, emit, json_option, note, progress_bar, seed_option
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
-from reviewbench.engine import recheck
+from reviewbench.engine import held_against, recheck
 from reviewbench.engine.archive import write_archive
 from reviewbench.engine.bundle import (
     BUNDLE,
@@ -34,8 +34,8 @@ from reviewbench.engine.bundle import (
     stage,
     versions,
 )
+from reviewbench.engine.held_against import Contents
 from reviewbench.engine.journal import write_error, write_whole
-from reviewbench.engine.recheck import Contents
 from reviewbench.engine.store import RunFolder
 from reviewbench.views.bundle_readme import readme
 
@@ -247,9 +247,9 @@ def _said(result: BundleResult) -> list[str]:
 @click.option("--tables-only", is_flag=True, help="Do not measure again: check hashes, and tables against scores.")
 @click.option(
     "--digits",
-    default=recheck.DIGITS,
+    default=held_against.DIGITS,
     show_default=True,
-    type=click.IntRange(min=1, max=recheck.DIGITS),
+    type=click.IntRange(min=1, max=held_against.DIGITS),
     help="How far what is measured again must agree; fewer for embeddings on another machine.",
 )
 @json_option
