@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,10 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewbench.analysis.bag import MatrixBag, readings_of
+from reviewbench.core.errors import UserError
 from reviewbench.core.protocols import Measured, Metric
 from reviewbench.core.records import Case, Review
 from reviewbench.core.results import Failure
-from reviewbench.engine.score import measure
+from reviewbench.engine.executors import Threads
+from reviewbench.engine.score import ScoreJob, measure
+from reviewbench.models.chat import current_door
 
 
 class Answer(NamedTuple):
@@ -39,7 +43,17 @@ class Trial:
 
     @cached_property
     def _raw(self) -> list[Measured | str | Failure]:
-        return list(measure(self.metric, self.items))
+        if not self.metric.models or self.metric.joint:
+            return list(measure(self.metric, self.items))
+        first = list(measure(self.metric, self.items[:1]))  # what it refuses as a whole is raised as it is
+        found: dict[int, Measured | str | Failure] = {}
+        work = [[item] for item in self.items[1:]]
+        with closing(Threads(current_door().settings.in_flight).map(ScoreJob(self.metric), work)) as finished:
+            for at, said in finished:
+                if not isinstance(said, Failure) and said.refused is not None:
+                    raise UserError(said.refused.problem, remedy=said.refused.remedy)
+                found[at] = said if isinstance(said, Failure) else said.values[0].value
+        return [*first, *(found[at] for at in range(len(work)))]
 
     @cached_property
     def answers(self) -> list[Answer]:
