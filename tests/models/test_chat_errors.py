@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models.chat import Door, Settings, counted
 from reviewbench.models.messages import Request, user
-from scripted_endpoint import KEY, Asked, Protocol, Say, Scripted
+from scripted_endpoint import KEY, Asked, OpenAI, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -115,7 +116,7 @@ def test_too_many_requests_for_good_ends_the_run(protocol: Protocol, server: Scr
     server.always = lambda _: Say(protocol.error("slow down"), status=429, headers={"Retry-After": "0"})
     failed = failure(door, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.NETWORK, True, 20)
-    assert "requests-per-minute" in failed.remedy
+    assert "--rpm" in failed.remedy
 
 
 def test_credit_that_is_spent_ends_the_run(protocol: Protocol, server: Scripted, door: Door) -> None:
@@ -265,6 +266,67 @@ def test_an_answer_that_takes_too_long_is_tried_once_more(
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.TIMEOUT, False, 2)
     assert time.monotonic() - began < 10
     assert "timeout" in failed.remedy
+
+
+def until_it_stops(door: Door, spec: str) -> tuple[Failed, int]:
+    """The failure that ends a run that asks one thing after the other, and how many failed alone before."""
+    for trial in range(40):
+        failed = failure(door, spec, f"Say {trial}.")
+        if failed.stops:
+            return failed, trial
+    raise AssertionError("it went on and on")
+
+
+NO_CHOICES = Say({"id": "a", "object": "chat.completion", "choices": [], "usage": {"prompt_tokens": 1}})
+PAGE = Say(b"<html><title>Sign in</title></html>", headers={"Content-Type": "text/html"})
+
+
+@pytest.mark.parametrize("say", [Say(b'{"choices": "\xe9"}'), PAGE, NO_CHOICES], ids=["bytes", "page", "no choices"])
+def test_an_endpoint_that_answers_rubbish_only_is_not_said_to_be_down(
+    say: Say, protocol: Protocol, server: Scripted, door: Door
+) -> None:
+    """It may bill for each, so the run ends; first some items fail on their own, with their own words."""
+    server.always = lambda _: say
+    alone = failure(door, protocol.spec(server), "Say it.")
+    assert (alone.kind, alone.stops) == (FailureKind.NETWORK, False)
+    assert "not the page of a proxy" in alone.remedy
+    ended, before = until_it_stops(door, protocol.spec(server))
+    assert before > 0
+    assert "answers, but not in the protocol" in str(ended)
+    assert "is down" not in str(ended)
+    assert "ends in /v1" in ended.remedy
+    assert len(server.asked) < 40
+
+
+@pytest.mark.parametrize("protocol", [OpenAI()], ids=["openai"], indirect=True)
+def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_down(
+    protocol: Protocol, server: Scripted, door: Door
+) -> None:
+    server.always = lambda _: Say(b"x" * 1000, drip=0.2)
+    spec = protocol.spec(server, "?timeout=1")
+
+    def one(number: int) -> Failed:
+        return failure(door, spec, f"Say {number}.")
+
+    with ThreadPoolExecutor(16) as pool:
+        failures = list(pool.map(one, range(48)))
+    alone = [failed for failed in failures if not failed.stops]
+    ended = next(failed for failed in failures if failed.stops)
+    assert alone
+    assert {failed.kind for failed in alone} == {FailureKind.TIMEOUT}
+    assert (ended.kind, ended.stops) == (FailureKind.TIMEOUT, True)
+    assert "does not answer in time" in str(ended)
+    assert "no answer within 1 s" in str(ended)
+    assert "?timeout=" in ended.remedy
+    assert "--in-flight" in ended.remedy
+
+
+def test_an_endpoint_that_answers_with_errors_only(protocol: Protocol, server: Scripted, door: Door) -> None:
+    server.always = lambda _: Say(protocol.error("overloaded"), status=503)
+    ended, _ = until_it_stops(door, protocol.spec(server))
+    assert "answers with errors only" in str(ended)
+    assert "overloaded" in str(ended)
+    assert "wait a while" in ended.remedy
 
 
 def test_nobody_there_ends_the_run_soon(protocol: Protocol, server: Scripted, door: Door) -> None:

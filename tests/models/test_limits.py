@@ -10,7 +10,7 @@ from collections.abc import Coroutine
 import pytest
 
 from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models._limits import Lane, Pace, backoff
+from reviewbench.models._limits import Lane, Pace, Trouble, backoff
 
 
 async def work(lane: Lane, seconds: float = 0.01, tokens: int = 1) -> None:
@@ -116,6 +116,46 @@ def test_an_address_that_never_answered_is_given_up_soon() -> None:
     assert "http://a is down" in str(caught.value)
     with pytest.raises(Failed):
         run(work(lane))
+
+
+@pytest.mark.parametrize(
+    ("troubles", "problem", "remedy"),
+    [
+        ([Trouble.GARBLED] * 24, "answers, but not in the protocol", "ends in /v1"),
+        ([Trouble.LATE] * 24, "does not answer in time", "?timeout="),
+        ([Trouble.ERROR] * 24, "answers with errors only", "lower --in-flight or --rpm"),
+        ([Trouble.DROPPED] * 24, "is down", "see that it runs"),
+        ([Trouble.UNREACHED] * 24, "is down", "see that it runs"),
+        ([Trouble.ERROR] * 9 + [Trouble.GARBLED] * 14 + [Trouble.LATE], "not in the protocol", "ends in /v1"),
+    ],
+)
+def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], problem: str, remedy: str) -> None:
+    lane = Lane("http://a", patience=1.0)
+    lane.heard()
+    for trouble in troubles[:-1]:
+        lane.failed("it", trouble)
+    with pytest.raises(Failed, match="24 tries in a row") as caught:
+        lane.failed("it", troubles[-1])
+    assert caught.value.stops
+    assert problem in str(caught.value)
+    assert remedy in caught.value.remedy
+    assert "what was answered is kept" in caught.value.remedy
+    assert "does something listen" not in caught.value.remedy
+
+
+def test_a_success_forgets_the_troubles_before_it() -> None:
+    lane = Lane("http://a", patience=0.01)
+    lane.heard()
+    for _ in range(20):
+        lane.failed("it", Trouble.ERROR)
+    lane.succeeded()
+    for _ in range(12):
+        lane.failed("it", Trouble.GARBLED)
+    time.sleep(0.35)
+    with pytest.raises(Failed, match="24 tries in a row") as caught:
+        for _ in range(12):
+            lane.failed("it", Trouble.GARBLED)
+    assert "not in the protocol" in str(caught.value)
 
 
 def test_an_address_that_has_answered_gets_time_to_come_back() -> None:

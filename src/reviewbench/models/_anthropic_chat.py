@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from reviewbench.core.errors import MissingExtra, UserError
+from reviewbench.models._limits import Trouble
 from reviewbench.models._refusals import Broken
 from reviewbench.models._replies import Reply, count, is_fake, words
 from reviewbench.models.messages import Message, Request, Role, Tool, ToolCall
@@ -116,7 +117,7 @@ class AnthropicChat:
         """What an answer says. Raises Broken where it is not what the protocol says."""
         blocks = payload.get("content")
         if not isinstance(blocks, list):
-            raise Broken("the answer is not what the protocol says")
+            raise Broken("the answer is not what the protocol says", Trouble.GARBLED)
         parts = [block for block in blocks if isinstance(block, Mapping)]
         ended = payload.get("stop_reason")
         usage = payload.get("usage")

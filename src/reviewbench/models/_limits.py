@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from enum import StrEnum
 
 from reviewbench.core.results import Failed, FailureKind
 
@@ -20,6 +21,30 @@ _IN_A_ROW = 24  # failed tries with no success between them; at 40% random failu
 _UNREACHED = 4  # the same where nothing was ever heard from the address
 _PENDING = 4  # failed tries more for each one that is still under way, as failures may come back sooner than answers
 _BLIP = 30.0  # first waits; an address that has answered before is given that long to come back
+
+
+class Trouble(StrEnum):
+    """What was wrong with a try."""
+
+    UNREACHED = "unreached"  # nothing listens there, or there is no way to it
+    DROPPED = "dropped"  # the connection broke
+    LATE = "late"  # no answer in time
+    ERROR = "error"  # a 5xx, or an error in place of an answer
+    GARBLED = "garbled"  # an answer that is not what the protocol says
+
+
+_AGAIN = "then repeat the command: what was answered is kept"
+NOT_THE_PROTOCOL = (
+    "is the address right (an OpenAI-compatible one usually ends in /v1), and is it the model's own server, "
+    "not the page of a proxy?"
+)
+_WORDS = {
+    Trouble.UNREACHED: ("is down", "see that it runs"),
+    Trouble.DROPPED: ("is down", "see that it runs, and what closes its connections"),
+    Trouble.LATE: ("does not answer in time", "raise timeout in the model's name (?timeout=...), or lower --in-flight"),
+    Trouble.ERROR: ("answers with errors only", "wait a while, or lower --in-flight or --rpm"),
+    Trouble.GARBLED: ("answers, but not in the protocol", NOT_THE_PROTOCOL),
+}
 
 
 class Pace:
@@ -59,7 +84,9 @@ class Lane:
         self._resume, self._paused, self._pauses = 0.0, 0.0, 0
         self._pending, self._row, self._row_began = 0, 0, 0.0
         self._reached, self._succeeded = False, False
-        self._down, self._tripped, self._reason = asyncio.Event(), 0.0, ""
+        self._troubles: deque[Trouble] = deque(maxlen=_IN_A_ROW)
+        self._down, self._tripped = asyncio.Event(), 0.0
+        self._kind, self._problem, self._remedy = FailureKind.NETWORK, "", ""
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[None]:
@@ -147,17 +174,34 @@ class Lane:
         self._reached = self._succeeded = True
         self._row = self._pauses = 0
 
-    def failed(self, reason: str) -> None:
-        """A try failed. Raises Failed where that is one too many."""
+    def failed(self, reason: str, trouble: Trouble = Trouble.DROPPED) -> None:
+        """A try failed. Raises Failed where that is one too many.
+
+        Answers that are none count as well: whoever answers nothing but those may bill for each.
+        """
         now = time.monotonic()
-        self._row_began = self._row_began if self._row else now
+        if not self._row:
+            self._row_began = now
+            self._troubles.clear()
         self._row += 1
+        self._troubles.append(trouble)
         enough = (_IN_A_ROW if self._reached else _UNREACHED) + _PENDING * self._pending
         if self._row < enough or (self._succeeded and now - self._row_began < _BLIP * self.patience):
             return
-        self._tripped, self._reason = now, f"{self._row} tries in a row failed, the last one with: {reason}"
+        self._tripped = now
+        self._judge(f"{self._row} tries in a row failed, the last one with: {reason}")
         self._down.set()
         self.check()
+
+    def _judge(self, reason: str) -> None:
+        """Say what is wrong with the address and what to do, by what went wrong most of the last times."""
+        ((trouble, _),) = Counter(reversed(self._troubles)).most_common(1)
+        problem, remedy = _WORDS[trouble]
+        if not self._reached:
+            remedy = f"is the address right, and does something listen there? {remedy}"
+        self._kind = FailureKind.TIMEOUT if trouble is Trouble.LATE else FailureKind.NETWORK
+        self._problem = f"{self.address} {problem}: {reason}"
+        self._remedy = f"{remedy}{' ' if remedy.endswith('?') else ', '}{_AGAIN}"
 
     def check(self) -> None:
         """Raise Failed where the address is down. After a while it gets another chance."""
@@ -167,10 +211,7 @@ class Lane:
             self._down.clear()
             self._row = 0
             return
-        remedy = "see that it runs, then repeat the command: what was answered is kept"
-        if not self._reached:
-            remedy = f"is the address right, and does something listen there? {remedy}"
-        raise Failed(FailureKind.NETWORK, f"{self.address} is down: {self._reason}", remedy=remedy, stops=True)
+        raise Failed(self._kind, self._problem, remedy=self._remedy, stops=True)
 
 
 def backoff(tries: int, patience: float) -> float:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from reviewbench.core.errors import MissingExtra, UserError
+from reviewbench.models._limits import Trouble
 from reviewbench.models._refusals import LIMIT, Broken
 from reviewbench.models._replies import Reply, count, is_fake, whole_seed, words
 from reviewbench.models.messages import Message, Request, Role, Tool, ToolCall
@@ -115,7 +116,7 @@ class OpenAIChat:
             message = choice.get("message") or {}
             calls = tuple(_call(call) for call in message.get("tool_calls") or ())
         except (KeyError, IndexError, TypeError, AttributeError):
-            raise Broken("the answer is not what the protocol says") from None
+            raise Broken("the answer is not what the protocol says", Trouble.GARBLED) from None
         ended = choice.get("finish_reason")
         usage = payload.get("usage")
         refusal = words(message.get("refusal"))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from reviewbench.core.errors import hide_secrets, one_line
 from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models._limits import LONGEST_PAUSE
+from reviewbench.models._limits import LONGEST_PAUSE, Trouble
 
 SCHEMA = "schema"
 LIMIT = "max_completion_tokens"
@@ -42,17 +42,9 @@ _SCHEMA = re.compile(
 class Broken(Exception):
     """One try failed in a way that another may not. `wait`: seconds that the endpoint asks for."""
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        kind: FailureKind = FailureKind.NETWORK,
-        wait: float | None = None,
-        throttled: bool = False,
-        reached: bool = True,
-    ) -> None:
+    def __init__(self, reason: str, trouble: Trouble, *, wait: float | None = None, throttled: bool = False) -> None:
         super().__init__(reason)
-        self.kind, self.wait, self.throttled, self.reached = kind, wait, throttled, reached
+        self.trouble, self.wait, self.throttled = trouble, wait, throttled
 
 
 class AskOtherwise(Exception):
@@ -89,11 +81,11 @@ def raise_for(asked: Asked, status: int, headers: Mapping[str, str], body: bytes
     if status in (402, *_THROTTLED) or status < 500:
         _raise_for_money(shown, status, said)
     if status in _THROTTLED:
-        raise Broken(shown, wait=_checked(asked.name, retry_after(headers)), throttled=True)
+        raise Broken(shown, Trouble.ERROR, wait=_checked(asked.name, retry_after(headers)), throttled=True)
     if status in _AGAIN or status >= 500:
         if status == 501:
             _refuse(shown, "the endpoint does not know this kind of call: check the address", stops=True)
-        raise Broken(shown, wait=_checked(asked.name, retry_after(headers)))
+        raise Broken(shown, Trouble.ERROR, wait=_checked(asked.name, retry_after(headers)))
     if 300 <= status < 400:
         where = one_line(headers.get("location", "elsewhere"), 200)
         _refuse(f"{shown}: the address redirects to {where}", "name the address that it points to", stops=True)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from reviewbench.models._limits import Trouble
 from reviewbench.models._refusals import Broken
 from reviewbench.models.messages import ToolCall
 
@@ -38,11 +39,13 @@ def read_json(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body.decode())
     except UnicodeDecodeError:
-        raise Broken("the answer is not UTF-8") from None
+        raise Broken("the answer is not UTF-8", Trouble.GARBLED) from None
     except (ValueError, RecursionError):
-        raise Broken("the answer is not JSON, or cut off" if body.strip() else "the answer is empty") from None
+        raise Broken(
+            "the answer is not JSON, or cut off" if body.strip() else "the answer is empty", Trouble.GARBLED
+        ) from None
     if not isinstance(found, dict):
-        raise Broken("the answer is not what the protocol says")
+        raise Broken("the answer is not what the protocol says", Trouble.GARBLED)
     return found
 
 

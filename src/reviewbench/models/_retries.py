@@ -12,7 +12,7 @@ from reviewbench.core.errors import hide_secrets, one_line
 from reviewbench.core.records import Usage
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models._ledger import Ledger
-from reviewbench.models._limits import Lane, backoff
+from reviewbench.models._limits import NOT_THE_PROTOCOL, Lane, Trouble, backoff
 from reviewbench.models._refusals import SCHEMA, Asked, AskOtherwise, Broken, raise_for
 from reviewbench.models._replies import Reply, read_json
 from reviewbench.models.messages import Answer, Repeat, Request, Stop
@@ -80,7 +80,7 @@ class _Course:
             self.throttles += 1
             return self.throttles >= THROTTLES
         self.tries += 1
-        self.timeouts += broken.kind is FailureKind.TIMEOUT
+        self.timeouts += broken.trouble is Trouble.LATE
         return self.tries >= TRIES or self.timeouts >= TIMEOUTS
 
 
@@ -116,11 +116,11 @@ class Remote:
 
     async def _go_on(self, course: _Course, broken: Broken) -> None:
         """Wait for the next try. Raises Failed where there is none."""
-        if broken.reached:
+        if broken.trouble is not Trouble.UNREACHED:
             self._lane.heard()
         last = course.gives_up(broken)
         if not broken.throttled:
-            self._lane.failed(str(broken))
+            self._lane.failed(str(broken), broken.trouble)
         if last:
             raise self._given_up(course, broken) from None
         if broken.throttled or broken.wait is not None:
@@ -133,19 +133,20 @@ class Remote:
             return Failed(
                 FailureKind.NETWORK,
                 f"{broken}, after {course.throttles} waits",
-                remedy="lower --in-flight or --requests-per-minute, and repeat the command: what was answered is kept",
+                remedy="lower --in-flight or --rpm, and repeat the command: what was answered is kept",
                 stops=True,
             )
-        if broken.kind is FailureKind.TIMEOUT:
+        if broken.trouble is Trouble.LATE:
             return Failed(
                 FailureKind.TIMEOUT,
                 f"{self._spec.model}: {broken}, {course.timeouts} times",
                 remedy="raise timeout in the model's name, or lower max_tokens",
             )
+        later = "repeat the command later: what was answered is kept"
         return Failed(
-            broken.kind,
+            FailureKind.NETWORK,
             f"{self._spec.model}: gave up after {course.tries} tries: {broken}",
-            remedy="repeat the command later: what was answered is kept",
+            remedy=f"{later}; if it stays, {NOT_THE_PROTOCOL}" if broken.trouble is Trouble.GARBLED else later,
         )
 
     async def _turn(self, request: Request, attempt: int, ledger: Ledger, course: _Course) -> Answer | None:
@@ -182,7 +183,7 @@ class Remote:
                     self._dialect.path, cast_to=address.raw, body=body, options=address.options
                 )
         except TimeoutError:
-            raise Broken(f"no answer within {spec.timeout} s", kind=FailureKind.TIMEOUT) from None
+            raise Broken(f"no answer within {spec.timeout} s", Trouble.LATE) from None
         except address.errors.APIStatusError as error:
             self._refused(asked, error.status_code, error.response.headers, error.response.content)
         except address.errors.APIConnectionError as error:
@@ -195,7 +196,7 @@ class Remote:
             if isinstance(code, int) and 400 <= code < 600:
                 self._refused(asked, code, got.headers, content)
             said = str(wrong.get("message") or wrong) if isinstance(wrong, dict) else str(wrong)
-            raise Broken(f"an error in place of an answer: {one_line(hide_secrets(said), 200)}")
+            raise Broken(f"an error in place of an answer: {one_line(hide_secrets(said), 200)}", Trouble.ERROR)
         return self._dialect.read(payload)
 
     def _refused(self, asked: Asked, status: int, headers: Mapping[str, str], content: bytes) -> NoReturn:
@@ -300,8 +301,8 @@ def _unreached(address: str, error: BaseException) -> Broken:
             stops=True,
         )
     if names & {"ReadTimeout", "WriteTimeout"}:
-        return Broken(f"{address}: no answer in time", kind=FailureKind.TIMEOUT)
+        return Broken(f"{address}: no answer in time", Trouble.LATE)
     shown = one_line(hide_secrets(next((str(one) for one in causes[1:] if str(one)), str(error))), 160)
     if names & {"ConnectError", "ConnectTimeout", "ProxyError", "UnsupportedProtocol", "ConnectionRefusedError"}:
-        return Broken(f"{address} cannot be reached: {shown}", reached=False)
-    return Broken(f"{address}: the connection broke: {shown}")
+        return Broken(f"{address} cannot be reached: {shown}", Trouble.UNREACHED)
+    return Broken(f"{address}: the connection broke: {shown}", Trouble.DROPPED)
