@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from documented import CONSOLE, run, write_files
 
@@ -21,11 +20,11 @@ def plain(text: str, numbers: bool = True) -> str:
     return " ".join((text if numbers else re.sub(r"\d[\d,.]*", "N", text)).split())
 
 
-def test_every_command_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
     write_files(PAGE, tmp_path)
     count = 0
-    for number, section in enumerate(PAGE.split("\n## ")):
-        monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / f"cache{number}"))  # each begins with an empty cache
+    for section in PAGE.split("\n## "):
+        shutil.rmtree(tmp_path / "cache", ignore_errors=True)  # each begins with an empty cache
         for block in CONSOLE.finditer(section):
             for part in block["text"].split("$ ")[1:]:
                 command, _, shown = part.partition("\n")
