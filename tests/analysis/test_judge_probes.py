@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from judge_toys import (
@@ -20,13 +22,15 @@ from judge_toys import (
     grades_bench,
     toy_bench,
 )
-from reviewbench.analysis.judge_bench import families, probe_items
+from reviewbench.analysis.judge_asks import Ask
+from reviewbench.analysis.judge_bench import Item, families, probe_items
 from reviewbench.analysis.judge_injections import ATTACKS, WANTED, attacked
 from reviewbench.analysis.judge_probes import Probes, reverse
-from reviewbench.analysis.judge_report import Wanted, check_judge
+from reviewbench.analysis.judge_report import Wanted, check_judge, gate
 from reviewbench.core.errors import UserError
-from reviewbench.core.judging import JudgeReport
+from reviewbench.core.judging import JudgeAgreement, JudgeReport
 from reviewbench.core.protocols import Judge, Metric
+from reviewbench.core.validity import Figure
 
 _IN_THE_COMMENT = ("after", "before", "around")
 
@@ -158,6 +162,45 @@ def test_a_failure_is_no_disagreement() -> None:
     rows = [row for row in report.irrelevant if row.failed]
     assert rows
     assert all(row.flips.value == 0.0 for row in rows)
+
+
+def test_rows_that_nobody_was_asked_about_are_counted_apart() -> None:
+    """Silent reviews are a no for every judge and every rater, and raise any judge's kappa."""
+    bench = toy_bench()
+    spoken = [Item(Ask(i.ask.case, i.ask.review), i.rater, (1.0, 0.0), i.cluster) for i in bench.items]
+    quiet = [
+        Item(
+            Ask(i.ask.case, i.ask.review.model_copy(update={"comments": (), "system": "mute"})),
+            i.rater,
+            (0.0, 0.0),
+            i.cluster,
+        )
+        for i in bench.items
+    ]
+    judge = LengthLoving(words=12)
+    found = [
+        check_judge(replace(bench, items=tuple(items)), asker(judge), Wanted(parts=("agreement",), resamples=RESAMPLES))
+        for items in ([*spoken, *quiet], spoken)
+    ]
+    both, alone = (one.report.agreement[0] for one in found)
+    assert (both.rows, both.unasked) == (2 * alone.rows, alone.rows)
+    assert (alone.unasked, alone.kappa_asked) == (0, None)
+    assert both.kappa_asked == alone.kappa
+    assert (both.kappa.value or 0) > (alone.kappa.value or 0)
+    assert found[0].report.spent.decisions == found[1].report.spent.decisions, "and cost nothing"
+
+
+@pytest.mark.parametrize(("failed", "passed"), [(10, True), (11, False)])
+def test_a_gate_counts_what_failed(failed: int, passed: bool) -> None:
+    row = JudgeAgreement(
+        rater="people",
+        rows=100 - failed,
+        clusters=9,
+        kappa=Figure(value=0.95, n=100 - failed),
+        left_out={"failed: timeout": failed - 1, "failed: network": 1, "no truth": 500},
+    )
+    found = gate([row], 0.9, False, None)
+    assert (found.passed, found.failed, found.most_failed) == (passed, failed / 100, 0.1)
 
 
 def test_what_stops_the_run_leaves_what_was_found() -> None:

@@ -39,6 +39,8 @@ def test_the_offline_judge_has_the_documented_kappas(shared_data: Path) -> None:
     figures = [(row.rows, row.kappa, row.auc, row.f1) for row in report.agreement]
     shown = [(n, *(round(f.value, 3) for f in rest if f and f.value is not None)) for n, *rest in figures]
     assert shown == [(1020, 0.823, 0.972, 0.886), (1020, 0.832, 0.973, 0.893), (1020, 0.824, 0.977, 0.888)]
+    asked = [(row.unasked, round(row.kappa_asked.value or 0, 3)) for row in report.agreement if row.kappa_asked]
+    assert asked == [(162, 0.802), (162, 0.812), (162, 0.803)], "tools without comments flatter every judge"
     assert report.agreement[0].kappa.low is not None
     assert 0.76 < report.agreement[0].kappa.low < 0.79
     assert report.estimate_note == "offline estimate"
@@ -86,6 +88,18 @@ def test_the_gate_has_an_exit_code(labelled: Path, capsys: pytest.CaptureFixture
     assert main(["judge-check", "lexical", "--on", str(labelled), "--lower"]) == 2
     assert main([*base[:4], "--only", "repeats", "--min-kappa", ".5"]) == 2
     assert "agreement was left out" in capsys.readouterr().err
+
+
+def test_a_gate_does_not_open_for_the_few_that_were_answered(
+    labelled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the judge answers is all right, and it fails on a sixth of the rows."""
+    words = ["--on", str(labelled), "--only", "agreement", "--resamples", "50", "--min-kappa", ".9"]
+    assert main(["judge-check", "judge_toys.Failing", *words]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "gate NOT passed: 16.7% of the rows have no answer, and more than 10% is too many" in said
+    assert main(["judge-check", "judge_toys.Failing(word='thread')", *words]) == 1
+    assert main(["judge-check", "judge_toys.Failing(word='nothing')", *words]) == 0
 
 
 def test_a_stored_set_shows_drift(labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

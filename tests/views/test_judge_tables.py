@@ -28,7 +28,7 @@ def test_it_fits(report: JudgeReport, width: int) -> None:
     text = console.export_text()
     assert all(len(line) <= width for line in text.splitlines())
     assert "[bold]x" in text
-    assert "gate passed" in text
+    assert "gate NOT passed: 16.7% of the rows have no answer" in text
     assert "failed: network" in text
 
 
@@ -37,6 +37,18 @@ def test_the_page_escapes_what_data_says(report: JudgeReport) -> None:
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "failed: network" in page
+
+
+def test_rows_that_nobody_was_asked_about_are_said_in_both(report: JudgeReport) -> None:
+    asked = Figure(value=0.8, low=0.7, high=0.9, n=40)
+    row = report.agreement[0].model_copy(update={"rows": 48, "unasked": 8, "kappa_asked": asked})
+    flattered = report.model_copy(update={"agreement": (row,)})
+    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(judge_report(flattered))
+    for text in (console.export_text(), render(flattered)):
+        said = " ".join(text.split())
+        assert "8 rows are of reviews without a comment, where nothing is asked" in said
+        assert "on the other 40 kappa is .800 [.700, .900]" in said
 
 
 def test_a_figure_is_never_cut(report: JudgeReport) -> None:

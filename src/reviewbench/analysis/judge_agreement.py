@@ -27,6 +27,7 @@ from reviewbench.core.judging import JudgeAgreement
 from reviewbench.core.validity import Figure
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+FAILED = "failed: "  # how a row is left out that the judge failed on
 NO_GRADES = "its readings are no grades on the people's scale: reviewbench calibrate maps them to grades"
 
 
@@ -51,7 +52,7 @@ class Line(NamedTuple):
     truth: float
     cluster: str
     system: str
-    words: float
+    words: float  # 0: there is no comment, and nothing to ask
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class Lines:
             if reply is None:
                 left["not asked: the check was stopped"] += n
             elif reply.failure is not None:
-                left[f"failed: {reply.failure.kind.value}"] += n
+                left[f"{FAILED}{reply.failure.kind.value}"] += n
             else:
                 for at, (said, value, truth) in enumerate(zip(reply.said, reply.values, item.truth, strict=True)):
                     if truth is None:
@@ -196,6 +197,11 @@ def kappa_figure(lines: Lines, one: Numbers, other: Numbers, *, categories: Sequ
     )
 
 
+def _decision_kappa(lines: Lines) -> Figure:
+    said, truth = lines.column("said"), lines.column("truth")
+    return kappa_figure(lines, said, truth, categories=(0.0, 1.0), squared=False)
+
+
 def pair_agreement(lines: Lines, rater: str) -> JudgeAgreement:
     """Decisions of yes and no against a rater's."""
     said, truth, value = lines.column("said"), lines.column("truth"), lines.column("value")
@@ -209,11 +215,14 @@ def pair_agreement(lines: Lines, rater: str) -> JudgeAgreement:
     cluster, resampler = lines.clusters
     share = percent_agreement(np.stack([said, truth]), resampling=Resampling(cluster, resampler)) if lines.n else None
     whole = float(f1(np.ones((1, lines.n)))[0]) if lines.n else math.nan
+    asked = chosen(lines, [row.words > 0 for row in lines.rows])
     return JudgeAgreement(
         rater=rater,
         rows=lines.n,
         clusters=len({row.cluster for row in lines.rows}),
-        kappa=kappa_figure(lines, said, truth, categories=(0.0, 1.0), squared=False),
+        kappa=_decision_kappa(lines),
+        unasked=lines.n - asked.n,
+        kappa_asked=_decision_kappa(asked) if asked.n < lines.n else None,
         percent=share,
         auc=auc_figure(lines, value, yes) if np.isfinite(value).all() else undefined("no probabilities", lines.n),
         f1=lines.figure(whole, f1) if math.isfinite(whole) else undefined("neither ever said yes", lines.n),

@@ -51,7 +51,10 @@ class Ask:
 
 
 class Reply(NamedTuple):
-    """What came back, one entry a row: the decision (1 yes, 0 no, or the grade) and the value behind it; NaN: none."""
+    """What came back, one entry a row: the decision (1 yes, 0 no, or the grade) and the value behind it; NaN: none.
+
+    `silent`: the review has no comment, so there was nothing to ask.
+    """
 
     said: tuple[float, ...]
     values: tuple[float, ...]
@@ -60,6 +63,7 @@ class Reply(NamedTuple):
     fake: bool = False
     failure: Failure | None = None
     reason: str = ""
+    silent: bool = False
 
 
 class Instrument(ABC):
@@ -204,7 +208,7 @@ class Asker:
         answered = [reply for reply in replies if reply.failure is None]
         return Spent(
             questions=len(replies),
-            decisions=sum(sum(math.isfinite(one) for one in reply.said) for reply in answered),
+            decisions=sum(sum(math.isfinite(one) for one in reply.said) for reply in answered if not reply.silent),
             calls=sum(usage.calls for usage in usages),
             tokens_in=sum(usage.tokens_in for usage in usages),
             tokens_out=sum(usage.tokens_out for usage in usages),
@@ -238,4 +242,5 @@ def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Reply:
         except Exception as error:  # the boundary where a plug-in's bug becomes a record, never an answer
             failure = Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
     seconds = time.perf_counter() - began
-    return Reply(tuple(said), tuple(values), tally.usage, seconds, tally.fake, failure, reason)
+    silent = not ask.review.comments
+    return Reply(tuple(said), tuple(values), tally.usage, seconds, tally.fake, failure, reason, silent)

@@ -11,6 +11,7 @@ import numpy as np
 from reviewbench.analysis.bag import Numbers
 from reviewbench.analysis.correlation import spearman_only
 from reviewbench.analysis.judge_agreement import (
+    FAILED,
     Lines,
     Resamples,
     chosen,
@@ -37,6 +38,7 @@ from reviewbench.models.model_spec import family
 
 PARTS = ("agreement", "repeats", "order", "length", "self", "rewording", "irrelevant", "injection")
 DRIFT = "itself, when the calibration was stored"
+MOST_FAILED = 0.1  # share of rows without an answer up to which a gate may pass
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,8 @@ def self_preference(bench: JudgeBench, lines: Lines, asker: Asker) -> SelfPrefer
 def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool, drift: JudgeAgreement | None) -> JudgeGate:
     """Whether the least kappa of all raters, and of the judge with its earlier self, reaches `least`.
 
-    A kappa that is undefined does not pass: a gate that opens where nothing was measured is none.
+    A kappa that is undefined does not pass, nor one of a judge that failed on more than a tenth of the rows: a gate
+    that opens where nothing was measured is none.
     """
     rows = [*agreement, *([drift] if drift is not None else [])]
     if not rows:
@@ -215,13 +218,22 @@ def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool, drift: 
 
     worst = min(rows, key=lambda row: value if (value := of(row)) is not None else -2.0)
     value = of(worst)
+    failed = max(_failed_share(row) for row in rows)
     return JudgeGate(
         least=least,
         of="lower end of the interval" if lower else "kappa",
         kappa=value,
         rater=worst.rater,
-        passed=value is not None and value >= least,
+        passed=value is not None and value >= least and failed <= MOST_FAILED,
+        failed=failed,
+        most_failed=MOST_FAILED,
     )
+
+
+def _failed_share(row: JudgeAgreement) -> float:
+    """The rows without an answer among all that were asked about; what has no truth was not."""
+    failed = sum(n for why, n in row.left_out.items() if why.startswith(FAILED))
+    return failed / (failed + row.rows) if failed else 0.0
 
 
 def calibration_item(

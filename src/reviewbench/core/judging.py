@@ -23,12 +23,17 @@ class JudgeAgreement(Record):
 
     Of yes and no: kappa, AUC of its probabilities, F1 of yes, both raters' share of yes. Of grades: Spearman overall
     and within systems, quadratic kappa where its readings are grades, AUC of the reading against `grade > lowest`.
+
+    Of the `rows` of yes and no, `unasked` belong to reviews without a comment: they are a no without asking, for every
+    judge. `kappa_asked` is the kappa of the others alone; None where there are none such, and for grades.
     """
 
     rater: str
     rows: int
     clusters: int
     kappa: Figure
+    unasked: int = 0
+    kappa_asked: Figure | None = None
     percent: Figure | None = None
     auc: Figure | None = None
     f1: Figure | None = None
@@ -122,7 +127,7 @@ class Injection(Record):
 
 
 class Spent(Record):
-    """What the check took. A decision is one pair, finding or review that was judged.
+    """What the check took. A decision is one pair, finding or review that was judged; a silent review needs none.
 
     `dollars` is None where a price is not known. `seconds` are those of the calls when they were made, of the work
     itself where no model was asked. `failed` counts questions without an answer by kind.
@@ -143,13 +148,19 @@ class Spent(Record):
 
 
 class JudgeGate(Record):
-    """Whether the kappa that counts, the least of all raters', reaches `least`."""
+    """Whether the kappa that counts, the least of all raters', reaches `least`.
+
+    `failed` is the share of the rows that the judge failed on, the largest of all raters'. Over `most_failed` the gate
+    does not pass, whatever the kappa: it would be one of the easy rows.
+    """
 
     least: float
     of: Literal["kappa", "lower end of the interval"]
     kappa: float | None
     rater: str
     passed: bool
+    failed: float = 0.0
+    most_failed: float = 0.1
 
 
 class Corrected(Record):

@@ -64,6 +64,10 @@ def gate_line(report: JudgeReport) -> str:
     if report.stopped:
         return "gate NOT passed: the check was stopped before all was asked"
     value = figures.number(gate.kappa, digits=3)
+    if gate.failed > gate.most_failed:
+        most = figures.percent(gate.most_failed)
+        share = f"{gate.failed:.1%} of the rows have no answer, and more than {most} is too many"
+        return f"gate NOT passed: {share} (kappa {value} of the others against {gate.rater})"
     verdict = "passed" if gate.passed else "NOT passed"
     return f"gate {verdict}: {gate.of} {value} against {gate.rater}, at least {figures.number(gate.least)} is asked for"
 
@@ -111,8 +115,17 @@ def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str =
             for row in rows
         )
     notes = [f"{row.rater}: {why}" for row in rows if (why := row.kappa.reason)]
+    notes += [words for row in rows if (words := _unasked(row))]
     left = [f"{row.rater}: left out {_counts(row.left_out)}" for row in rows if row.left_out]
     return Section(f"{title} ({rows[0].clusters} clusters)", head, cells, tuple(dict.fromkeys([*notes, *left])))
+
+
+def _unasked(row: JudgeAgreement) -> str:
+    """What the rows that nobody had to be asked about do to the kappa."""
+    if not row.unasked:
+        return ""
+    asked = f"on the other {row.rows - row.unasked:,} kappa is {shown(row.kappa_asked, digits=3)}"
+    return f"{row.rater}: {row.unasked:,} rows are of reviews without a comment, where nothing is asked; {asked}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:
