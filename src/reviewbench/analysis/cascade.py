@@ -16,7 +16,7 @@ from reviewbench.analysis.agreement import Resampling, cohen_kappa
 from reviewbench.analysis.bootstrap import Resampler
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, short_spec, signature
+from reviewbench.core.plugins import load_recorded, short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.results import Score
 from reviewbench.core.validity import Figure
@@ -115,13 +115,16 @@ def notes(metric: Metric, scores: Sequence[Score], others: Mapping[str, Sequence
     if isinstance(metric, Hits) and isinstance(cascade := judge_of(metric.judge), Cascade):
         for name, theirs in others.items():
             if name.startswith("hits(") and name != signature(metric) and _asks_about_everything(name, metric, cascade):
-                said.append(_lost(cascade_cost(scores, theirs), short_spec(load(Metric, name))))
+                said.append(_lost(cascade_cost(scores, theirs), short_spec(load_recorded(Metric, name))))
     return [line for line in said if line]
 
 
 def _asks_about_everything(name: str, metric: Hits, cascade: Cascade) -> bool:
     """Whether a metric is the same but for its judge, which is the cascade's second one."""
-    other = load(Metric, name)
+    try:
+        other = load_recorded(Metric, name)
+    except UserError:  # of code outside the package, which nobody named
+        return False
     if not isinstance(other, Hits) or replace(other, judge=metric.judge) != metric:
         return False
     return judge_of(other.judge) == cascade.judges[1]

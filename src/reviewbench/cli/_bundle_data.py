@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewbench.cli._words import find_dataset, find_stages
+from reviewbench.cli._words import find_dataset
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label
-from reviewbench.core.plugins import load, names, parse_spec
-from reviewbench.core.protocols import Dataset
+from reviewbench.core.plugins import load_recorded, names, parse_spec
+from reviewbench.core.protocols import Dataset, Stage
 from reviewbench.core.records import Case
 from reviewbench.core.results import Outcome
 from reviewbench.engine.benchmark import benchmark_hash
@@ -37,7 +37,7 @@ def policy_of(dataset: str, wanted: bool | None) -> Policy:
     licence, allowed = OWN, True
     if _is_plugin(word):
         try:
-            card = load(Dataset, word).card
+            card = load_recorded(Dataset, word).card
             licence, allowed = card.licence, may_be_passed_on(card)
         except UserError:
             licence, allowed = "not known: its card cannot be read here", False
@@ -77,8 +77,8 @@ def from_copy(entry: RunEntry, systems: Mapping[str, str], source: Path) -> Give
         found = run.outcomes()
         return GivenData(run.cases(), found, [label for case in run.cases() for label in case.labels])
     word, *stages = entry.dataset.split(" | ")
-    dataset = find_dataset(word, source) if _is_plugin(word) else find_dataset(str(source))
-    cases, _ = apply_stages(dataset.cases(), find_stages(stages))
+    dataset = find_dataset(load_recorded(Dataset, word), source) if _is_plugin(word) else find_dataset(str(source))
+    cases, _ = apply_stages(dataset.cases(), [load_recorded(Stage, spec) for spec in stages])
     outcomes: list[Outcome] = []
     labels = [label for case in cases for label in case.labels]
     known, there = {case.id for case in cases}, {label.to_line() for label in labels}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reviewbench.analysis.compare import compare
 from reviewbench.analysis.leaderboard import leaderboard
 from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, short_spec, signature
+from reviewbench.core.plugins import load_recorded, short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case
 from reviewbench.core.results import Score
@@ -59,7 +59,7 @@ def make_tables(runs: Sequence[StoredRun], settings: Settings) -> list[MadeTable
     for group in groups.values():
         prefix = _plain(group[0].entry.dataset) + "." if len(groups) > 1 else ""
         for spec in dict.fromkeys(metric for run in group for metric in run.entry.metrics):
-            name = _new_name(prefix + _plain(short_spec(load(Metric, spec))), taken)
+            name = _new_name(prefix + _plain(short_spec(load_recorded(Metric, spec))), taken)
             made += _of_metric([run for run in group if spec in run.scores], spec, name, settings)
     return made
 
@@ -77,7 +77,7 @@ def _of_metric(group: Sequence[StoredRun], spec: str, name: str, settings: Setti
     drawn = {"resamples": settings.resamples, "seed": settings.seed}
     known = [fact for fact in settings.slices if _is_known(fact, cases, scores)]
     board = leaderboard(scores, cases, metric, slices=known, **common, **drawn)  # type: ignore[arg-type]
-    label = short_spec(load(Metric, spec))
+    label = short_spec(load_recorded(Metric, spec))
     runs = tuple(run.entry.name for run in group)
 
     def table(kind: str, text: str, to_latex: Callable[[str], str] | None) -> MadeTable:
@@ -114,7 +114,7 @@ def _is_known(fact: str, cases: Iterable[Case], scores: Iterable[Score]) -> bool
 
 def _leaderboard_latex(board: Leaderboard, label: str, name: str) -> Callable[[str], str]:
     note = f", {board.estimate_note}" if board.estimate_note else ""
-    less = " Less is better." if any(_is_less(board, metric) for metric in (load(Metric, board.metric),)) else ""
+    less = " Less is better." if _is_less(board, load_recorded(Metric, board.metric)) else ""
     caption = (
         f"{figures.label(board.headline)} ({label}{note}) on {board.dataset}, with {figures.percent(board.level)} "
         f"percentile intervals from {board.resamples:,} resamples by {board.clustered_by}.{less}"

@@ -94,6 +94,9 @@ def make_again(contents: Contents, entry: RunEntry, run: Path, work: Path, progr
     """Make the report of `run` (a whole run folder, measured) again; how many figures were the same. Raises Differs."""
     name = f"{VALIDITY}/{entry.name}/{RESULT}"
     stored = stored_report(contents, entry)
+    known = {*entry.metrics, LENGTH}  # those that were measured again; another one may be anything
+    if more := [one.metric for one in stored.metrics if one.metric not in known]:
+        raise contents.differs(name, more[0], "no metric of the run", row="metrics", column="metric")
     again = validate(
         str(run),
         *(metric for metric in dict.fromkeys(one.metric for one in stored.metrics) if metric != LENGTH),

@@ -17,13 +17,15 @@ from reviewbench.cli._output import Progress
 from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.parsing import parse_json, parse_record
-from reviewbench.core.plugins import load_recorded, short_spec
+from reviewbench.core.plugins import import_named, load_recorded, short_spec
 from reviewbench.core.protocols import Metric
 from reviewbench.engine import held_against, recheck
 from reviewbench.engine.archive import unpack
 from reviewbench.engine.bundle import BUNDLE, FORMAT, VALIDITY, BundleManifest, RunEntry, versions
 from reviewbench.engine.held_against import Contents, Difference, Differs
 from reviewbench.engine.recheck import StoredRun
+from reviewbench.models.chat import Door
+from reviewbench.models.chat import Settings as ModelSettings
 
 
 class VerifyResult(Record):
@@ -52,14 +54,18 @@ def verify(
     source: Sequence[str | Path] = (),
     tables_only: bool = False,
     digits: int = held_against.DIGITS,
+    plugins: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> VerifyResult:
     """Recompute every number of a bundle, without a network, up to the first that differs.
 
     `source` holds the data whose texts the bundle leaves out: a path, or `RUN=PATH` where several runs lack theirs.
     `tables_only` leaves out measuring again. What is measured again must agree to `digits` digits; on another machine
-    vectors of embedding models do not to more than six. Raises UserError for what is no bundle.
+    vectors of embedding models do not to more than six. `plugins`: code outside the package that the bundle may use.
+    Raises UserError for what is no bundle.
     """
+    for spec in plugins:
+        import_named(spec)
     path = Path(file)
     with tempfile.TemporaryDirectory(prefix="reviewbench-verify-") as made:
         folder = Path(made) / "bundle"
@@ -69,7 +75,8 @@ def verify(
         check = _Check(Contents(folder, manifest, found, digits), Path(made) / "again", tables_only, progress)
         sources = _sources(manifest, source)
         try:
-            check.run(sources)
+            with Door(ModelSettings(cache=False, offline=True)):
+                check.run(sources)
         except Differs as differs:
             return check.result(path, differs.difference)
         return check.result(path, None)

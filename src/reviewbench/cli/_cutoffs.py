@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from reviewbench.analysis.cuts import CREATED
 from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load
+from reviewbench.core.plugins import load_recorded
 from reviewbench.core.protocols import Reviewer
 from reviewbench.models.model_spec import parse_model
 from reviewbench.models.prices import open_prices
@@ -24,7 +24,7 @@ def stated_cutoffs(signatures: Iterable[str]) -> dict[str, date]:
     prices = open_prices()
     for signature in dict.fromkeys(signatures):
         try:
-            models = load(Reviewer, signature).models
+            models = load_recorded(Reviewer, signature).models
         except UserError:
             continue
         for model in models:

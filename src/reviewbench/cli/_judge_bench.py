@@ -24,7 +24,7 @@ from reviewbench.cli._words import dataset_label, find_dataset
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.judging import CalibrationItem
 from reviewbench.core.parsing import first_problem, lines
-from reviewbench.core.plugins import load, names, parse_spec
+from reviewbench.core.plugins import load, load_recorded, names, parse_spec
 from reviewbench.core.protocols import Dataset, Judge, Metric
 from reviewbench.core.validity import Scale
 from reviewbench.datasets._labels import on_reviews, read_label_file
@@ -117,7 +117,7 @@ def _fits(instrument: Instrument, kind: str, why: str) -> None:
 def _scales(label: str) -> dict[str, Scale]:
     """The scales of the data set that a run was made on, where it is one of ours."""
     try:
-        return dict(load(Dataset, label.partition(" | ")[0]).scales())
+        return dict(load_recorded(Dataset, label.partition(" | ")[0]).scales())
     except UserError:
         return {}
 

@@ -11,7 +11,7 @@ from reviewbench.cli._output import Progress
 from reviewbench.cli._words import dataset_label, find_dataset, find_stages, staged_label
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label, RaterKind, SubjectKind
-from reviewbench.core.plugins import load, names
+from reviewbench.core.plugins import load_recorded, names
 from reviewbench.core.protocols import Dataset, Stage
 from reviewbench.core.records import Review
 from reviewbench.core.results import Drop
@@ -166,7 +166,7 @@ def _known_of(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
     """The scales and the human systems of the data set that a run was made on, where it is one of ours."""
     word = label.partition(" | ")[0]
     try:
-        dataset = load(Dataset, word)
+        dataset = load_recorded(Dataset, word)
     except UserError:
         return {}, frozenset()
     return dataset.scales(), frozenset(dataset.human_systems)

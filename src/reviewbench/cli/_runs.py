@@ -16,7 +16,7 @@ from reviewbench.cli._classified import classified, renamed_labels
 from reviewbench.cli._cutoffs import with_cutoffs
 from reviewbench.core.errors import UserError
 from reviewbench.core.labels import Label
-from reviewbench.core.plugins import load, short_spec, signature
+from reviewbench.core.plugins import import_named, load, load_recorded, short_spec, signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.records import Case
 from reviewbench.core.results import Outcome, Score
@@ -101,6 +101,8 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
     scores = [_renamed(s, renames[i]) for i, run in enumerate(runs) for s in _scores(run)]
     if not outcomes:
         raise UserError(f"{paths[0]} holds no reviews", remedy=f"reviewbench review DATASET REVIEWER -o {paths[0]}")
+    if metric:
+        import_named(metric)
     wanted = signature(load(Metric, metric)) if metric else None
     signatures = list(dict.fromkeys(score.metric for score in scores))
     chosen = [s for s in signatures if wanted is None or s == wanted]
@@ -109,7 +111,7 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
         what = f"with {spec}" if metric else "yet"
         command = shlex.join(["reviewbench", "score", str(paths[0]), spec])
         raise UserError(f"{paths[0]} was not scored {what}", remedy=command)
-    metrics = [load(Metric, name) for name in chosen]
+    metrics = [load_recorded(Metric, name) for name in chosen]
     if len(runs) > 1 and (apart := [m for m in metrics if m.joint]):
         raise UserError(
             f"{short_spec(apart[0])} looks at all systems of a run together, and these were measured run by run",
@@ -171,9 +173,17 @@ def _scores(run: RunFolder) -> list[Score]:
         raise UserError(
             f"{run.path}: {len(changed)} reviews are not those that were measured, "
             f"such as {changed[0].system} on {changed[0].case}",
-            remedy=shlex.join(["reviewbench", "score", str(run.path), short_spec(load(Metric, changed[0].metric))]),
+            remedy=shlex.join(["reviewbench", "score", str(run.path), _short(changed[0].metric)]),
         )
     return scores
+
+
+def _short(metric: str) -> str:
+    """A stored metric as people write it; of code that nobody named, as it stands."""
+    try:
+        return short_spec(load_recorded(Metric, metric))
+    except UserError:
+        return metric
 
 
 def _renames(runs: Sequence[RunFolder], paths: Sequence[str | Path]) -> list[dict[str, str]]:

@@ -19,6 +19,7 @@ from reviewbench.cli._bundle_verify import VerifyResult, verify
 from reviewbench.cli._output import Progress, emit, json_option, note, progress_bar, seed_option
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
+from reviewbench.core.plugins import import_named
 from reviewbench.engine import held_against, recheck
 from reviewbench.engine.archive import write_archive
 from reviewbench.engine.bundle import (
@@ -61,13 +62,17 @@ def bundle(
     texts: bool | None = None,
     resamples: int = 10_000,
     seed: int = 0,
+    plugins: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> BundleResult:
     """Write scored runs and their tables into the archive `out`.
 
     `texts` None packs the texts of data whose licence lets everybody pass them on, and one's own; True packs all,
-    False none. `slices` are facts or facets that the tables are broken down by.
+    False none. `slices` are facts or facets that the tables are broken down by. `plugins`: code outside the package
+    that the runs may use.
     """
+    for spec in plugins:
+        import_named(spec)
     check_settings(resamples, 0.95)
     if resamples > MOST_RESAMPLES:
         raise UserError(f"{resamples:,} resamples are over {MOST_RESAMPLES:,}", remedy="10000 is the default")
@@ -179,6 +184,15 @@ class Bundle(click.Group):
                 formatter.write_paragraph()
 
 
+plugin_option = click.option(
+    "--plugin",
+    "--metric",
+    "plugins",
+    multiple=True,
+    help="Code of your own that a run names, such as my.metric; else it is not run.",
+)
+
+
 @click.group("bundle", cls=Bundle, no_args_is_help=True)
 def command() -> None:
     """Put runs, their hashes and their tables into one archive, or check one."""
@@ -196,13 +210,30 @@ def command() -> None:
 )
 @click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 @seed_option
+@plugin_option
 @json_option
 def make_command(
-    runs: Sequence[str], out: str, slices: Sequence[str], texts: bool | None, resamples: int, seed: int, as_json: bool
+    runs: Sequence[str],
+    out: str,
+    slices: Sequence[str],
+    texts: bool | None,
+    resamples: int,
+    seed: int,
+    plugins: Sequence[str],
+    as_json: bool,
 ) -> None:
     """Pack scored RUNS and their tables, as CSV and LaTeX, into one archive that anybody can check offline."""
     with progress_bar("bundling", quiet=as_json) as progress:
-        result = bundle(*runs, out=out, slices=slices, texts=texts, resamples=resamples, seed=seed, progress=progress)
+        result = bundle(
+            *runs,
+            out=out,
+            slices=slices,
+            texts=texts,
+            resamples=resamples,
+            seed=seed,
+            plugins=plugins,
+            progress=progress,
+        )
     if not as_json:
         for line in _said(result):
             note(line)
@@ -252,11 +283,14 @@ def _said(result: BundleResult) -> list[str]:
     type=click.IntRange(min=1, max=held_against.DIGITS),
     help="How far what is measured again must agree; fewer for embeddings on another machine.",
 )
+@plugin_option
 @json_option
-def verify_command(file: str, source: Sequence[str], tables_only: bool, digits: int, as_json: bool) -> int:
+def verify_command(
+    file: str, source: Sequence[str], tables_only: bool, digits: int, plugins: Sequence[str], as_json: bool
+) -> int:
     """Recompute every number of the bundle FILE without a network, up to the first that differs (exit code 1)."""
     with progress_bar("checking", quiet=as_json) as progress:
-        result = verify(file, source=source, tables_only=tables_only, digits=digits, progress=progress)
+        result = verify(file, source=source, tables_only=tables_only, digits=digits, plugins=plugins, progress=progress)
     for line in result.notes if not as_json else ():
         note(f"note: {line}")
 

@@ -125,7 +125,7 @@ def calibrate(
     weights = sorted(zip(model.features, model.final.weights, strict=True), key=lambda item: -abs(item[1]))
     return CalibrateResult(
         file=str(out),
-        spec=f"combined(file={str(out)!r})",
+        spec=short_spec(Combined(str(out), tuple(dict.fromkeys(one for metric in wanted for one in metric.models)))),
         run=str(judged.run.path),
         dataset=dataset,
         dimension=human.dimension,

@@ -11,12 +11,15 @@ import ast
 import dataclasses
 import difflib
 import importlib
+import importlib.machinery
 import inspect
 import math
 import re
+import shlex
+import sys
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import NamedTuple, TypeVar
 
@@ -107,7 +110,7 @@ def find_class(kind: type[P], name: str) -> type[P]:
     return found
 
 
-def _import_dotted(kind: type[P], name: str) -> object:
+def _import_dotted(kind: type[Plugin], name: str) -> object:
     for module_name, attribute in ((name, ""), name.rpartition(".")[::2]):
         try:
             module = importlib.import_module(module_name)
@@ -121,7 +124,8 @@ def _import_dotted(kind: type[P], name: str) -> object:
             return module
         if hasattr(module, attribute):
             return getattr(module, attribute)
-    raise UserError(f"no {kind.kind[:-1]} found at {name}", remedy="is its folder the current one or on PYTHONPATH?")
+    what = getattr(kind, "kind", "plug-ins")[:-1]
+    raise UserError(f"no {what} found at {name}", remedy="is its folder the current one or on PYTHONPATH?")
 
 
 def _public_class(kind: type[P], module: types.ModuleType) -> type[P]:
@@ -144,6 +148,86 @@ def load(kind: type[P], text: str) -> P:
     """The plug-in that a spec names. Raises UserError for unknown names and wrong parameters."""
     spec = parse_spec(text)
     return build(find_class(kind, spec.name), spec)
+
+
+def load_recorded(kind: type[P], text: str) -> P:
+    """The plug-in of a spec that stands in a file, such as a score's metric. It imports no code.
+
+    A class outside the package is found only where its module was imported already: naming it on the command line does
+    so (`import_named`), or making it in Python. Otherwise whoever wrote the file would choose what runs here. Raises
+    UserError.
+    """
+    spec = parse_spec(text)
+    for name in dict.fromkeys(_dotted_names(spec)):
+        if not _is_imported(name) and (name == spec.name or _would_import(name)):
+            option = "--metric" if kind.kind == "metrics" else "--plugin"
+            raise UserError(
+                f"{name} is code outside ReviewBench, and code that only a file names is not run",
+                remedy=f"if you trust it, name it yourself: {option} {shlex.quote(text)}",
+            )
+    return build(find_class(kind, spec.name), spec)
+
+
+def import_named(text: str) -> None:
+    """Import the code that a user's own words name, also inside of parameters; then files may name it too."""
+    spec = parse_spec(text)
+    for name in _dotted_names(spec):
+        if not _is_imported(name) and (name == spec.name or _would_import(name)):
+            _import_dotted(Plugin, name)
+
+
+def _dotted_names(spec: Spec) -> Iterator[str]:
+    """The dotted paths in a spec, also in the specs that are parameters of it; a file's name may look like one."""
+    if "." in spec.name:
+        yield spec.name
+    for text in _texts_in(spec.parameters.values()):
+        try:
+            inner = parse_spec(text)
+        except UserError:
+            continue
+        yield from _dotted_names(inner)
+
+
+def _texts_in(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _texts_in([*value.keys(), *value.values()])
+        elif isinstance(value, tuple | list | set | frozenset):
+            yield from _texts_in(value)
+
+
+def _is_imported(name: str) -> bool:
+    """Whether a dotted path can be followed without importing anything."""
+    module, _, attribute = name.rpartition(".")
+    return name in sys.modules or (module in sys.modules and attribute in vars(sys.modules[module]))
+
+
+def _would_import(name: str) -> bool:
+    """Whether following a dotted path would run a module's code: `mine.json` is a file as long as there is no `mine`.
+
+    Packages without code of their own (namespaces) are looked into.
+    """
+    places = None
+    walked = ""
+    for part in name.split("."):
+        walked = f"{walked}.{part}" if walked else part
+        if walked in sys.modules:
+            places = getattr(sys.modules[walked], "__path__", None)
+            if places is None:
+                return False
+            continue
+        try:
+            found = importlib.machinery.PathFinder.find_spec(walked, places)
+        except (ImportError, ValueError):
+            return True
+        if found is None:
+            return False
+        if found.origin is not None or found.submodule_search_locations is None:
+            return True
+        places = found.submodule_search_locations
+    return False
 
 
 def build(cls: type[P], spec: Spec) -> P:

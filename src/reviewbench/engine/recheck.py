@@ -123,9 +123,9 @@ def check_calls(contents: Contents, entry: RunEntry) -> None:
 
 
 def replaying(contents: Contents, entry: RunEntry) -> Door:
-    """A door behind which the recorded calls of a run answer, and nothing else does."""
+    """A door behind which the recorded calls of a run answer and no endpoint is called, whatever the bundle names."""
     recorded = contents.folder / entry.folder / CALLS
-    return Door(Settings(cache=False, replay=recorded if entry.calls else None))
+    return Door(Settings(cache=False, replay=recorded if entry.calls else None, offline=True))
 
 
 def metric_of(contents: Contents, spec: str) -> Metric:

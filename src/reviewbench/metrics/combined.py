@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load
+from reviewbench.core.plugins import load_recorded
 from reviewbench.core.protocols import Bag, Measured, Metric
 from reviewbench.core.records import Case, Review
-from reviewbench.core.results import Bounds, Failure
+from reviewbench.core.results import Bounds, Failed, Failure
 from reviewbench.metrics import _combination
 from reviewbench.metrics._texts import MEAN, VALUE
 
@@ -32,9 +32,11 @@ class Combined(Metric):
     `file` is what `reviewbench calibrate` wrote; empty means the shipped model over lexical metrics and MiniLM
     embeddings, "lexical" the shipped one over lexical metrics alone. Reviews of references that the model's labels
     hold are graded by a fit that has not seen them. `above_lowest` is the probability of more than the lowest grade.
+    `ask` names the chat models that the file's metrics may ask: a file alone sends nothing anywhere.
     """
 
     file: str = ""
+    ask: tuple[str, ...] = ()
 
     headline: ClassVar[str] = MEAN
     reads_order: ClassVar[bool] = True
@@ -44,7 +46,8 @@ class Combined(Metric):
     @cached_property
     def _metrics(self) -> Mapping[str, Metric]:
         model, _ = _combination.load_combination(self.file)
-        found = {spec: load(Metric, spec) for spec in model.metrics}
+        found = {spec: load_recorded(Metric, spec) for spec in model.metrics}
+        self._refuse_unnamed(found)
         try:
             _combination.check_pins(model, found, self.file)
         except UserError as error:
@@ -53,17 +56,26 @@ class Combined(Metric):
             raise UserError(error.problem, remedy=f"{error.remedy}; {WITHOUT_WEIGHTS}") from None
         return found
 
+    def _refuse_unnamed(self, metrics: Mapping[str, Metric]) -> None:
+        """Whoever wrote the file may have named any address, and the user's key would be sent there."""
+        asked = list(dict.fromkeys(model for metric in metrics.values() for model in metric.models))
+        if more := [model for model in asked if model not in self.ask]:
+            raise UserError(
+                f"{self.file} holds a metric that asks {more[0]}, which only the file names",
+                remedy=f"if you mean to ask it: combined(file={self.file!r}, ask={tuple(asked)!r})",
+            )
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those that its metrics may ask."""
+        return self.ask
+
     def pins(self) -> Mapping[str, str]:
         """The hash of the fitted model, and what its metrics rest on."""
         below = {
             f"{spec}: {name}": pin for spec, metric in self._metrics.items() for name, pin in metric.pins().items()
         }
         return {"calibration": _combination.load_combination(self.file)[1][:16], **below}
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models that its metrics ask."""
-        return tuple(dict.fromkeys(model for metric in self._metrics.values() for model in metric.models))
 
     @property
     def joint(self) -> bool:
@@ -90,7 +102,7 @@ class Combined(Metric):
         """The grade of one review. Raises what a metric failed with."""
         found = next(self.parts_many([(case, review)]))
         if isinstance(found, Failure):
-            raise RuntimeError(found.message)
+            raise Failed(found.kind, found.message, raw=found.raw)
         return found
 
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Bag, Judge, Measured, Metric
+from reviewbench.core.plugins import signature
+from reviewbench.core.protocols import Bag, Measured, Metric
 from reviewbench.core.records import Case, Comment, Review
 from reviewbench.core.results import Bounds
+from reviewbench.judges._loading import judge_of
 from reviewbench.metrics import _same
 from reviewbench.metrics._texts import EMPTY_REFERENCE, NO_REFERENCE
 
@@ -22,19 +22,14 @@ if TYPE_CHECKING:
     from reviewbench.core.protocols import Numbers
 
 
-@lru_cache(maxsize=16)
-def _judge(spec: str) -> Judge:
-    return load(Judge, spec)
-
-
 @dataclass(frozen=True)
 class Mrr(Metric):
     """1 / rank of the first right comment, 0 where none of the first `k` is right (`k=0`: of all).
 
     The comments of a review are ranked candidates, best first. One is right when it is the same text as a reference
-    comment, in any phrasing, as in `exact_match` with the same parameters; with `judge` (a judge spec) when the judge
-    says that it raises the same thing. Blank comments hold their rank and are never right. `found` is the share of
-    reviews with a right comment among the first `k`.
+    comment, in any phrasing, as in `exact_match` with the same parameters; with `judge` (a judge's spec, or a chat
+    model's) when the judge says that it raises the same thing. Blank comments hold their rank and are never right.
+    `found` is the share of reviews with a right comment among the first `k`.
     """
 
     k: int = 0
@@ -61,16 +56,24 @@ class Mrr(Metric):
     @property
     def estimate_note(self) -> str:
         """The judge's label, such as "offline estimate"."""
-        return _judge(self.judge).estimate if self.judge else ""
+        return judge_of(self.judge).estimate if self.judge else ""
 
     @property
     def reads_labels(self) -> bool:
         """With recorded verdicts, which are labels."""
-        return bool(self.judge) and _judge(self.judge).reads_labels
+        return bool(self.judge) and judge_of(self.judge).reads_labels
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those that the judge asks."""
+        return judge_of(self.judge).models if self.judge else ()
 
     def pins(self) -> Mapping[str, str]:
-        """What the judge rests on."""
-        return _judge(self.judge).pins() if self.judge else {}
+        """What the judge rests on; of one that asks a model, its whole spec too."""
+        if not self.judge:
+            return {}
+        judge = judge_of(self.judge)
+        return {**({"judge": signature(judge)} if judge.models else {}), **judge.pins()}
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """The reciprocal rank, and whether anything was found at all."""
@@ -96,7 +99,7 @@ class Mrr(Metric):
             return {comment.id for comment in comments if same(comment.body) in wanted}
         if not comments:
             return set()
-        judge = _judge(self.judge)
+        judge = judge_of(self.judge)
         table = judge.judge(case, comments, references, review)
         verdicts = [[verdict for verdict in row if verdict is not None] for row in table]
         if not any(verdicts):

@@ -14,7 +14,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Bag, Measured, Metric
 from reviewbench.core.records import Case, Review
-from reviewbench.core.results import Bounds, Failure
+from reviewbench.core.results import Bounds, Failed, Failure
 from reviewbench.metrics import _combination
 from reviewbench.metrics._texts import MEAN, VALUE
 
@@ -27,7 +27,8 @@ class RankMean(Metric):
     """The mean rank of a review under each metric's headline, from 0 (lowest of all) to 1 (highest); ties share.
 
     Ranks are over all reviews measured together, so a new review moves the ranks of the others: they are measured
-    anew. Where less is better the ranks are turned round.
+    anew. Where less is better the ranks are turned round. All are measured before the first has a rank, so what its
+    metrics' models cost stands with the first of them.
     """
 
     reads_order: ClassVar[bool] = True
@@ -39,6 +40,11 @@ class RankMean(Metric):
         if not self.metrics:
             raise UserError("rank_mean needs metrics", remedy="rank_mean(metrics=('rouge', 'chrf'))")
         return [load(Metric, spec) for spec in self.metrics]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those that its metrics ask."""
+        return tuple(dict.fromkeys(model for metric in self._loaded for model in metric.models))
 
     def pins(self) -> Mapping[str, str]:
         """What its metrics rest on."""
@@ -59,7 +65,7 @@ class RankMean(Metric):
         """The rank of a review alone is the middle."""
         found = next(self.parts_many([(case, review)]))
         if isinstance(found, Failure):
-            raise RuntimeError(found.message)
+            raise Failed(found.kind, found.message, raw=found.raw)
         return found
 
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:

@@ -94,6 +94,12 @@ class Endpoints:
     def _open(self, spec: ModelSpec, where: str) -> Endpoint:
         if spec.provider == "fake" or self._settings.rehearsal:
             return InProcess(spec)
+        if self._settings.offline:
+            raise Failed(
+                FailureKind.REQUEST,
+                f"{spec} is not asked: this is done offline, from what was recorded",
+                remedy="score the run yourself to ask it",
+            )
         protocol = _dialect(spec.provider)
         cls = _anthropic_chat.AnthropicChat if spec.provider == "anthropic" else _openai_chat.OpenAIChat
         dialect = cls(spec, official=not where)

@@ -22,7 +22,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,7 +49,8 @@ class Settings:
     `tokens_per_minute` hold per endpoint. `prices` is a file that overrides the shipped prices. `replay` is a file or
     run folder of recorded calls: then nothing else answers. `rehearsal`: the fake model answers in this process, so
     that calls can be counted before they are made (`--dry-run`); nothing is cached or recorded. `patience`: seconds
-    of the first wait after a failed try; it doubles.
+    of the first wait after a failed try; it doubles. `offline`: no endpoint is called, also by a door that is opened
+    behind this one; for files from others, which may name any address.
     """
 
     cache: bool = True
@@ -62,6 +63,7 @@ class Settings:
     replay: Path | None = None
     rehearsal: bool = False
     patience: float = 1.0
+    offline: bool = False
 
 
 class Tally:
@@ -131,6 +133,8 @@ class Door:
     record: Recorder | None = None
 
     def __post_init__(self) -> None:
+        if any(door.settings.offline for door in _doors):
+            self.settings = replace(self.settings, offline=True)
         self.ledger = Ledger(self.settings.budget, self.settings.spent, self.settings.prices)
         self.calls: CallStore = open_call_cache(self.settings.cache, self.settings.replay, self.settings.rehearsal)
         self._recorded: set[str] = set()

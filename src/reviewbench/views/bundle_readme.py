@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbench.core.plugins import load, short_spec
+from reviewbench.core.plugins import load_recorded, short_spec
 from reviewbench.core.protocols import Metric
 from reviewbench.engine.bundle import BundleManifest
 
@@ -11,7 +11,7 @@ def readme(manifest: BundleManifest) -> str:
     """What the bundle holds and how to check it, in plain words."""
     runs = []
     for entry in manifest.runs:
-        metrics = ", ".join(f"`{short_spec(load(Metric, spec))}`" for spec in entry.metrics) or "no metric"
+        metrics = ", ".join(f"`{short_spec(load_recorded(Metric, spec))}`" for spec in entry.metrics) or "no metric"
         said = f"- `{entry.folder}`: {entry.dataset}, {entry.cases} cases, scored with {metrics}. "
         said += f"Licence of the data: {entry.licence}."
         if entry.texts != "all":
