@@ -4,7 +4,7 @@
 
 Ours has everything on: cache on disk, records, retries, limits, prices, and one thread a call in flight, as the engine
 has. The raw SDK is openai's default async client. inspect_ai runs an eval of one call a sample with its log, without
-a cache; it lives in an environment of its own (`pip install inspect_ai openai`), whose interpreter is named by --peers
+a cache; it lives in an environment of its own (benchmarks/peers.txt), whose interpreter is named by --peers
 or $REVIEWBENCH_PEERS. Each run is a process of its own, taken in turns, and the best of the repeats counts. Ideal is
 what it would take if a call cost no time but the server's. Exit code 1 where an aim is missed.
 """

@@ -1,4 +1,4 @@
-"""Metrics that ask models under `validate`, `calibrate` and `doctor`: at once, within a budget, killed and gone on with."""
+"""Metrics that ask models under `validate`, `calibrate`, `doctor`: at once, within a budget, killed and gone on with."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ def test_a_budget_stops_before_a_report_and_a_larger_one_goes_on(
     said = shown(capsys, 2, "validate", bench, grade(server), "--budget", budget)
     assert "error: the budget of" in said and "left undone" in said and "calls paid" in said
     assert not files(Path("validity-mine")) & {"report.html", "validity.json", "correlations.csv"}
-    spent = sum(json.loads(line)["answer"]["usage"]["dollars"] for line in Path("validity-mine/calls.jsonl").open())
+    calls = Path("validity-mine/calls.jsonl").read_text(encoding="utf-8").splitlines()
+    spent = sum(json.loads(line)["answer"]["usage"]["dollars"] for line in calls)
     assert 0 < spent <= float(budget)
     assert 0 < server.calls < CALLS
     left = found(capsys, "validate", bench, grade(server), "--dry-run")["spending"]["calls"]
