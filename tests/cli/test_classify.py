@@ -158,3 +158,13 @@ def test_an_endpoint_that_refuses_ends_it_with_exit_code_2(run: Path, capsys: py
     with FakeServer(key="right") as server:
         assert main(["classify", str(run), server.spec()]) == 2
     assert "3 left: run the same command again" in capsys.readouterr().err
+
+
+def test_nothing_but_failures_is_exit_code_1(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from reviewbench.models.fake_server import FakeServer
+
+    with FakeServer(fail="garbage:1") as server:
+        assert main(["classify", str(run), server.spec()]) == 1
+        assert "failed (unreadable): 3" in capsys.readouterr().out
+        server.change(fail="")
+        assert main(["classify", str(run), server.spec()]) == 0

@@ -10,6 +10,7 @@ import pytest
 from reviewbench.cli.main import main
 from reviewbench.core.results import Outcome
 from reviewbench.engine.store import RunFolder
+from reviewbench.models.fake_server import FakeServer
 
 PROMPT = 'prompt(model="fake:rules")'
 
@@ -110,9 +111,44 @@ def test_the_first_failure_of_each_kind_is_said(capsys: pytest.CaptureFixture[st
     assert main(["review", "sample", PROMPT, "--attempts", "2", "-o", "runs/again", "--replay", "runs/p"]) == 0
     said = capsys.readouterr()
     assert "24 failed (request 24)" in said.out
+    assert "24 failed: the same command with --only failed tries them again" in said.out
+    assert "next: reviewbench score runs/again hits" in said.out
     assert said.err.count("note: failed (request)") == 1
     assert "this call is not in the record" in said.err
     assert main(["score", "runs/p", 'hits(judge="fake:rules")']) == 0
     capsys.readouterr()
     assert main(["score", "runs/again", 'hits(judge="fake:rules?seed=1")', "--replay", "runs/p"]) == 0
     assert "this call is not in the record" in capsys.readouterr().err
+
+
+def test_a_run_of_failures_alone_is_not_all_well(capsys: pytest.CaptureFixture[str]) -> None:
+    """A script must see it, and nobody is sent on to score nothing."""
+    with FakeServer(fail="truncate:1") as server:
+        asks = ["review", "sample", f'prompt(model="{server.spec()}", scope="change")', "-o", "runs/cut"]
+        assert main(asks) == 1
+        said = " ".join(capsys.readouterr().out.split())
+        assert "24 failed (unreadable 24)" in said
+        assert "every review failed; runs/cut/reviews.jsonl says why" in said
+        assert "24 failed: the same command with --only failed tries them again" in said
+        assert "next:" not in said
+        assert main([*asks, "--json"]) == 1, "nothing to do, and still nothing there"
+        assert json.loads(capsys.readouterr().out)["totals"][0]["failed_before"] == 24
+        assert main(["score", "runs/cut"]) == 1
+        assert "nothing could be measured" in capsys.readouterr().out
+        server.change(fail="")
+        assert main([*asks, "--only", "failed"]) == 0
+        assert "next: reviewbench score runs/cut hits" in capsys.readouterr().out
+
+
+def test_a_metric_that_fails_on_everything_is_not_all_well(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["review", "sample", PROMPT, "-o", "runs/p", "--only", "case=09*"]) == 0
+    capsys.readouterr()
+    with FakeServer(fail="truncate:1") as server:
+        words = ["score", "runs/p", f'points(model="{server.spec()}")']
+        assert main(words) == 1
+        said = " ".join(capsys.readouterr().out.split())
+        assert "nothing could be measured; runs/p/scores.jsonl says why" in said
+        assert "1 failed: the same command with --only failed tries them again" in said
+        assert main([*words, "--json"]) == 1
+        server.change(fail="")
+        assert main([*words, "--only", "failed"]) == 0

@@ -110,7 +110,7 @@ def command(
         )
     emit(result, as_json, lambda: shown(result))
     if not result.sorted.stopped:
-        return 0
+        return int(bool(result.sorted.failed) and not result.sorted.done + result.sorted.skipped)
     note(f"stopped: {result.sorted.stopped}; {result.sorted.left} left: run the same command again to go on")
     return 130 if result.sorted.stopped == CTRL_C else 2
 

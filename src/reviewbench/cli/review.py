@@ -287,6 +287,14 @@ def command(
             )
         emit(result, as_json, lambda: _summary(result))
         end(stop)
+        if any(_came_to_nothing(totals) for totals in result.totals):
+            raise click.exceptions.Exit(1)
+
+
+def _came_to_nothing(totals: ReviewTotals) -> bool:
+    """Whether all that a reviewer has in the run by now are failures."""
+    reviewed = totals.done + totals.skipped - totals.failed_before
+    return not reviewed and not totals.left and bool(totals.failed or totals.failed_before)
 
 
 def _summary(result: ReviewResult) -> str:
@@ -303,11 +311,22 @@ def _summary(result: ReviewResult) -> str:
     if not result.spending.estimated:
         where = f"{result.dataset}, {_count(result.cases, 'case')}, benchmark {result.benchmark[:12]}"
         lines.append(f"{result.run}: {where}")
-        stopped = any(totals.stopped for totals in result.totals)
-        lines += [] if stopped else [f"next: reviewbench score {result.run} hits"]
+        lines += _next(result)
     from rich.markup import escape
 
     return escape("\n".join(lines))
+
+
+def _next(result: ReviewResult) -> list[str]:
+    """What to do now. What was stopped says so itself."""
+    if any(totals.stopped for totals in result.totals):
+        return []
+    failed = sum(sum(totals.failed.values()) + totals.failed_before for totals in result.totals)
+    nothing = [", ".join(totals.systems) for totals in result.totals if _came_to_nothing(totals)]
+    lines = [f"{who}: every review failed; {result.run}/reviews.jsonl says why" for who in nothing]
+    if failed:
+        lines.append(f"{failed} failed: the same command with --only failed tries them again")
+    return lines if len(nothing) == len(result.totals) else [*lines, f"next: reviewbench score {result.run} hits"]
 
 
 def _line(totals: ReviewTotals, spent: Spending) -> str:

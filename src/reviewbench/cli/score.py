@@ -176,6 +176,14 @@ def command(
             )
         emit(result, as_json, lambda: _shown(result))
         end(stop)
+        if any(_came_to_nothing(board) for board in result.leaderboards):
+            raise click.exceptions.Exit(1)
+
+
+def _came_to_nothing(board: Leaderboard) -> bool:
+    """Whether all that the metric has by now are failures, its own or the reviews'."""
+    worked = sum(row.scored + row.not_applicable for row in board.systems)
+    return not worked and any(row.failed for row in board.systems)
 
 
 def _shown(result: ScoreResult) -> object:
@@ -195,7 +203,22 @@ def _shown(result: ScoreResult) -> object:
         tell_reasons(totals.reasons)
     if result.spending.sentence:
         parts.append(escape(result.spending.sentence))
+    parts += [escape(line) for line in _next(result)]
     return Group(*parts)  # type: ignore[arg-type]
+
+
+def _next(result: ScoreResult) -> list[str]:
+    """What to do about what failed. What was stopped says so itself."""
+    if any(totals.stopped for totals in result.totals):
+        return []
+    failed = sum(sum(totals.failed.values()) + totals.failed_before for totals in result.totals)
+    nothing = [board.label for board in result.leaderboards if _came_to_nothing(board)]
+    lines = [f"{label}: nothing could be measured; {result.run}/scores.jsonl says why" for label in nothing]
+    if failed:
+        lines.append(f"{failed} failed: the same command with --only failed tries them again")
+    if any(totals.failed_reviews for totals in result.totals):
+        lines.append("what failed as a review is made again by the command that made it, with --only failed")
+    return lines
 
 
 def _closing(totals: ScoreTotals, result: ScoreResult) -> str:
