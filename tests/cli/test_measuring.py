@@ -1,4 +1,4 @@
-"""Metrics that ask models under `validate`, `calibrate`, `doctor`: at once, within a budget, killed and gone on with."""
+"""Metrics that ask models in `validate`, `calibrate`, `doctor`: at once, within a budget, killed and gone on with."""
 
 from __future__ import annotations
 
