@@ -12,6 +12,8 @@ from typing import ClassVar
 
 from reviewbench.core.protocols import Measured, Metric
 from reviewbench.core.records import Case, Change, Comment, Review
+from reviewbench.models.chat import chat_model
+from reviewbench.models.messages import Request, user
 
 BODIES = (
     "the total is computed before the discount is applied",
@@ -29,6 +31,18 @@ class Remote(Metric):
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         return Measured(parts={"value": float(len(review.comments))})
+
+
+@dataclass(frozen=True)
+class Silent(Metric):
+    """Asks a model on this machine and does not say so."""
+
+    port: int = 0
+    headline: ClassVar[str] = "value"
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        asked = chat_model(f"openai:fake@http://127.0.0.1:{self.port}/v1").ask(Request(messages=(user(case.id),)))
+        return Measured(parts={"value": float(len(asked.text))})
 
 
 @dataclass(frozen=True)

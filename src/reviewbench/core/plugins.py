@@ -163,9 +163,14 @@ def load_recorded(kind: type[P], text: str) -> P:
             option = "--metric" if kind.kind == "metrics" else "--plugin"
             raise UserError(
                 f"{name} is code outside ReviewBench, and code that only a file names is not run",
-                remedy=f"if you trust it, name it yourself: {option} {shlex.quote(text)}",
+                remedy=f"if you trust it, name it yourself: {option} {_quoted(text)}",
             )
     return build(find_class(kind, spec.name), spec)
+
+
+def _quoted(text: str) -> str:
+    """As a shell takes it, in double quotes where nothing in it would be replaced there."""
+    return shlex.quote(text) if set(text) & set('"$`\\!') or "'" not in text else f'"{text}"'
 
 
 def import_named(text: str) -> None:

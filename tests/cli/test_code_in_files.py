@@ -1,0 +1,252 @@
+"""A file that somebody passed on runs no code and calls no address, whatever it names."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import reviewbench
+from bundle_toys import tamper, write_bench
+from reviewbench.cli.bundle import bundle, verify
+from reviewbench.cli.main import main
+from reviewbench.core.plugins import load, load_recorded
+from reviewbench.core.protocols import Metric
+from reviewbench.core.results import Failed
+from reviewbench.engine.store import SCORES
+from reviewbench.judges._loading import judge_of
+from reviewbench.models.chat import Door, Settings, chat_model
+from reviewbench.models.fake_server import FakeServer
+from reviewbench.models.messages import Request, user
+
+KEY = "sk-the-key-of-the-victim"
+PLUGIN = """
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from reviewbench.core.protocols import Judge, Measured, Metric
+from reviewbench.core.results import Verdict
+
+Path("ran").touch()
+
+
+@dataclass(frozen=True)
+class Mine(Metric):
+    headline: ClassVar[str] = "words"
+
+    def parts(self, case, review):
+        return Measured(parts={"words": float(sum(len(one.body.split()) for one in review.comments))})
+
+
+@dataclass(frozen=True)
+class Same(Judge):
+    def judge(self, case, comments, references, review):
+        return [[Verdict(probability=1.0, same=True) for _ in references] for _ in comments]
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.chdir(tmp_path)
+    before = list(sys.path)  # the command line adds the current folder
+    yield
+    sys.path[:] = before
+    sys.modules.pop("mine", None)
+    judge_of.cache_clear()
+
+
+@pytest.fixture
+def listening() -> Iterator[FakeServer]:
+    with FakeServer() as server:
+        yield server
+
+
+def calls(server: FakeServer) -> int:
+    return server.calls
+
+
+# --- addresses -----------------------------------------------------------------------------------------------------
+
+
+def combination(model: str) -> str:
+    """A calibration over one metric that asks `model`."""
+    fit = {"means": [3.0], "scales": [1.0], "weights": [1.0], "cuts": [0.0], "floor": 1.0}
+    spec = f"grade(model={model!r})"
+    return json.dumps(
+        {
+            "metrics": [spec],
+            "pins": {spec: dict(load(Metric, spec).pins())},
+            "features": [[spec, load(Metric, spec).headline]],
+            "grades": [1.0, 5.0],
+            "final": fit,
+            "dimension": "quality",
+            "dataset": "theirs",
+            "rows": 10,
+        }
+    )
+
+
+def test_checking_a_bundle_calls_no_address_that_it_names(listening: FakeServer, tmp_path: Path) -> None:
+    """Its metric rests on a calibration that asks the address, and no call is recorded; nor does it say so itself."""
+    Path("asking.json").write_text(combination(listening.spec()))
+    write_bench(tmp_path / "bench")
+    reviewbench.review(str(tmp_path / "bench"), "recorded", run="run")
+    told = f", ask=({listening.spec()!r},)"
+    reviewbench.score("run", f"combined(file='asking.json'{told})", resamples=50)
+    Path("run/calls.jsonl").unlink()
+    bundle("run", out="evil.zip", resamples=50)
+    before = calls(listening)
+    assert before > 0
+    forget_answers(tmp_path)
+    assert verify("evil.zip").not_measured
+    worse = tamper(Path("evil.zip"), "runs/run/scores.jsonl", lambda text: text.replace(told, ""), fit_hashes=True)
+    worse = tamper(worse, "bundle.json", lambda text: text.replace(told, ""))
+    assert main(["bundle", "verify", str(worse)]) != 0
+    assert main(["bundle", "verify", "--tables-only", str(worse)]) != 0
+    assert calls(listening) == before
+
+
+def forget_answers(home: Path) -> None:
+    for cached in (home / "cache").glob("calls*"):
+        cached.unlink()
+
+
+def test_not_even_where_a_metric_hides_what_it_asks(listening: FakeServer, tmp_path: Path) -> None:
+    """`Silent` asks a model and does not say so."""
+    write_bench(tmp_path / "bench")
+    reviewbench.review(str(tmp_path / "bench"), "recorded", run="run")
+    reviewbench.score("run", f"bundle_toys.Silent(port={listening.port})", resamples=50)
+    assert calls(listening) > 0
+    Path("run/calls.jsonl").unlink()
+    bundle("run", out="evil.zip", resamples=50)
+    before = calls(listening)
+    forget_answers(tmp_path)
+    assert not verify("evil.zip").ok
+    assert calls(listening) == before
+
+
+def test_a_calibration_asks_only_the_models_that_the_user_names(
+    listening: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_bench(tmp_path / "bench")
+    Path("theirs.json").write_text(combination(listening.spec()))
+    assert main(["review", str(tmp_path / "bench"), "recorded", "-o", "run"]) == 0
+    capsys.readouterr()
+    assert main(["score", "run", "combined(file='theirs.json')"]) == 2
+    said = capsys.readouterr().err
+    assert "theirs.json holds a metric that asks" in said and "ask=(" in said
+    assert calls(listening) == 0 and not Path("run/scores.jsonl").read_text()
+    named = f"combined(file='theirs.json', ask=({listening.spec()!r},))"
+    assert main(["score", "run", named, "--resamples", "50"]) == 0
+    assert calls(listening) > 0
+
+
+# --- code ----------------------------------------------------------------------------------------------------------
+
+
+def alone(*words: str) -> int:
+    """The command as in a process of its own, which has not imported `mine`."""
+    sys.modules.pop("mine", None)
+    judge_of.cache_clear()
+    return main(list(words))
+
+
+def rename_metric(run: Path, spec: str) -> None:
+    scores = run / SCORES
+    lines = [json.loads(line) for line in scores.read_text().splitlines()]
+    scores.write_text("".join(json.dumps({**line, "metric": spec}) + "\n" for line in lines))
+
+
+@pytest.fixture
+def run_of_others(tmp_path: Path) -> Path:
+    write_bench(tmp_path / "bench")
+    reviewbench.review(str(tmp_path / "bench"), "recorded", run="run")
+    reviewbench.score("run", "hits", resamples=50)
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    return Path("run")
+
+
+VERBS: list[list[str]] = [
+    ["report", "run", "-o", "out.html"],
+    ["compare", "run"],
+    ["plan", "--from", "run", "--detect", ".1"],
+    ["gate", "run", "--baseline", "base", "--margin", ".1", "--system", "good", "--against", "good"],
+    ["bundle", "run", "-o", "out.zip"],
+]
+
+
+@pytest.mark.parametrize(
+    "spec", ["mine.Mine", "hits(judge='mine.Same')", "mrr(judge='panel(judges=(\\'mine.Same\\', \\'exact\\'))')"]
+)
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
+def test_code_that_only_a_run_names_is_not_run(
+    verb: list[str], spec: str, run_of_others: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rename_metric(run_of_others, spec)
+    shutil.copytree("run", "base")
+    assert alone(*verb) == 2 and not Path("ran").exists()
+    said = capsys.readouterr().err
+    assert "is code outside ReviewBench" in said and "--metric" in said
+    assert len(said.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("spec", ["mine.Mine", "hits(judge='mine.Same')"])
+def test_code_that_a_user_names_is_run(spec: str, run_of_others: Path) -> None:
+    (run_of_others / SCORES).unlink()
+    assert alone("score", "run", spec, "--resamples", "50") == 0
+    Path("ran").unlink()
+    shutil.copytree("run", "base")
+    for verb in VERBS:
+        assert alone(*verb) == 2 and not Path("ran").exists()
+        assert alone(*verb, "--metric", spec) in (0, 3), verb  # 3: too few cases for the gate to tell
+        Path("ran").unlink()
+    assert alone("bundle", "verify", "out.zip") == 2 and not Path("ran").exists()
+    assert alone("bundle", "verify", "out.zip", "--plugin", spec) == 0 and Path("ran").exists()
+
+
+@pytest.mark.parametrize("where", ["dataset", "signature"])
+def test_code_that_a_manifest_names_is_not_run(where: str, run_of_others: Path) -> None:
+    manifest = json.loads((run_of_others / "manifest.json").read_text())
+    if where == "dataset":
+        manifest["dataset"] = "mine.Mine | mine.Stage"
+    else:
+        manifest["systems"] = {name: {**one, "signature": "mine.Reviewer"} for name, one in manifest["systems"].items()}
+    (run_of_others / "manifest.json").write_text(json.dumps(manifest))
+    for verb in (
+        ["report", "run", "-o", "out.html", "--slice", "cutoff"],
+        ["report", "run", "-o", "out.html", "--resamples", "50"],
+        ["bundle", "run", "-o", "out.zip", "--resamples", "50"],
+        ["bundle", "verify", "out.zip", "--from", "bench"],
+        ["validate", "run", "hits"],
+        ["judge-check", "exact", "--on", "run"],
+    ):
+        alone(*verb)
+        assert not Path("ran").exists(), verb
+
+
+def test_code_that_a_calibration_names_is_not_run(run_of_others: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("code.json").write_text(combination("fake:rules").replace("grade(model='fake:rules')", "mine.Mine"))
+    assert alone("score", "run", "combined(file='code.json')") == 2 and not Path("ran").exists()
+    assert "is code outside ReviewBench" in capsys.readouterr().err
+
+
+def test_a_file_that_is_called_like_a_module_path_is_still_a_file() -> None:
+    """`mine.json` is no code where there is no `mine`, nor where `mine` is a folder of data."""
+    Path("data").mkdir()
+    assert load_recorded(Metric, "combined(file='data.json')") == load(Metric, "combined(file='data.json')")
+    assert load_recorded(Metric, "combined(file='theirs.json')") == load(Metric, "combined(file='theirs.json')")
+
+
+def test_no_door_behind_an_offline_one_leads_out(listening: FakeServer) -> None:
+    with Door(Settings(cache=False, offline=True)), Door(Settings(cache=False)):
+        assert chat_model("fake:rules").ask(Request(messages=(user("Hello."),))).text
+        with pytest.raises(Failed, match="done offline"):
+            chat_model(listening.spec()).ask(Request(messages=(user("Hello."),)))
+    assert calls(listening) == 0
