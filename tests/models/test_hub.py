@@ -25,8 +25,12 @@ COMMIT, OLD = "a" * 40, "b" * 40
 PROGRAM = """
 import json, sys
 from reviewbench.core.errors import UserError
+from reviewbench.models.chat import Door, Settings
 from reviewbench.models.embeddings import embedder
 for word in sys.argv[1:]:
+    if word == "offline":
+        Door(Settings(cache=False, offline=True)).__enter__()
+        continue
     try:
         model = embedder(word, cache=False)
         found = {"vectors": model.vectors(["a null check"]).tolist(), "fingerprint": model.fingerprint,
@@ -187,3 +191,13 @@ def test_a_hub_that_cannot_be_reached(tmp_path: Path) -> None:
     found = ask(tmp_path / "home", "http://127.0.0.1:9", "hub:org/tiny", HF_HUB_OFFLINE="1")
     assert "cannot be reached" in found[0]["error"]
     assert "HF_ENDPOINT" in found[0]["error"]
+
+
+def test_behind_an_offline_door_nothing_is_fetched(hub: Hub, tmp_path: Path) -> None:
+    """As where a bundle from others is checked, which may name any model."""
+    hub.models["org/tiny", COMMIT] = published(tmp_path / "new", seed=1)
+    (found,) = ask(tmp_path / "home", hub.url, "offline", "hub:org/tiny")
+    assert "nothing is fetched here (hf download org/tiny)" in found["error"]
+    assert not hub.fetched
+    before, after = ask(tmp_path / "home", hub.url, "hub:org/tiny", "offline", "hub:org/tiny")
+    assert before == after and hub.fetched, "what is in the cache is used"

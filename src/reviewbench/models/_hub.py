@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reviewbench.core.errors import MissingExtra, UserError, one_line
 from reviewbench.models._model_folder import CONFIG, ONNX_FILES, SETTINGS, TOKENIZER
+from reviewbench.models.chat import is_offline
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -53,8 +54,12 @@ def _fetch(name: str, file: str, revision: str | None) -> Path | None:
     if known is not None:
         return Path(known) if isinstance(known, str) else None
     try:
-        return Path(hf_hub_download(name, file, revision=revision))
+        return Path(hf_hub_download(name, file, revision=revision, local_files_only=is_offline()))
     except errors.LocalEntryNotFoundError:
+        if is_offline():
+            raise UserError(
+                f"{name} is not in the hub's cache, and nothing is fetched here", remedy=f"hf download {name}"
+            ) from None
         raise UserError(
             f"the hub cannot be reached, and {name} is not in its cache", remedy="check the connection and HF_ENDPOINT"
         ) from None

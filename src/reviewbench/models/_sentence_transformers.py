@@ -15,6 +15,7 @@ import numpy as np
 
 from reviewbench.core.errors import MissingExtra, UserError, one_line
 from reviewbench.models._vector_cache import VectorCache
+from reviewbench.models.chat import is_offline
 from reviewbench.models.embeddings import Embedder, Floats, TokenStates, Truths, readable
 
 _AT_ONCE = 32  # texts in a batch
@@ -34,7 +35,7 @@ class SentenceTransformersEmbedder(Embedder):
         except ImportError:
             raise MissingExtra("sentence-transformers", "sentence-transformers") from None
         try:
-            return SentenceTransformer(self._place)
+            return SentenceTransformer(self._place, **({"local_files_only": True} if is_offline() else {}))
         except Exception as error:  # the library raises whatever its own libraries do
             reason = one_line(f"{type(error).__name__}: {error}", 200)
             raise UserError(f"sentence-transformers cannot load {self._place}: {reason}") from None

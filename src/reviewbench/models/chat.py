@@ -133,7 +133,7 @@ class Door:
     record: Recorder | None = None
 
     def __post_init__(self) -> None:
-        if any(door.settings.offline for door in _doors):
+        if is_offline():
             self.settings = replace(self.settings, offline=True)
         self.ledger = Ledger(self.settings.budget, self.settings.spent, self.settings.prices)
         self.calls: CallStore = open_call_cache(self.settings.cache, self.settings.replay, self.settings.rehearsal)
@@ -276,6 +276,11 @@ def current_door() -> Door:
             _default = Door()
             atexit.register(_default.close)
         return _default
+
+
+def is_offline() -> bool:
+    """Whether nothing may be fetched or asked over the network now: an open door is offline."""
+    return any(door.settings.offline for door in tuple(_doors))
 
 
 def chat_model(spec: str) -> ChatModel:
