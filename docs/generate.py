@@ -73,8 +73,8 @@ name and meaning within one `schema_version`; new ones may be added. A figure th
 
 The exit code is 0 when all went well, 1 when the verb found something that you should look at (`doctor`: a check
 failed; `get`: some code could not be fetched; `review`, `score`, `classify`: all that was tried failed; `judge-check`:
-the kappa asked for is not reached; `bundle verify`: something differs; `gate`: worse), 2 when you can put something
-right, 3 when `gate` cannot tell, 130 when interrupted.
+the kappa asked for is not reached; `bundle verify`: something differs; `calibrate`: labels leak; `gate`: worse), 2 when
+you can put something right, 3 when `gate` cannot tell, 130 when interrupted.
 """
 MARK = "<!-- generated below by `make docs`; edit above -->"
 
