@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -338,3 +339,29 @@ QUESTION = {
 def ask_anew(model: str, question: Request, attempt: int) -> str:
     with counted(attempt):
         return chat_model(model).ask(question).text
+
+
+class _Full:
+    """A store that takes nothing: a disk without room."""
+
+    def get(self, key: str) -> Call | None:
+        return None
+
+    async def put(self, call: Call) -> None:
+        raise Failed(FailureKind.CRASH, "no room left", stops=True)
+
+    def forget(self, keys: Sequence[str]) -> None:
+        raise AssertionError("nothing was kept")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_an_answer_that_the_cache_cannot_take_is_on_the_run_s_bill() -> None:
+    recorded: list[Call] = []
+    with Door(Settings(cache=False), recorded.append) as door:
+        door.calls.close()
+        door.calls = _Full()
+        with pytest.raises(Failed, match="no room left"):
+            door.model("fake:rules").ask(HI)
+    assert [call.paid for call in recorded] == [True]

@@ -247,8 +247,10 @@ class Door:
             self._note(Call(**named, answer=unusable.paid, failure=unusable.failure))
             raise
         call = Call(**named, answer=answer)
-        await self.calls.put(call)
-        self._note(call)
+        try:
+            await self.calls.put(call)
+        finally:
+            self._note(call)  # also where the cache cannot take it: the run has paid for it
         return call
 
     def _note(self, call: Call) -> None:
