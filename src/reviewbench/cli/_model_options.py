@@ -121,8 +121,8 @@ def model_options(command: F) -> F:
             click.option(
                 "--budget",
                 type=positive,
-                help="Dollars that may be spent, with what the run folder (if any) cost before; stops before a call that "
-                "could break it.",
+                help="Dollars that may be spent, with what the run folder (if any) cost before; stops before a call "
+                "that could break it.",
             ),
             click.option("--dry-run", is_flag=True, help="Ask no model: count the calls and estimate their price."),
             click.option("--no-cache", is_flag=True, help="Ask again, and keep no answer for other runs."),
