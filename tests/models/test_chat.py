@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.models._background import background, run_in_background
+from reviewbench.models._call_cache import Memory
 from reviewbench.models.chat import Door, Settings, call_key, chat_model, counted, current_door, together
 from reviewbench.models.messages import Answer, Call, Repeat, Request, user
 from reviewbench.models.model_spec import parse_model
@@ -341,20 +341,11 @@ def ask_anew(model: str, question: Request, attempt: int) -> str:
         return chat_model(model).ask(question).text
 
 
-class _Full:
+class _Full(Memory):
     """A store that takes nothing: a disk without room."""
-
-    def get(self, key: str) -> Call | None:
-        return None
 
     async def put(self, call: Call) -> None:
         raise Failed(FailureKind.CRASH, "no room left", stops=True)
-
-    def forget(self, keys: Sequence[str]) -> None:
-        raise AssertionError("nothing was kept")
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def test_an_answer_that_the_cache_cannot_take_is_on_the_run_s_bill() -> None:
