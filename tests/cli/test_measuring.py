@@ -24,9 +24,8 @@ from reviewbench.models.fake_server import FakeServer
 FAST = ["--resamples", "40", "--folds", "3"]
 STUDY = study(24)
 REVIEWS = len(STUDY.outcomes)
-SAME = {(case.id, case.references[0].body) for case in STUDY.cases}
 SAID = {(o.case, o.review.comments[0].body) for o in STUDY.outcomes if o.review}
-CALLS = 3 * len(SAID - SAME)  # three trials of what is not the reference to the letter
+CALLS = 3 * len(SAID)  # three trials of each
 
 
 @pytest.fixture
@@ -130,6 +129,18 @@ def test_an_endpoint_that_is_wrong_stops_it_with_one_error(
         assert "96 left undone" in said and "error:" in said and "key" in said
         said = shown(capsys, 2, "calibrate", bench, grade(locked), "jaccard", "-o", "mine.json")
         assert f"{2 * REVIEWS} left undone" in said and not Path("mine.json").exists()
+
+
+def test_where_all_fails_it_says_why_and_what_to_do(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeServer(fail="refuse:1") as refusing:
+        said = shown(capsys, 1, "validate", bench, grade(refusing), "--no-report")
+        assert f"0 reviews measured; {REVIEWS} failed" in said and "note: failed (refusal): 3 of 3 trials" in said
+        assert f"{REVIEWS} failed: the same command with --retry-failed tries them again" in said
+        refusing.change(fail="")
+        said = shown(capsys, 1, "validate", bench, grade(refusing), "--no-report")
+        assert f"{REVIEWS} failed before" in said and "calls paid" not in said
+        said = shown(capsys, 0, "validate", bench, grade(refusing), "--no-report", "--retry-failed")
+        assert f"{REVIEWS} reviews measured;" in said
 
 
 def test_what_a_model_says_can_be_calibrated_and_stays_marked(

@@ -105,6 +105,22 @@ def measured_words(totals: Sequence[ScoreTotals], seconds: float, estimated: boo
     return f"{'; '.join(said)}; {seconds:.1f} s"
 
 
+def next_words(totals: Sequence[ScoreTotals]) -> list[str]:
+    """What to do about failures. What was stopped says so itself."""
+    failed = sum(sum(one.failed.values()) + one.failed_before for one in totals)
+    if not failed or any(one.stopped for one in totals):
+        return []
+    return [f"{failed:,} failed: the same command with --retry-failed tries them again"]
+
+
+def came_to_nothing(totals: Sequence[ScoreTotals]) -> bool:
+    """Whether all that a metric has by now are its own failures."""
+    return any(
+        (one.failed or one.failed_before) and not one.done + one.not_applicable + one.skipped - one.failed_before
+        for one in totals
+    )
+
+
 def heeding(stop: Interruption, progress: Progress | None) -> Progress:
     """`progress` for work of which nothing is kept half done: Ctrl-C ends it at the next step."""
 

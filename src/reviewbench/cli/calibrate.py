@@ -15,7 +15,15 @@ from reviewbench.analysis.judged import Bench, HumanValues, human_values
 from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.analysis.validity import Settings
 from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
-from reviewbench.cli._measuring import Measured, heeding, measure_run, measured_words, rehearse_run, run_to_rehearse
+from reviewbench.cli._measuring import (
+    Measured,
+    heeding,
+    measure_run,
+    measured_words,
+    next_words,
+    rehearse_run,
+    run_to_rehearse,
+)
 from reviewbench.cli._model_options import ModelOptions, Spending, model_options
 from reviewbench.cli._output import (
     Progress,
@@ -27,7 +35,7 @@ from reviewbench.cli._output import (
     seed_option,
     stage_option,
 )
-from reviewbench.cli._stopping import end, retry_option, stoppable
+from reviewbench.cli._stopping import end, retry_option, stoppable, tell_reasons
 from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
@@ -268,6 +276,8 @@ def command(
             )
         for text in result.notes:
             note(f"note: {text}")
+        for totals in result.totals:
+            tell_reasons(totals.reasons)
         emit(result, as_json, lambda: _shown(result))
         end(stop)
     if result.leaks:
@@ -289,4 +299,5 @@ def _shown(result: CalibrateResult) -> object:
     ]
     said = [] if result.account else [measured_words(result.totals, result.seconds, result.spending.estimated)]
     said += [result.spending.sentence] if result.spending.sentence else []
+    said += next_words(result.totals)
     return Group(*fitted, *(escape(line) for line in said))

@@ -16,7 +16,16 @@ from reviewbench.analysis.leaderboard import check_settings
 from reviewbench.analysis.validity import Evidence, Scored, Settings, length_baseline
 from reviewbench.analysis.where import Where
 from reviewbench.cli._judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
-from reviewbench.cli._measuring import Measured, heeding, measure_run, measured_words, rehearse_run, run_to_rehearse
+from reviewbench.cli._measuring import (
+    Measured,
+    came_to_nothing,
+    heeding,
+    measure_run,
+    measured_words,
+    next_words,
+    rehearse_run,
+    run_to_rehearse,
+)
 from reviewbench.cli._model_options import ModelOptions, Spending, model_options
 from reviewbench.cli._output import (
     Progress,
@@ -28,7 +37,7 @@ from reviewbench.cli._output import (
     seed_option,
     stage_option,
 )
-from reviewbench.cli._stopping import end, retry_option, stoppable
+from reviewbench.cli._stopping import end, retry_option, stoppable, tell_reasons
 from reviewbench.cli._unchanged import digest, unchanged, write_stamp
 from reviewbench.cli._words import find_metrics
 from reviewbench.core.base import Fact, Record
@@ -265,13 +274,14 @@ def command(
     retry_failed: bool,
     models: ModelOptions,
     as_json: bool,
-) -> None:
+) -> int:
     """Hold METRICS against what people said of the recorded reviews of DATASET.
 
     DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric goes best with
     people and how each tells their grades apart, and writes report.html and its tables as CSV.
 
-    Killed or interrupted while it measures, the same command goes on where it stopped.
+    Killed or interrupted while it measures, the same command goes on where it stopped. The exit code is 1 when all
+    measurements of a metric failed.
     """
     with stoppable() as stop:
         with progress_bar("validating", quiet=as_json) as progress:
@@ -297,8 +307,11 @@ def command(
             )
         for text in result.notes:
             note(f"note: {text}")
+        for totals in result.totals:
+            tell_reasons(totals.reasons)
         emit(result, as_json, lambda: _shown(result))
         end(stop)
+    return 1 if came_to_nothing(result.totals) else 0
 
 
 def _shown(result: ValidateResult) -> object:
@@ -309,6 +322,7 @@ def _shown(result: ValidateResult) -> object:
 
     tables = [] if result.report is None else [validity(result.report)]
     said = [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
+    said += next_words(result.totals)
     return Group(*tables, *(escape(line) for line in said))
 
 
