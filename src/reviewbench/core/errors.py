@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 
 _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
 _NAMES_A_SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
@@ -12,10 +13,21 @@ _SHORTEST_SECRET = 8  # characters; a shorter value is a word that may stand any
 
 def hide_secrets(text: str) -> str:
     """`text` without credentials in addresses and without the values of environment variables that name a secret."""
-    for name, value in os.environ.items():
-        if len(value) >= _SHORTEST_SECRET and _NAMES_A_SECRET.search(name):
-            text = text.replace(value, "***")
+    for _, value in _secrets():
+        text = text.replace(value, "***")
     return _IN_ADDRESS.sub("***@", text)
+
+
+def secret_in(text: str) -> str:
+    """The environment variable that names a secret and whose value stands in `text`; empty where none does."""
+    return next((name for name, value in _secrets() if value in text), "")
+
+
+def _secrets() -> Iterator[tuple[str, str]]:
+    """(name, value) of the variables that name a secret, without the line break that a value read from a file has."""
+    for name, value in os.environ.items():
+        if len(value.strip()) >= _SHORTEST_SECRET and _NAMES_A_SECRET.search(name):
+            yield name, value.strip()
 
 
 def one_line(text: str, limit: int = 300) -> str:

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import NamedTuple, TypeVar
 
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import UserError, secret_in
 from reviewbench.core.protocols import Plugin
 
 P = TypeVar("P", bound=Plugin)
@@ -252,6 +252,12 @@ def build(cls: type[P], spec: Spec) -> P:
                 f"{spec.name}: {key} looks like a secret, and parameters are written into manifests and reports",
                 remedy="let the plug-in read it from the environment",
             )
+    if variable := next(filter(None, map(secret_in, _texts_in(spec.parameters.values()))), ""):
+        raise UserError(
+            f"{spec.name}: the value of {variable} stands in a parameter, and parameters are written into manifests "
+            "and reports",
+            remedy=f"leave it out: {variable} is read where it is needed",
+        )
     hints = typing.get_type_hints(cls)
     for key, value in spec.parameters.items():
         if not _fits(value, hints[key]):

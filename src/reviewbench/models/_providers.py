@@ -16,7 +16,7 @@ from reviewbench.models._ledger import Ledger
 from reviewbench.models._limits import Lane
 from reviewbench.models._retries import Address, Remote
 from reviewbench.models.messages import Answer, Repeat, Request
-from reviewbench.models.model_spec import ModelSpec
+from reviewbench.models.model_spec import ModelSpec, holds_more, is_address
 
 if TYPE_CHECKING:
     from reviewbench.models.chat import Settings
@@ -67,7 +67,16 @@ def address_of(spec: ModelSpec) -> str:
         return spec.address
     protocol = _dialect(spec.provider)
     given = os.environ.get(protocol.ADDRESS, "").strip().rstrip("/")
-    return "" if given == protocol.OFFICIAL else given
+    if given in ("", protocol.OFFICIAL):
+        return ""
+    if not is_address(given) or holds_more(given) or "?" in given:
+        raise Failed(
+            FailureKind.REQUEST,
+            f"{protocol.ADDRESS} is no http or https address of host and path: {given}",
+            remedy=f"export {protocol.ADDRESS}=https://HOST/v1, or unset it",
+            stops=True,
+        )
+    return given
 
 
 def check_parameters(spec: ModelSpec) -> None:
@@ -134,7 +143,10 @@ class Endpoints:
 
 
 def _key(protocol: ModuleType, where: str) -> tuple[str | None, bool]:
-    """(the key, if there is one to send; whether the address may see one). Raises Failed where one is missing."""
+    """(the key, if there is one to send; whether the address may see one).
+
+    Raises Failed where one is missing, or cannot be sent.
+    """
     key = os.environ.get(protocol.VARIABLE, "").strip()
     if not where:
         if not key:
@@ -144,7 +156,21 @@ def _key(protocol: ModuleType, where: str) -> tuple[str | None, bool]:
                 remedy=f"export {protocol.VARIABLE}=..., or name another endpoint: openai:MODEL@http://HOST/v1",
                 stops=True,
             )
-        return key, True
+        return _sendable(protocol.VARIABLE, key), True
     parts = urllib.parse.urlsplit(where)
     sends_key = parts.scheme == "https" or parts.hostname in _LOCAL
-    return (key or None) if sends_key else None, sends_key
+    return (_sendable(protocol.VARIABLE, key) or None) if sends_key else None, sends_key
+
+
+def _sendable(variable: str, key: str) -> str:
+    """The key. Raises Failed where it holds what no header can; the words say nothing of the rest of it."""
+    bad = next((at for at, letter in enumerate(key, start=1) if not "!" <= letter <= "~"), None)
+    if bad is not None:
+        what = "a line break" if key[bad - 1] in "\r\n" else "a blank" if key[bad - 1].isspace() else "a letter"
+        raise Failed(
+            FailureKind.REQUEST,
+            f"{variable} is no key: at place {bad} stands {what} that no key holds",
+            remedy=f"export {variable}=... again, the key alone",
+            stops=True,
+        )
+    return key

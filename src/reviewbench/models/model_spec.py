@@ -15,7 +15,7 @@ import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import UserError, secret_in
 
 PROVIDERS = ("openai", "anthropic", "fake")
 REMEDY = "write openai:MODEL, anthropic:MODEL or openai:MODEL@http://HOST/v1"
@@ -70,6 +70,11 @@ def is_model(word: str) -> bool:
 
 def parse_model(text: str) -> ModelSpec:
     """The model that `text` names. Raises UserError that says what is wrong with it."""
+    if variable := secret_in(text):
+        raise UserError(
+            f"the value of {variable} stands in the name of a model, which is written into manifests and reports",
+            remedy=f"leave it out: {variable} is read where it is needed",
+        )
     head, _, query = text.strip().partition("?")
     provider, colon, rest = head.partition(":")
     if not colon or provider not in PROVIDERS:
@@ -92,15 +97,30 @@ def _split_address(rest: str) -> tuple[str, str, str]:
 
 
 def _checked(text: str, address: str) -> str:
-    parts = urllib.parse.urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not is_address(address):
         raise UserError(f"{text!r}: {address} is no http or https address", remedy=REMEDY)
-    if parts.username or parts.password or parts.fragment:
+    if holds_more(address):
         raise UserError(
             "the address of an endpoint stands in manifests and reports, and holds no more than host and path",
             remedy="put the key into the environment",
         )
     return address.rstrip("/")
+
+
+def is_address(text: str) -> bool:
+    """Whether it is an http or https address with a host."""
+    try:
+        parts = urllib.parse.urlsplit(text)
+        parts.port  # noqa: B018  (raises where it is none)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and text.isprintable() and " " not in text
+
+
+def holds_more(address: str) -> bool:
+    """Whether an address has a user, a password or a fragment, which may be secrets."""
+    parts = urllib.parse.urlsplit(address)
+    return bool(parts.username or parts.password or parts.fragment)
 
 
 def _parameters(text: str, query: str) -> dict[str, object]:
