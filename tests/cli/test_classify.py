@@ -73,6 +73,38 @@ def test_precision_by_the_class_of_the_comment_and_recall_by_that_of_the_referen
     assert any("fake" in warning for warning in board.warnings)
 
 
+def test_precision_recall_and_f1_of_a_category(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Worked by hand. Of four comments c1 hits r1 (security) and c3 hits r2 (x, to the data); c2 and c4 are false.
+
+    The model calls c1 and c2 security, c3 a defect; nobody classified c4. So of security one of two comments is right
+    and the one finding is hit: F1 is 2 * .5 * 1 / (.5 + 1). Defect has a right comment and no finding in the data's
+    words, x has a finding that is hit and no comment.
+    """
+    classify(run, "fake:rules")
+    name = "classified_both:category"
+    board = score(run, "hits(judge='dice')", slices=[name], resamples=50).leaderboards[0]
+    assert readings(board.slices, name, "precision") == {"security": 0.5, "defect": 1.0, NOT_STATED: 0.0, "x": None}
+    assert readings(board.slices, name, "recall") == {"security": 1.0, "x": 1.0, "defect": None, NOT_STATED: None}
+    f1 = readings(board.slices, name, "f1")
+    assert f1["security"] == pytest.approx(2 / 3)
+    assert [f1["defect"], f1["x"], f1[NOT_STATED]] == [None, None, None]
+    for part in ("comments", "said", "right", "references", "hit", "missed"):
+        assert sum(piece.systems[0].parts[part] for piece in board.slices) == board.systems[0].parts[part]
+    assert any("fake" in warning for warning in board.warnings)
+    assert main(["score", str(run), "hits(judge='dice')", "--slice", name, "--resamples", "50"]) == 0
+    said = capsys.readouterr().out
+    assert [f"{reading} by classified both:category" in said for reading in ("recall", "precision", "F1")] == [True] * 3
+    out = tmp_path / "both.html"
+    assert main(["report", str(run), "-o", str(out), "--slice", name, "--resamples", "50"]) == 0
+    classify(run, "fake:rules", of="references")
+    board = score(run, "hits(judge='dice')", slices=[name], resamples=50).leaderboards[0]
+    f1 = readings(board.slices, name, "f1")
+    assert f1["defect"] == 1.0, "what the data calls x is a defect to the model, in the same words"
+    assert f1["security"] == pytest.approx(2 / 3), "what the data states in these words counts"
+    with pytest.raises(UserError, match="classified_both: and one of"):
+        score(run, slices=["classified_both:domain"], resamples=50)
+
+
 def test_changes_by_domain(run: Path) -> None:
     result = classify(run, "fake:rules", what="domain")
     assert (result.sorted.of, result.sorted.classes) == ("changes", {"Bug Fix": 1})

@@ -14,9 +14,9 @@ from reviewbench.core.results import Score
 from reviewbench.engine.classify import FAKE
 from reviewbench.judges._change_types import TYPES, change_type
 from reviewbench.judges._classes import QUESTIONS
-from reviewbench.metrics._comment_facets import comment_parts, finding_parts
+from reviewbench.metrics._comment_facets import Facet, both_parts, comment_parts, finding_parts
 
-OF_COMMENTS, OF_REFERENCES = "classified", "classified_references"
+OF_COMMENTS, OF_REFERENCES, OF_BOTH = "classified", "classified_references", "classified_both"
 _DIMENSIONS = {name: question.dimension for what, question in QUESTIONS.items() for name in (what, question.dimension)}
 _OF_CHANGES = {question.dimension for question in QUESTIONS.values() if question.of_changes}
 
@@ -34,15 +34,16 @@ def classified(
     """`scores` and `cases` with a facet or a fact for each slice named `classified:WHAT` or `classified:WHAT:RATER`.
 
     `classified:` slices the comments, for precision, and the changes; `classified_references:` the findings, for
-    recall, where what the data states of a finding without a label counts. Raises UserError where nothing was
-    classified so, or by several models and none is named.
+    recall, where what the data states of a finding without a label counts; `classified_both:` comments by a model's
+    label beside findings by what the data states in the same words, for precision, recall and F1 of a kind. Raises
+    UserError where nothing was classified so, or by several models and none is named.
     """
     for name in dict.fromkeys(slices):
         kind, colon, rest = name.partition(":")
-        if colon and kind in (OF_COMMENTS, OF_REFERENCES):
+        if colon and kind in (OF_COMMENTS, OF_REFERENCES, OF_BOTH):
             what, _, rater = rest.partition(":")
             dimension = _DIMENSIONS.get(what)
-            if dimension is None or (dimension in _OF_CHANGES and kind == OF_REFERENCES):
+            if dimension is None or (dimension in _OF_CHANGES and kind != OF_COMMENTS):
                 raise UserError(f"there is no slice {name!r}", remedy=f"{kind}: and one of {', '.join(QUESTIONS)}")
             mine = _chosen(name, labels, dimension, rater, references=kind == OF_REFERENCES)
             if dimension in _OF_CHANGES:
@@ -54,7 +55,9 @@ def classified(
             elif kind == OF_REFERENCES:
                 scores = _by_finding(scores, cases, mine, name, dimension)
             else:
-                scores = _by_comment(scores, mine, name, getattr(metric, "duplicates", "apart"))
+                rater = mine[0].rater
+                stated = _in_the_same_words(cases, labels, dimension, rater) if kind == OF_BOTH else None
+                scores = _by_comment(scores, mine, name, getattr(metric, "duplicates", "apart"), stated)
     return Sliceable(scores, cases)
 
 
@@ -93,7 +96,14 @@ def _by_change(scores: Sequence[Score], cases: Sequence[Case], labels: Sequence[
     return Sliceable([_marked(score, score.case in fake) for score in scores], facts)
 
 
-def _by_comment(scores: Sequence[Score], labels: Sequence[Label], name: str, duplicates: str) -> list[Score]:
+def _by_comment(
+    scores: Sequence[Score],
+    labels: Sequence[Label],
+    name: str,
+    duplicates: str,
+    stated: Mapping[str, Mapping[str, str]] | None = None,
+) -> list[Score]:
+    """By the labels of the comments; with `stated`, the classes of the findings by case and id, by both."""
     said: dict[tuple[str, str, int], dict[str, str]] = {}
     fake: set[tuple[str, str, int]] = set()
     for label in labels:
@@ -105,7 +115,11 @@ def _by_comment(scores: Sequence[Score], labels: Sequence[Label], name: str, dup
     found = []
     for score in scores:
         key = (score.case, score.system, score.attempt)
-        facet = None if score.matching is None else comment_parts(score.matching, said.get(key, {}), duplicates)
+        facet: Facet | None = None
+        if score.matching is not None:
+            facet = comment_parts(score.matching, said.get(key, {}), duplicates)
+            if stated is not None:
+                facet = both_parts(facet, finding_parts(score.matching, stated.get(score.case, {})))
         found.append(_marked(_with(score, name, facet), key in fake))
     return found
 
@@ -138,6 +152,24 @@ def _stated(case: Case, dimension: str) -> dict[str, str]:
             value = f"{code} {TYPES[code].name}" if code else None
         if value is not None:
             found[reference.id] = str(value)
+    return found
+
+
+def _in_the_same_words(
+    cases: Sequence[Case], labels: Sequence[Label], dimension: str, rater: str
+) -> dict[str, dict[str, str]]:
+    """The class of each reference by case and id: the data's word where it is one of the classes, else the model's.
+
+    What neither names keeps the data's own word.
+    """
+    classes = next(set(q.options.values()) for q in QUESTIONS.values() if q.dimension == dimension)
+    found = {case.id: _stated(case, dimension) for case in cases}
+    for label in labels:
+        subject = label.subject
+        if label.dimension == dimension and label.rater == rater and subject.reference is not None:
+            own = found.setdefault(subject.case, {})
+            if own.get(subject.reference) not in classes:
+                own[subject.reference] = str(label.value)
     return found
 
 

@@ -48,6 +48,19 @@ def finding_parts(matching: Matching, values: Mapping[str, str | None]) -> Facet
     return facet
 
 
+def both_parts(comments: Facet, findings: Facet) -> Facet:
+    """Both under one value, so that F1 is defined too: precision of the comments, recall of the findings of a kind.
+
+    A comment may be right about a finding of another kind, so the two numerators differ. `changes` counts 1 where the
+    value occurs at all: the changes of the values do not add up to those of the whole, everything else does.
+    """
+    facet: Facet = {}
+    for side in (comments, findings):
+        for value, parts in side.items():
+            facet[value] = {**facet.get(value, {"changes": 1.0}), **parts}
+    return facet
+
+
 def _add(facet: Facet, value: str | None, parts: Mapping[str, float]) -> None:
     sums = facet.setdefault(NOT_STATED if value is None else value, {})
     for name, number in parts.items():

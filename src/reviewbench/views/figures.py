@@ -136,6 +136,19 @@ def slice_reading(board: Leaderboard, values: Sequence[SliceSummary]) -> str:
     return max(("recall", "precision", board.headline), key=count)
 
 
+def slice_readings(board: Leaderboard, values: Sequence[SliceSummary]) -> list[str]:
+    """The readings to show on slices: of a facet that cuts comments and findings alike recall and precision as well."""
+    values_of = [s for value in values for s in value.systems]
+
+    def known(reading: str) -> bool:
+        return any(defined(estimate(s, reading).value) for s in values_of)
+
+    both = ("recall", "precision", board.headline)
+    if any(value.facet for value in values) and board.headline not in both[:2] and all(known(r) for r in both):
+        return list(both)
+    return [slice_reading(board, values)]
+
+
 def short_hash(digest: str) -> str:
     """The first 12 digits of a hash: enough to recognise a benchmark by."""
     return digest[:12]

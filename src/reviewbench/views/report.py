@@ -154,9 +154,9 @@ def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
 
 def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
     groups = []
-    for number, (fact, found_) in enumerate(groupby(board.slices, key=lambda s: s.fact), 1):
-        pieces = list(found_)
-        reading = figures.slice_reading(board, pieces)
+    by_fact = [(fact, list(found_)) for fact, found_ in groupby(board.slices, key=lambda s: s.fact)]
+    shown = [(fact, pieces, r) for fact, pieces in by_fact for r in figures.slice_readings(board, pieces)]
+    for number, (fact, pieces, reading) in enumerate(shown, 1):
         panels = []
         if plots.available():
             top = max(plots.highest(piece.systems, reading) for piece in pieces)

@@ -172,8 +172,12 @@ def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]
     def build(width: int) -> RenderableType:
         room = max(1, (width - 25) // 14)
         blocks = [values[at : at + room] for at in range(0, len(values), room)]
-        reading = figures.slice_reading(board, values)
-        parts = [_slice_table(board, fact, reading, block, number == 0) for number, block in enumerate(blocks)]
+        readings = figures.slice_readings(board, values)
+        parts = [
+            _slice_table(board, fact, reading, block, number == 0)
+            for reading in readings
+            for number, block in enumerate(blocks)
+        ]
         return Group(*parts)
 
     return build
