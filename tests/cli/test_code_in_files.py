@@ -14,14 +14,17 @@ import reviewbench
 from bundle_toys import tamper, write_bench
 from reviewbench.cli.bundle import bundle, verify
 from reviewbench.cli.main import main
+from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import load, load_recorded
 from reviewbench.core.protocols import Metric
 from reviewbench.core.results import Failed
 from reviewbench.engine.store import SCORES
 from reviewbench.judges._loading import judge_of
 from reviewbench.models.chat import Door, Settings, chat_model
+from reviewbench.models.embeddings import embedder
 from reviewbench.models.fake_server import FakeServer
 from reviewbench.models.messages import Request, user
+from scripted_endpoint import Say, Scripted
 
 KEY = "sk-the-key-of-the-victim"
 PLUGIN = """
@@ -146,6 +149,22 @@ def test_a_calibration_asks_only_the_models_that_the_user_names(
     named = f"combined(file='theirs.json', ask=({listening.spec()!r},))"
     assert main(["score", "run", named, "--resamples", "50"]) == 0
     assert calls(listening) > 0
+
+
+def test_an_endpoint_that_embeds_is_asked_no_sooner(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listening = Scripted(lambda _: Say({"data": []}))
+    write_bench(tmp_path / "bench")
+    asked = f"embedding(model='openai:m@{listening.url}')"
+    found = json.loads(combination("fake:rules").replace("grade(model='fake:rules')", asked))
+    found["pins"] = {}
+    Path("embeds.json").write_text(json.dumps(found))
+    reviewbench.review(str(tmp_path / "bench"), "recorded", run="run")
+    assert main(["score", "run", "combined(file='embeds.json')"]) == 2
+    assert f"asks openai:m@{listening.url}, which only the file names" in capsys.readouterr().err
+    with Door(Settings(offline=True)), pytest.raises(UserError, match="done offline"):
+        embedder(f"openai:m@{listening.url}").vectors(["a text"])
+    assert not listening.asked
+    listening.stop()
 
 
 # --- code ----------------------------------------------------------------------------------------------------------

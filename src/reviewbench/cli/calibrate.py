@@ -46,7 +46,7 @@ from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.journal import write_error, write_whole
 from reviewbench.engine.score import ScoreTotals
 from reviewbench.metrics._combination import reference_key
-from reviewbench.metrics.combined import Combined
+from reviewbench.metrics.combined import Combined, asked_by
 
 FILE = "combined.json"
 
@@ -133,7 +133,7 @@ def calibrate(
     weights = sorted(zip(model.features, model.final.weights, strict=True), key=lambda item: -abs(item[1]))
     return CalibrateResult(
         file=str(out),
-        spec=short_spec(Combined(str(out), tuple(dict.fromkeys(one for metric in wanted for one in metric.models)))),
+        spec=short_spec(Combined(str(out), asked_by({short_spec(metric): metric for metric in wanted}))),
         run=str(judged.run.path),
         dataset=dataset,
         dimension=human.dimension,

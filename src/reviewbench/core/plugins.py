@@ -181,6 +181,17 @@ def import_named(text: str) -> None:
             _import_dotted(Plugin, name)
 
 
+def texts_of(text: str) -> Iterator[str]:
+    """Every text among the parameters of a spec, also of the specs inside of it."""
+    try:
+        found = list(_texts_in(parse_spec(text).parameters.values()))
+    except UserError:
+        return
+    for one in found:
+        yield one
+        yield from texts_of(one)
+
+
 def _dotted_names(spec: Spec) -> Iterator[str]:
     """The dotted paths in a spec, also in the specs that are parameters of it; a file's name may look like one."""
     if "." in spec.name:

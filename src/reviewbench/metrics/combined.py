@@ -12,17 +12,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load_recorded
+from reviewbench.core.plugins import load_recorded, texts_of
 from reviewbench.core.protocols import Bag, Measured, Metric
 from reviewbench.core.records import Case, Review
 from reviewbench.core.results import Bounds, Failed, Failure
 from reviewbench.metrics import _combination
 from reviewbench.metrics._texts import MEAN, VALUE
+from reviewbench.models.model_spec import is_model
 
 if TYPE_CHECKING:
     from reviewbench.core.protocols import Numbers
 
 WITHOUT_WEIGHTS = "combined(file='lexical') needs no weights"
+
+
+def asked_by(metrics: Mapping[str, Metric]) -> tuple[str, ...]:
+    """The models that metrics (by their specs) send texts to: chat models, and endpoints that embed."""
+    found = (word for spec, metric in metrics.items() for word in (*metric.models, *texts_of(spec)))
+    return tuple(dict.fromkeys(word for word in found if is_model(word)))
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,7 @@ class Combined(Metric):
     `file` is what `reviewbench calibrate` wrote; empty means the shipped model over lexical metrics and MiniLM
     embeddings, "lexical" the shipped one over lexical metrics alone. Reviews of references that the model's labels
     hold are graded by a fit that has not seen them. `above_lowest` is the probability of more than the lowest grade.
-    `ask` names the chat models that the file's metrics may ask: a file alone sends nothing anywhere.
+    `ask` names the models that the file's metrics may ask: a file alone sends nothing anywhere.
     """
 
     file: str = ""
@@ -58,11 +65,11 @@ class Combined(Metric):
 
     def _refuse_unnamed(self, metrics: Mapping[str, Metric]) -> None:
         """Whoever wrote the file may have named any address, and the user's key would be sent there."""
-        asked = list(dict.fromkeys(model for metric in metrics.values() for model in metric.models))
+        asked = asked_by(metrics)
         if more := [model for model in asked if model not in self.ask]:
             raise UserError(
                 f"{self.file} holds a metric that asks {more[0]}, which only the file names",
-                remedy=f"if you mean to ask it: combined(file={self.file!r}, ask={tuple(asked)!r})",
+                remedy=f"if you mean to ask it: combined(file={self.file!r}, ask={asked!r})",
             )
 
     @property

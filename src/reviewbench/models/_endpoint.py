@@ -27,7 +27,9 @@ import numpy as np
 
 from reviewbench.core.errors import UserError, hide_secrets, one_line
 from reviewbench.core.records import Usage
+from reviewbench.models._providers import sendable
 from reviewbench.models._vector_cache import VectorCache
+from reviewbench.models.chat import is_offline
 from reviewbench.models.embeddings import Embedder, Floats, Refused
 
 OFFICIAL = "https://api.openai.com/v1"
@@ -143,9 +145,13 @@ class EndpointEmbedder(Embedder):
 
     def _call(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "User-Agent": "reviewbench"}
+        if is_offline():
+            raise UserError(
+                f"{self.name} is not asked: this is done offline", remedy="score the run yourself to ask it"
+            )
         key = os.environ.get("OPENAI_API_KEY", "").strip()
         if key and self._address.sends_key:
-            headers["Authorization"] = f"Bearer {key}"
+            headers["Authorization"] = f"Bearer {sendable('OPENAI_API_KEY', key)}"
         request = urllib.request.Request(self._address.url + "/embeddings", data=body, headers=headers)
         began = time.monotonic()
         self._calls += 1

@@ -156,14 +156,14 @@ def _key(protocol: ModuleType, where: str) -> tuple[str | None, bool]:
                 remedy=f"export {protocol.VARIABLE}=..., or name another endpoint: openai:MODEL@http://HOST/v1",
                 stops=True,
             )
-        return _sendable(protocol.VARIABLE, key), True
+        return sendable(protocol.VARIABLE, key), True
     parts = urllib.parse.urlsplit(where)
     sends_key = parts.scheme == "https" or parts.hostname in _LOCAL
-    return (_sendable(protocol.VARIABLE, key) or None) if sends_key else None, sends_key
+    return (sendable(protocol.VARIABLE, key) or None) if sends_key else None, sends_key
 
 
-def _sendable(variable: str, key: str) -> str:
-    """The key. Raises Failed where it holds what no header can; the words say nothing of the rest of it."""
+def sendable(variable: str, key: str) -> str:
+    """A key. Raises Failed where it holds what no header can; the words say nothing of the rest of it."""
     bad = next((at for at, letter in enumerate(key, start=1) if not "!" <= letter <= "~"), None)
     if bad is not None:
         what = "a line break" if key[bad - 1] in "\r\n" else "a blank" if key[bad - 1].isspace() else "a letter"
