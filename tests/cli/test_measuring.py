@@ -117,7 +117,7 @@ def test_killed_or_interrupted_it_goes_on_and_pays_for_nothing_twice(
     assert "left undone" in said or "nothing finished is lost" in said or code < 0
     assert not files(Path("validity-mine")) & {"validity.json"}
     done = found(capsys, "validate", bench, grade(server), "--no-report")
-    under_way = 4 * 3 if code < 0 else 0  # trials of four reviews: on their way, or about to be kept, when it was killed
+    under_way = 4 * 3 if code < 0 else 0  # trials of four reviews, on their way or about to be kept
     assert CALLS <= server.calls <= CALLS + under_way
     assert sum(one["done"] + one["skipped"] for one in done["totals"]) == REVIEWS
 
