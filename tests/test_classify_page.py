@@ -31,9 +31,9 @@ def flat(text: str) -> str:
 
 def test_its_commands_on_the_sample(tmp_path: Path) -> None:
     done = [run(command, tmp_path) for command in commands(PAGE) if "aacr" not in command]
-    assert [one.returncode for one in done] == [0, 0, 0], [one.stderr for one in done]
+    assert [one.returncode for one in done] == [0, 0, 0, 0, 0], [one.stderr for one in done]
     shown = [block.split("```")[0] for block in PAGE.split("```text\n")[1:]]
-    for text, printed in zip(shown, done[1:], strict=True):
+    for text, printed in zip(shown, (done[1], done[2], done[4]), strict=True):
         assert flat(text) in flat(printed.stdout)
 
 
