@@ -182,6 +182,7 @@ def test_a_slice_is_a_report_of_its_own_beside_the_whole_one(bench: Path) -> Non
     part = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, where={"system": "best"})
     assert Path(part.folder) == Path("validity-mine/where-system-best") and Path(part.run) == Path("validity-mine")
     assert (part.totals[0].done, part.totals[0].skipped) == (0, 96), "the scores are those of the whole"
+    assert part.report is not None
     assert part.report.dataset.endswith(" where system = best") and part.report.reviews == 24
     assert "where system = best" in (Path(part.folder) / "report.html").read_text(encoding="utf-8")
     assert "72 not system = best" in (Path(part.folder) / "correlations.csv").read_text(encoding="utf-8")
