@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 
-from reviewbench.models._http_answer import Garbled, HttpAnswer
+from reviewbench.models._http_answer import LARGEST, Garbled, HttpAnswer, unpacked
 
 Answer = httpx2.Response  # what the SDKs are asked to return: an answer as it came
 CONNECT = 10.0  # seconds to be connected
@@ -28,7 +28,7 @@ def open_connections(address: str, in_flight: int) -> httpx2.AsyncClient:
     timeout = httpx2.Timeout(None, connect=CONNECT)  # the whole call has a deadline of its own
     if _proxied(httpx2.URL(address)):
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=in_flight)
-        return httpx2.AsyncClient(limits=limits, timeout=timeout, follow_redirects=False)
+        return _Proxied(limits=limits, timeout=timeout, follow_redirects=False)
     return _Client(Connections(httpx2.URL(address)), timeout)
 
 
@@ -58,6 +58,28 @@ class _Client(httpx2.AsyncClient):
         return await self._connections.handle_async_request(request)
 
 
+class _Proxied(httpx2.AsyncClient):
+    """A client for what goes through a proxy. It reads no more than the limits allow, and keeps no cookies."""
+
+    async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
+        """One call; the answer is read already."""
+        request.headers["Accept-Encoding"] = "gzip, deflate"
+        response = await super().send(request, stream=True, follow_redirects=False)
+        self.cookies.clear()
+        body = bytearray()
+        try:
+            async for part in response.aiter_raw():
+                body += part
+                if len(body) > LARGEST:
+                    raise Garbled(f"the answer is over {LARGEST:,} bytes")
+            headers, content = unpacked(response.headers.raw, bytes(body))
+        except Garbled as error:
+            raise httpx2.RemoteProtocolError(str(error), request=request) from None
+        finally:
+            await response.aclose()
+        return httpx2.Response(response.status_code, headers=headers, content=content, request=request)
+
+
 def _proxied(url: httpx2.URL) -> bool:
     proxies = urllib.request.getproxies()
     if not proxies.get(url.scheme) and not proxies.get("all"):
@@ -82,9 +104,12 @@ class Connections(httpx2.AsyncBaseTransport):
         lines = [b"%s %s HTTP/1.1" % (request.method.encode(), url.raw_path)]
         lines += [b"%s: %s" % header for header in request.headers.raw]
         head = b"\r\n".join(lines) + b"\r\n\r\n"
+        if head.count(b"\n") != len(lines) + 1 or head.count(b"\r") != len(lines) + 1:
+            raise httpx2.LocalProtocolError("a header holds a line break", request=request)
         connection = self._rested() or await self._connect(request)
         try:
             answer = await connection.ask(head + request.content)
+            headers, content = unpacked(answer.headers, answer.body)
         except Garbled as error:
             raise httpx2.RemoteProtocolError(str(error), request=request) from None
         except OSError as error:
@@ -94,7 +119,7 @@ class Connections(httpx2.AsyncBaseTransport):
                 self._idle.append(connection)
             else:
                 connection.close()
-        return httpx2.Response(answer.status, headers=answer.headers, content=answer.body, request=request)
+        return httpx2.Response(answer.status, headers=headers, content=content, request=request)
 
     def _rested(self) -> _Connection | None:
         now = time.monotonic()

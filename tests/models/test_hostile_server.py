@@ -1,0 +1,184 @@
+"""A server that wants memory, time or the key gets none of them: each ends in a typed failure."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import socket
+import threading
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.models._http_answer import LARGEST, Garbled, HttpAnswer, unpacked
+from reviewbench.models.chat import Door, Settings
+from reviewbench.models.messages import Request, user
+from scripted_endpoint import KEY, OpenAI, Protocol, Say, Scripted
+
+pytestmark = pytest.mark.usefixtures("own_environment")
+HI = Request(messages=(user("Say yes."),))
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+PACKED = OK + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+BOMB = gzip.compress(bytes(40 * LARGEST), compresslevel=9)
+Bytes = Callable[[], Iterable[bytes]]
+
+
+class Hostile:
+    """Sends what it likes to whoever comes, as long as they listen."""
+
+    def __init__(self, says: Bytes) -> None:
+        self._says = says
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.asked = 0
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                line, _ = self._socket.accept()
+            except OSError:
+                return
+            with line:
+                self._talk(line)
+
+    def _talk(self, line: socket.socket) -> None:
+        line.recv(65_536)
+        self.asked += 1
+        try:
+            for part in self._says():
+                line.sendall(part)
+        except OSError:
+            return
+
+    def stop(self) -> None:
+        self._socket.close()
+
+
+def endless(start: bytes, part: bytes) -> Bytes:
+    return lambda: itertools.chain([start], itertools.repeat(part * (65_536 // len(part))))
+
+
+ATTACKS: dict[str, tuple[Bytes, str]] = {
+    "a gzip bomb": (lambda: [OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB), BOMB], "over"),
+    "a gzip bomb in chunks": (lambda: [PACKED, b"%x\r\n" % len(BOMB), BOMB, b"\r\n0\r\n\r\n"], "over"),
+    "headers without end": (endless(OK, b"X-A: b\r\n"), "not HTTP"),
+    "one header without end": (endless(OK + b"X-A: ", b"b"), "not HTTP"),
+    "interim answers without end": (endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "too many pieces"),
+    "a body without end": (endless(OK + b"\r\n", b"x"), "over"),
+    "chunks without end": (endless(CHUNKED, b"1\r\nx\r\n"), "too many pieces"),
+    "empty words beside chunks": (endless(CHUNKED, b"1;" + b"a" * 900 + b"\r\nx\r\n"), "over"),
+    "trailers without end": (endless(CHUNKED + b"0\r\n", b"X-A: b\r\n"), "never end"),
+    "a length that nobody has": (lambda: [OK + b"Content-Length: 99999999999\r\n\r\n"], "over"),
+    "a chunk that nobody has": (endless(CHUNKED + b"FFFFFFFF\r\n", b"x"), "over"),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_what_has_no_end_is_cut_off(name: str) -> None:
+    says, words = ATTACKS[name]
+    server = Hostile(says)
+    with Door(Settings(cache=False, patience=0.0001)) as door, pytest.raises(Failed, match=words) as caught:
+        door.model(f"openai:m@{server.url}/v1").ask(HI)
+    server.stop()
+    assert caught.value.kind is FailureKind.NETWORK and KEY not in str(caught.value)
+    assert server.asked > 1
+
+
+def test_a_bomb_is_unpacked_no_further_than_it_may() -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(Garbled, match="over"):
+            unpacked([(b"Content-Encoding", b"gzip")], BOMB)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 4 * LARGEST, f"{most:,} bytes were held"
+
+
+@pytest.mark.parametrize("coding", [b"br", b"zstd", b"gzip, gzip", b"compress"])
+def test_what_was_not_asked_for_is_not_unpacked(coding: bytes) -> None:
+    with pytest.raises(Garbled, match="not asked for"):
+        unpacked([(b"Content-Encoding", coding)], b"x")
+
+
+def test_packed_answers_come_out_whole() -> None:
+    plain = b"yes" * 1000
+    raw = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    for coding, body in (
+        (b"gzip", gzip.compress(plain)),
+        (b"deflate", zlib.compress(plain)),
+        (b"deflate", raw.compress(plain) + raw.flush()),
+        (b"identity", plain),
+    ):
+        headers = [(b"Content-Encoding", coding), (b"Content-Length", b"%d" % len(body)), (b"X-A", b"b")]
+        assert unpacked(headers, body) == ([(b"X-A", b"b")], plain)
+        if coding != b"identity":
+            with pytest.raises(Garbled):
+                unpacked(headers, body[:-9])
+
+
+def test_an_answer_with_two_lengths_ends_its_connection() -> None:
+    answer = HttpAnswer()
+    assert answer.feed(OK + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n")
+    assert answer.body == b"hi" and not answer.keeps
+
+
+def test_what_follows_an_answer_is_nobodys() -> None:
+    """The first answer brings a second one along: it must not be taken for the answer to the next question."""
+    good = json.dumps(OpenAI().good()).encode()
+    evil = good.replace(b"yes", b"EVIL")
+    whole = b"".join(OK + b"Content-Length: %d\r\n\r\n" % len(body) + body for body in (good, evil))
+    server = Hostile(lambda: [whole])
+    with Door(Settings(cache=False, patience=0.0001)) as door:
+        model = door.model(f"openai:m@{server.url}/v1")
+        assert [model.ask(HI, trial=trial).text for trial in (1, 2, 3)] == ["yes"] * 3
+    server.stop()
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Scripted]:
+    made = Scripted(lambda _: Say(OpenAI().good()))
+    yield made
+    made.stop()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("behind_a_proxy", [False, True])
+def test_no_redirect_takes_the_key_elsewhere(
+    status: int,
+    behind_a_proxy: bool,
+    protocol: Protocol,
+    server: Scripted,
+    elsewhere: Scripted,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server.always = lambda _: Say(status=status, headers={"Location": f"{elsewhere.url}/v1", "Set-Cookie": "a=b"})
+    if behind_a_proxy:
+        monkeypatch.setenv("http_proxy", server.url)
+        monkeypatch.setenv("no_proxy", "")
+    with Door(Settings(cache=False, patience=0.0001)) as door, pytest.raises(Failed):
+        door.model(protocol.spec(server)).ask(HI)
+    assert server.asked and not elsewhere.asked
+    assert not any("cookie" in asked.headers for asked in server.asked)
+
+
+def test_a_bomb_behind_a_proxy(protocol: Protocol, server: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", server.url)
+    monkeypatch.setenv("no_proxy", "")
+    packed = gzip.compress(json.dumps(protocol.good()).encode())
+    server.script = [Say(packed, headers={"Content-Encoding": "gzip"})]
+    server.always = lambda _: Say(BOMB, headers={"Content-Encoding": "gzip"})
+    with Door(Settings(cache=False, patience=0.0001)) as door:
+        model = door.model(f"{protocol.provider}:m@http://model.invalid/v1")
+        assert model.ask(HI).text == "yes"
+        with pytest.raises(Failed, match="over"):
+            model.ask(HI, trial=2)
