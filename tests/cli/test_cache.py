@@ -42,7 +42,9 @@ def filled(home: Path) -> Path:
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "reviewbench", "cache", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done.stdout = " ".join(done.stdout.split())  # where lines are broken hangs on how long the folder's name is
+    return done
 
 
 def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from reviewbench.cli._words import find_dataset
 from reviewbench.cli.main import main
 from reviewbench.core.records import Case, Change, Comment, Review
+from reviewbench.engine.store import RunFolder
 
 CASES = [
     Case(id=name, change=Change(repo="shop"), references=(Comment(id="g", body="the file is never closed"),))
@@ -47,7 +49,9 @@ def test_a_folder_of_cases_is_found_by_its_bare_name_and_a_data_set_comes_first(
 
 
 def test_a_run_without_reviews_says_so(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("review", "bench", "parrot", "-o", "run") == 2
+    assert run("review", "bench", "parrot", "-o", "run") == 2  # refused for want of code, and no folder is left
+    assert not Path("run").exists()
+    RunFolder.create("run", dataset="bench", dataset_path="bench", cases=find_dataset("bench").cases()).close()
     for verb in (["score", "run"], ["compare", "run"], ["report", "run", "-o", "x.html"]):
         capsys.readouterr()
         assert run(*verb) == 2
