@@ -19,8 +19,11 @@ from reviewbench.core.protocols import Dataset, Metric, Stage
 from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.rehearsal import rehearse_score
 from reviewbench.engine.score import ScoreTotals, score
+from reviewbench.engine.selection import Only
 from reviewbench.engine.store import LOCK, MANIFEST, RunFolder
 from reviewbench.models._recorded_calls import CALLS
+
+ALL = Only()  # everything that is missing
 
 
 class Measured(NamedTuple):
@@ -36,6 +39,8 @@ def measure_run(
     models: ModelOptions,
     *,
     retry_failed: bool = False,
+    only: Only = ALL,
+    workers: int | None = None,
     stop: Interruption,
     progress: Progress | None = None,
 ) -> Measured:
@@ -48,8 +53,9 @@ def measure_run(
             score(
                 run,
                 metric,
-                executor=executor_for(metric, None, models.in_flight, otherwise=1),
+                executor=executor_for(metric, workers, models.in_flight, otherwise=1),
                 retry_failed=retry_failed,
+                only=only,
                 stop=stop,
                 progress=with_bill(progress, door),
             )
@@ -64,6 +70,8 @@ def rehearse_run(
     models: ModelOptions,
     *,
     retry_failed: bool = False,
+    only: Only = ALL,
+    workers: int | None = None,
     stop: Interruption,
     progress: Progress | None = None,
 ) -> Measured:
@@ -75,8 +83,9 @@ def rehearse_run(
                 left=rehearse_score(
                     run,
                     metric,
-                    executor=executor_for(metric, None, models.in_flight, otherwise=1),
+                    executor=executor_for(metric, workers, models.in_flight, otherwise=1),
                     retry_failed=retry_failed,
+                    only=only,
                     stop=stop,
                     progress=progress,
                 ),

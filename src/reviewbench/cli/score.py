@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from reviewbench.cli._model_options import ModelOptions, Spending, model_options, spending
+from reviewbench.cli._measuring import measure_run, rehearse_run
+from reviewbench.cli._model_options import ModelOptions, Spending, model_options
 from reviewbench.cli._output import Progress, emit, json_option, progress_bar, seed_option
 from reviewbench.cli._runs import read_runs
 from reviewbench.cli._stopping import (
     end,
-    executor_for,
     left_words,
     only_option,
     stoppable,
     tell_reasons,
-    with_bill,
     workers_option,
 )
 from reviewbench.cli._words import find_metrics
@@ -26,10 +26,8 @@ from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Metric
 from reviewbench.core.summaries import ComparisonTable, Leaderboard
 from reviewbench.engine.interruption import Interruption
-from reviewbench.engine.rehearsal import rehearse_score
 from reviewbench.engine.score import ScoreTotals
-from reviewbench.engine.score import score as score_run
-from reviewbench.engine.selection import Only, parse_only
+from reviewbench.engine.selection import parse_only
 from reviewbench.engine.store import RunFolder
 
 
@@ -67,22 +65,12 @@ def score(
     """
     wanted, part = find_metrics(metrics), parse_only(only)
     models, stop = models or ModelOptions(), stop or Interruption()
+    how: dict[str, Any] = {"retry_failed": retry_failed, "only": part, "workers": workers, "stop": stop}
     if models.dry_run:
-        return _rehearse(run, wanted, part, retry_failed, workers, models, stop, progress)
-    with RunFolder.open(run, write=True) as folder, models.door(folder) as door:
-        totals = tuple(
-            score_run(
-                folder,
-                metric,
-                executor=executor_for(metric, workers, models.in_flight, otherwise=1),
-                retry_failed=retry_failed,
-                only=part,
-                stop=stop,
-                progress=with_bill(progress, door),
-            )
-            for metric in wanted
-        )
-        spent = spending(door)
+        asked = rehearse_run(RunFolder.open(run), wanted, models, progress=progress, **how)
+        return ScoreResult(run=str(run), totals=asked.totals, leaderboards=(), spending=asked.spending)
+    with RunFolder.open(run, write=True) as folder:
+        done = measure_run(folder, wanted, models, progress=progress, **how)
     boards, comparisons = [], []
     for metric in _scored(run, wanted):
         measured = read_runs([run], signature(metric))[0]
@@ -90,39 +78,12 @@ def score(
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
             comparisons.append(measured.comparison(None, resamples, seed))
     return ScoreResult(
-        run=str(run), totals=totals, leaderboards=tuple(boards), comparisons=tuple(comparisons), spending=spent
+        run=str(run),
+        totals=done.totals,
+        leaderboards=tuple(boards),
+        comparisons=tuple(comparisons),
+        spending=done.spending,
     )
-
-
-def _rehearse(
-    run: str | Path,
-    wanted: Sequence[Metric],
-    part: Only,
-    retry_failed: bool,
-    workers: int | None,
-    models: ModelOptions,
-    stop: Interruption,
-    progress: Progress | None,
-) -> ScoreResult:
-    """What it would ask, with nothing written."""
-    folder = RunFolder.open(run)
-    with models.door() as door:
-        totals = [
-            ScoreTotals(
-                metric=signature(metric),
-                left=rehearse_score(
-                    folder,
-                    metric,
-                    executor=executor_for(metric, workers, models.in_flight, otherwise=1),
-                    retry_failed=retry_failed,
-                    only=part,
-                    stop=stop,
-                    progress=progress,
-                ),
-            )
-            for metric in wanted
-        ]
-        return ScoreResult(run=str(run), totals=tuple(totals), leaderboards=(), spending=spending(door))
 
 
 def _scored(run: str | Path, wanted: Sequence[Metric]) -> Sequence[Metric]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -28,10 +28,10 @@ NOT_ASKED = "not asked: "  # how the reason of a verdict begins that took no que
 MOST_VOTES = 99
 
 
-@runtime_checkable
-class Asking(Protocol):
+class Asking(Judge):
     """A judge that puts questions, and can be asked about some pairs only."""
 
+    @abstractmethod
     def judge_some(
         self,
         case: Case,
@@ -40,10 +40,19 @@ class Asking(Protocol):
         review: Review,
         wanted: Sequence[Cell],
     ) -> Mapping[Cell, Verdict | None]:
-        """The verdicts on the wanted pairs alone."""
+        """The verdicts on the wanted pairs alone. Raises Failed when a vote on one of them failed."""
 
+    @abstractmethod
     def was_asked(self, verdict: Verdict) -> bool:
         """Whether a question was put for this verdict."""
+
+    def judge(
+        self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
+    ) -> Sequence[Sequence[Verdict | None]]:
+        """The verdicts on all pairs. Raises Failed when a vote on one of them failed."""
+        cells = [(c, r) for c in range(len(comments)) for r in range(len(references))]
+        found = self.judge_some(case, comments, references, review, cells)
+        return [[found[c, r] for r in range(len(references))] for c in range(len(comments))]
 
 
 def not_asked(place: Pair) -> Verdict:
@@ -59,7 +68,7 @@ class Said(NamedTuple):
     reason: str = ""
 
 
-class ModelJudge(Judge):
+class ModelJudge(Asking):
     """Asks one chat model about each pair, `votes` times."""
 
     model: str
@@ -109,14 +118,6 @@ class ModelJudge(Judge):
             if place.located is False:
                 return not_asked(place)
         return None
-
-    def judge(
-        self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
-    ) -> Sequence[Sequence[Verdict | None]]:
-        """A Verdict for every pair. Raises Failed when a vote on one of them failed."""
-        cells = [(c, r) for c in range(len(comments)) for r in range(len(references))]
-        found = self.judge_some(case, comments, references, review, cells)
-        return [[found[c, r] for r in range(len(references))] for c in range(len(comments))]
 
     def judge_some(
         self,

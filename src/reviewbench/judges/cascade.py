@@ -13,14 +13,14 @@ from reviewbench.core.plugins import short_spec
 from reviewbench.core.protocols import Judge
 from reviewbench.core.records import Case, Comment, Review
 from reviewbench.core.results import Verdict
-from reviewbench.judges._asking import Cell, ModelJudge, judge_some
+from reviewbench.judges._asking import Asking, Cell, ModelJudge, judge_some
 from reviewbench.judges._loading import judge_of
 from reviewbench.judges._votes import Table
 from reviewbench.judges.panel import pins_of, vote_of
 
 
 @dataclass(frozen=True)
-class Cascade(Judge):
+class Cascade(Asking):
     """`first` decides outside its unsure band, `then` inside it, and wherever its location rule takes no question.
 
     The band is the first judge's own: `lexical(low=.05, high=.95)` widens it. Where `then` has nothing to say the
@@ -76,14 +76,6 @@ class Cascade(Judge):
     def pins(self) -> Mapping[str, str]:
         """What each judge rests on, and the whole of its spec."""
         return pins_of(self.judges)
-
-    def judge(
-        self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
-    ) -> Sequence[Sequence[Verdict | None]]:
-        """The first judge's verdicts, with the second one's where it was unsure."""
-        cells = [(c, r) for c in range(len(comments)) for r in range(len(references))]
-        found = self.judge_some(case, comments, references, review, cells)
-        return [[found[c, r] for r in range(len(references))] for c in range(len(comments))]
 
     def judge_some(
         self,

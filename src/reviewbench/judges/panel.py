@@ -12,13 +12,13 @@ from reviewbench.core.plugins import short_spec, signature
 from reviewbench.core.protocols import Judge
 from reviewbench.core.records import Case, Comment, Review
 from reviewbench.core.results import Verdict, Vote
-from reviewbench.judges._asking import NOT_ASKED, Cell, judge_some
+from reviewbench.judges._asking import NOT_ASKED, Asking, Cell, judge_some
 from reviewbench.judges._loading import judge_of
 from reviewbench.judges._votes import Agree, Cast, agreed
 
 
 @dataclass(frozen=True)
-class Panel(Judge):
+class Panel(Asking):
     """Each judge has one vote, and every vote is kept. `agree`: see docs/judges.md.
 
     A judge that has nothing to say about a pair is left out of its vote. A vote that failed voids the measurement.
@@ -68,14 +68,6 @@ class Panel(Judge):
     def pins(self) -> Mapping[str, str]:
         """What each judge rests on, and the whole of its spec."""
         return pins_of(self.members)
-
-    def judge(
-        self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
-    ) -> Sequence[Sequence[Verdict | None]]:
-        """A Verdict for every pair that some judge spoke on."""
-        cells = [(c, r) for c in range(len(comments)) for r in range(len(references))]
-        found = self.judge_some(case, comments, references, review, cells)
-        return [[found[c, r] for r in range(len(references))] for c in range(len(comments))]
 
     def judge_some(
         self,
