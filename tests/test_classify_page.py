@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from documented import commands, run
 
 PAGE = (Path(__file__).parents[1] / "docs" / "classify.md").read_text(encoding="utf-8")
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path) -> Iterator[None]:
-    """A cache of the test's own."""
-    before = os.environ.get("REVIEWBENCH_CACHE")
-    os.environ["REVIEWBENCH_CACHE"] = str(tmp_path / "cache")
-    yield
-    if before is None:
-        del os.environ["REVIEWBENCH_CACHE"]
-    else:
-        os.environ["REVIEWBENCH_CACHE"] = before
 
 
 def flat(text: str) -> str:

@@ -6,6 +6,7 @@ import re
 
 from reviewbench.models.messages import Request, Role
 
+FENCED = r"<<<DATA (?P<{0}>[0-9a-f]+)>>>\n(?P<{0}_text>.*?)\n<<<END (?P={0})>>>"  # `.format(name)` for its groups
 _FENCED = re.compile(r"\A<<<DATA (\w+)>>>\n(.*)\n<<<END \1>>>\Z", re.DOTALL)
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 
+from reviewbench.models.fakes._slots import FENCED
 from reviewbench.models.fakes.same_concern import SAME, overlap
 from reviewbench.models.messages import Request, Role
 
 OPENING = "Does the candidate comment raise the issue of the golden comment?"
-_FENCED = r"<<<DATA (?P<{0}>[0-9a-f]+)>>>\n(?P<{0}_text>.*?)\n<<<END (?P={0})>>>"
 _BOTH = re.compile(
-    f"Golden comment:\n{_FENCED.format('golden')}\n\nCandidate comment:\n{_FENCED.format('candidate')}\n", re.DOTALL
+    f"Golden comment:\n{FENCED.format('golden')}\n\nCandidate comment:\n{FENCED.format('candidate')}\n", re.DOTALL
 )
 
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 
+from reviewbench.models.fakes._slots import FENCED
 from reviewbench.models.lexical import dice
 from reviewbench.models.messages import Request, Role
 
 OPENING = "Scenario Matching: I am going to give you a generated code review"
 FROM = ((1.0, 5), (0.7, 4), (0.4, 3), (0.15, 2), (0.0, 1))  # (Dice coefficient from which on, grade)
-_FENCED = r"<<<DATA (?P<{0}>[0-9a-f]+)>>>\n(?P<{0}_text>.*?)\n<<<END (?P={0})>>>"
-_BOTH_FENCED = re.compile(
-    f"Generated Code Review:\n{_FENCED.format('one')}\n\nReference Code Review:\n{_FENCED.format('two')}", re.DOTALL
+_BOTHFENCED = re.compile(
+    f"Generated Code Review:\n{FENCED.format('one')}\n\nReference Code Review:\n{FENCED.format('two')}", re.DOTALL
 )
 _BOTH_BARE = re.compile(
     'Generated Code Review: "(?P<one_text>.*?)"\n\nReference Code Review: "(?P<two_text>.*)"', re.DOTALL
@@ -24,7 +24,7 @@ _BOTH_BARE = re.compile(
 def reply(request: Request) -> str:
     """A grade as the prompt asks for it."""
     asked = next(message.text for message in request.messages if message.role is Role.USER)
-    found = _BOTH_FENCED.search(asked) or _BOTH_BARE.search(asked)
+    found = _BOTHFENCED.search(asked) or _BOTH_BARE.search(asked)
     if found is None:
         return "I cannot find a generated and a reference review."
     return f"Grade={grade(found['one_text'], found['two_text'])}"

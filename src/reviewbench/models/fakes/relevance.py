@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import re
 
+from reviewbench.models.fakes._slots import FENCED
 from reviewbench.models.lexical import profile
 from reviewbench.models.messages import Request, Role
 
 OPENING = "You will be asked to rate the relevance of reviews for given"
 FROM = ((0.8, 5), (0.6, 4), (0.4, 3), (0.2, 2), (0.0, 1))  # (share from which on, score)
-_FENCED = r"<<<DATA (?P<{0}>[0-9a-f]+)>>>\n(?P<{0}_text>.*?)\n<<<END (?P={0})>>>"
-_BOTH_FENCED = re.compile(f"Code Change:\n{_FENCED.format('one')}\n\nReview:\n{_FENCED.format('two')}", re.DOTALL)
+_BOTHFENCED = re.compile(f"Code Change:\n{FENCED.format('one')}\n\nReview:\n{FENCED.format('two')}", re.DOTALL)
 _BOTH_BARE = re.compile("\n\nCode Change: (?P<one_text>.*)\n\nReview: (?P<two_text>.*)\n\nYour score:\\Z", re.DOTALL)
 
 
 def reply(request: Request) -> str:
     """The bare score."""
     asked = next(message.text for message in request.messages if message.role is Role.USER)
-    found = _BOTH_FENCED.search(asked) or _BOTH_BARE.search(asked)
+    found = _BOTHFENCED.search(asked) or _BOTH_BARE.search(asked)
     if found is None:
         return "I cannot find a code change and a review."
     return str(score(found["one_text"], found["two_text"]))

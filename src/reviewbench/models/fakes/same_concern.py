@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 
+from reviewbench.models.fakes._slots import FENCED
 from reviewbench.models.lexical import dice
 from reviewbench.models.messages import Request, Role
 
 OPENING = "Determine whether two given review comments express the same concern"
 SAME = 0.3
-_FENCED = r"<<<DATA (?P<{0}>[0-9a-f]+)>>>\n(?P<{0}_text>.*?)\n<<<END (?P={0})>>>"
-_BOTH_FENCED = re.compile(
-    f"Review Comment 1:\n{_FENCED.format('one')}\n\nReview Comment 2:\n{_FENCED.format('two')}\n\n-Task-", re.DOTALL
+_BOTHFENCED = re.compile(
+    f"Review Comment 1:\n{FENCED.format('one')}\n\nReview Comment 2:\n{FENCED.format('two')}\n\n-Task-", re.DOTALL
 )
 _BOTH_BARE = re.compile(
     "Review Comment 1:\n(?P<one_text>.*?)\n\nReview Comment 2:\n(?P<two_text>.*?)\n\n-Task-\nDetermine", re.DOTALL
@@ -25,7 +25,7 @@ _BOTH_BARE = re.compile(
 def reply(request: Request) -> str:
     """Yes or no."""
     asked = next(message.text for message in request.messages if message.role is Role.USER)
-    found = _BOTH_FENCED.search(asked) or _BOTH_BARE.search(asked)
+    found = _BOTHFENCED.search(asked) or _BOTH_BARE.search(asked)
     if found is None:
         return "I cannot find two review comments."
     return "yes" if overlap(found["one_text"], found["two_text"]) >= SAME else "no"
