@@ -15,7 +15,7 @@ from reviewbench.cli._model_options import ModelOptions, Spending, model_options
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed
 from reviewbench.engine.store import RunFolder
-from reviewbench.models.chat import Door, chat_model
+from reviewbench.models.chat import Door, Settings, chat_model
 from reviewbench.models.messages import Request, user
 
 PRICED = "fake:rules?max_tokens=100"
@@ -208,3 +208,12 @@ def test_a_replay_says_that_no_model_was_asked(tmp_path: Path) -> None:
 def test_nothing_asked_is_nothing_said() -> None:
     with ModelOptions().door() as door:
         assert bill(door).sentence == ""
+
+
+def test_the_price_of_a_fake_model_is_called_invented() -> None:
+    paid = Spending(calls=1, dollars=0.5, known=0.5)
+    assert "invented" not in paid.sentence
+    assert paid.model_copy(update={"invented": True}).sentence.endswith("$0.50 (the fake model's price is invented)")
+    with Door(Settings(cache=False)) as door:
+        door.model("fake:rules").ask(Request(messages=(user("Hi."),)))
+        assert spending(door).invented

@@ -26,7 +26,7 @@ from reviewbench.models._ledger import money
 from reviewbench.models.chat import Door, Settings
 from reviewbench.models.messages import Call
 from reviewbench.models.model_spec import ModelSpec
-from reviewbench.models.prices import dollars, open_prices
+from reviewbench.models.prices import FAKE, dollars, open_prices
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ENOUGH = 5  # answers in the cache to one kind of question that say how long its answers are
@@ -149,6 +149,7 @@ class Spending(Record):
     `calls` were answered and paid for now, `unanswered` tries were not. `reused` answers were there already, in the
     cache or in the record that is replayed, and were worth `worth` dollars when they were made. `known` is the part of
     `dollars` that has a price, `worst` what the same calls could have cost, `prices_of` the day of the oldest price.
+    `invented`: a fake model was among those paid, whose price is made up.
     `estimated`: no model was asked, the fake model stood in (`--dry-run`). `seen` counts the answers in
     the cache to such questions, which then say how long answers are.
     """
@@ -164,6 +165,7 @@ class Spending(Record):
     worst: float | None = None
     unpriced: tuple[str, ...] = ()
     prices_of: date | None = None
+    invented: bool = False
     estimated: bool = False
     seen: int = 0
     replayed: bool = False
@@ -182,7 +184,8 @@ class Spending(Record):
         said += [f"{self.unanswered} tries unanswered"] if self.unanswered else []
         said += [f"{self.reused:,} from the cache{self._worth()}"] if self.reused else []
         said += [f"{self.tokens_in:,} tokens in, {self.tokens_out:,} out"] if self.calls else []
-        said += [self._dollars()] if self.calls else []
+        fake = " (the fake model's price is invented)" if self.invented else ""
+        said += [self._dollars() + fake] if self.calls else []
         return "; ".join(said)
 
     def _worth(self) -> str:
@@ -228,6 +231,7 @@ def spending(door: Door) -> Spending:
         worst=None if totals.unpriced else totals.worst,
         unpriced=totals.unpriced,
         prices_of=totals.prices_of,
+        invented=any(FAKE in (spec.provider, spec.model) for spec in door.ledger.by_model),
         estimated=door.settings.rehearsal,
         replayed=door.settings.replay is not None,
     )
