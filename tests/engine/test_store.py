@@ -16,7 +16,8 @@ from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.records import Case, Comment, Review
 from reviewbench.core.results import Failure, FailureKind, Outcome, Score
 from reviewbench.engine.benchmark import benchmark_hash
-from reviewbench.engine.store import FORMAT, RunFolder
+from reviewbench.engine.manifest import FORMAT
+from reviewbench.engine.store import RunFolder
 
 
 def create(folder: Path, cases: Sequence[Case] | None = None, *, dataset: str = "small", seed: int = 0) -> RunFolder:

@@ -16,9 +16,10 @@ from reviewbench.core.results import Outcome
 from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.bundle import RunEntry, Texts, is_recorded, may_be_passed_on
 from reviewbench.engine.held_against import Contents
+from reviewbench.engine.manifest import MANIFEST
 from reviewbench.engine.recheck import StoredRun, check_withheld
 from reviewbench.engine.stages import apply_stages
-from reviewbench.engine.store import CASES, LABELS, MANIFEST, REVIEWS, RunFolder
+from reviewbench.engine.store import CASES, LABELS, REVIEWS, RunFolder
 
 OWN = "that of whoever made it"
 

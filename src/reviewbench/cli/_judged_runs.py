@@ -17,9 +17,10 @@ from reviewbench.core.records import Review
 from reviewbench.core.results import Drop
 from reviewbench.core.validity import Scale
 from reviewbench.datasets._labels import on_reviews, read_label_file
+from reviewbench.engine.manifest import MANIFEST
 from reviewbench.engine.review import import_reviews
 from reviewbench.engine.stages import apply_stages
-from reviewbench.engine.store import MANIFEST, RunFolder
+from reviewbench.engine.store import RunFolder
 
 NO_LABELS = "--labels FILE.csv with judgements of your own (docs/labels.md), or graded_reviews or crscore_study"
 

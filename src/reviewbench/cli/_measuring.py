@@ -17,10 +17,11 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import signature
 from reviewbench.core.protocols import Dataset, Metric, Stage
 from reviewbench.engine.interruption import Interruption
+from reviewbench.engine.manifest import MANIFEST
 from reviewbench.engine.rehearsal import rehearse_score
 from reviewbench.engine.score import ScoreTotals, score
 from reviewbench.engine.selection import Only
-from reviewbench.engine.store import LOCK, MANIFEST, RunFolder
+from reviewbench.engine.store import LOCK, RunFolder
 from reviewbench.models._recorded_calls import CALLS
 
 ALL = Only()  # everything that is missing

@@ -19,7 +19,8 @@ from reviewbench.core.plugins import names
 from reviewbench.core.protocols import Dataset
 from reviewbench.core.validity import AgreementReport, Scale
 from reviewbench.datasets._labels import find_labels, read_label_file
-from reviewbench.engine.store import MANIFEST, RunFolder
+from reviewbench.engine.manifest import MANIFEST
+from reviewbench.engine.store import RunFolder
 
 
 class FoundLabels(NamedTuple):

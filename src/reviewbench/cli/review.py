@@ -39,12 +39,13 @@ from reviewbench.core.results import Drop
 from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.executors import Executor
 from reviewbench.engine.interruption import Interruption
+from reviewbench.engine.manifest import MANIFEST
 from reviewbench.engine.rehearsal import rehearse_review
 from reviewbench.engine.review import ReviewTotals, changes_to_review, import_reviews
 from reviewbench.engine.review import review as run_reviewer
 from reviewbench.engine.selection import Only, parse_only
 from reviewbench.engine.stages import apply_stages
-from reviewbench.engine.store import MANIFEST, RunFolder
+from reviewbench.engine.store import RunFolder
 
 RECORDED = "recorded"
 LABELS = "labels"  # who left out what was no label

@@ -24,7 +24,8 @@ from reviewbench.core.protocols import Card
 from reviewbench.core.records import Case, Change
 from reviewbench.core.results import Outcome, Score
 from reviewbench.engine.journal import write_whole
-from reviewbench.engine.store import CASES, LABELS, LOCK, MANIFEST, REVIEWS, SCORES, RunFolder, SystemEntry
+from reviewbench.engine.manifest import MANIFEST, SystemEntry
+from reviewbench.engine.store import CASES, LABELS, LOCK, REVIEWS, SCORES, RunFolder
 from reviewbench.models._recorded_calls import CALLS
 
 FORMAT = 2  # 1 held no calls of chat models

@@ -19,7 +19,7 @@ from reviewbench.core.errors import BadInput
 from reviewbench.core.parsing import parse_record, records
 from reviewbench.engine.archive import Unpacked
 from reviewbench.engine.bundle import BUNDLE, README, BundleManifest, RunEntry
-from reviewbench.engine.store import MANIFEST, Manifest
+from reviewbench.engine.manifest import MANIFEST, Manifest
 
 R = TypeVar("R", bound=Record)
 DIGITS = 9  # to which numbers must agree

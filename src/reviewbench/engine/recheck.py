@@ -16,8 +16,9 @@ from reviewbench.core.results import Outcome, Score
 from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.bundle import OUTLINE, RunEntry, Withheld, bare, lines_hash
 from reviewbench.engine.held_against import Contents, first_difference
+from reviewbench.engine.manifest import MANIFEST
 from reviewbench.engine.score import score as score_run
-from reviewbench.engine.store import CASES, LABELS, MANIFEST, REVIEWS, SCORES, RunFolder
+from reviewbench.engine.store import CASES, LABELS, REVIEWS, SCORES, RunFolder
 from reviewbench.models._recorded_calls import CALLS
 from reviewbench.models.chat import Door, Settings, call_key
 from reviewbench.models.messages import Call, Repeat

@@ -4,60 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from pydantic import Field
-
 from reviewbench import __version__
-from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.labels import Label
-from reviewbench.core.parsing import lines, parse_json, parse_record
+from reviewbench.core.parsing import lines, parse_record
 from reviewbench.core.records import Case
 from reviewbench.core.results import Outcome, Score
 from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.call_log import CallLog
 from reviewbench.engine.journal import Journal, checked_line, write_error, write_whole
 from reviewbench.engine.lock import Lock
+from reviewbench.engine.manifest import FORMAT, MANIFEST, Manifest, SystemEntry, new_manifest, read_manifest
 from reviewbench.models.messages import Call
 
-FORMAT = 2  # 1 knew no calls of chat models, and none of the failures that they end in
-MANIFEST, CASES, LABELS, LOCK = "manifest.json", "cases.jsonl", "labels.jsonl", "lock"
+CASES, LABELS, LOCK = "cases.jsonl", "labels.jsonl", "lock"
 REVIEWS, SCORES = "reviews.jsonl", "scores.jsonl"
 _BEFORE_MANIFEST = {LOCK, CASES, CASES + ".tmp", MANIFEST + ".tmp"}  # what a creation that was killed leaves
 
 OutcomeKey = tuple[str, str, int]
 T = TypeVar("T")
-
-
-class SystemEntry(Record):
-    """What produced the reviews of one system: the full signature of its reviewer and what that rested on."""
-
-    signature: str
-    pins: Mapping[str, str] = Field(default_factory=dict)
-    reviewbench: str = ""
-
-
-class Manifest(Record):
-    """What a run is about. `benchmark` is the hash of the cases, `dataset_path` the path exactly as it was given."""
-
-    format: int
-    reviewbench: str
-    python: str
-    libraries: Mapping[str, str]
-    dataset: str
-    dataset_path: str
-    benchmark: str
-    cases: int
-    seed: int
-    created: datetime
-    systems: Mapping[str, SystemEntry] = Field(default_factory=dict)
 
 
 class RunFolder:
@@ -97,8 +67,8 @@ class RunFolder:
             if not (folder / MANIFEST).exists():
                 data = b"".join(checked_line(case) for case in known)
                 write_whole(folder / CASES, data)
-                run._write_manifest(_new_manifest(dataset, dataset_path, benchmark, len(known), seed))
-            run.manifest = _read_manifest(folder)
+                run._write_manifest(new_manifest(dataset, dataset_path, benchmark, len(known), seed))
+            run.manifest = read_manifest(folder)
             run._refuse_another(dataset, benchmark, seed)
             run._raise_format()
             run._open_journals()
@@ -112,10 +82,10 @@ class RunFolder:
     def open(cls, path: str | Path, *, write: bool = False) -> RunFolder:
         """The run in a folder. Raises UserError: no run folder, a newer format, or it is being written."""
         folder = Path(path)
-        manifest = _read_manifest(folder)  # before the lock: opening must leave no file in a foreign folder
+        manifest = read_manifest(folder)  # before the lock: opening must leave no file in a foreign folder
         run = cls(folder, Lock(folder / LOCK) if write else None)
         try:
-            run.manifest = _read_manifest(folder) if write else manifest
+            run.manifest = read_manifest(folder) if write else manifest
             if write:
                 run._raise_format()
                 run._open_journals()
@@ -381,42 +351,3 @@ def _make_folder(folder: Path) -> None:
             f"{folder} holds {min(foreign)} and other things that are no run",
             remedy="name a new or an empty folder",
         )
-
-
-def _new_manifest(dataset: str, dataset_path: str, benchmark: str, cases: int, seed: int) -> Manifest:
-    libraries = {}
-    for name in ("numpy", "pydantic", "scipy"):
-        try:
-            libraries[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return Manifest(
-        format=FORMAT,
-        reviewbench=__version__,
-        python=platform.python_version(),
-        libraries=libraries,
-        dataset=dataset,
-        dataset_path=dataset_path,
-        benchmark=benchmark,
-        cases=cases,
-        seed=seed,
-        created=datetime.now(UTC).replace(microsecond=0),
-    )
-
-
-def _read_manifest(folder: Path) -> Manifest:
-    path = folder / MANIFEST
-    try:
-        raw = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        raise UserError(f"{folder} is no run folder (no {MANIFEST})", remedy="reviewbench review makes one") from None
-    except OSError as error:
-        raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
-    document = parse_json(raw, str(path))
-    found = document.get("format") if isinstance(document, dict) else None
-    if isinstance(found, int) and found > FORMAT:
-        raise UserError(
-            f"{folder} was written by a newer ReviewBench (format {found}; this one reads up to {FORMAT})",
-            remedy="pip install --upgrade reviewbench",
-        )
-    return parse_record(Manifest, json.dumps(document).encode(), str(path))
