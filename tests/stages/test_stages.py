@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewbench.core.building import Candidate, Place
 from reviewbench.core.errors import UserError
 from reviewbench.core.protocols import Stage
 from reviewbench.core.records import Case, Change, ChangedFile
@@ -61,10 +62,10 @@ def test_every_case_is_kept_or_counted(languages: list[str], wanted: tuple[str, 
 class Twice(Stage):
     """Splits every case into two: a stage that sees the stream."""
 
-    def apply(self, cases: Iterable[Case]) -> Iterator[Case | Drop]:
-        for one in cases:
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop]:
+        for one in items:
             yield one
-            yield one.model_copy(update={"id": one.id + "-again"})
+            yield one.with_case(id=one.id + "-again")
 
 
 def test_stages_apply_in_their_order() -> None:

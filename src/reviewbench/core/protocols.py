@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from pydantic import Field
 
 from reviewbench.core.base import Record
+from reviewbench.core.building import Candidate, Decision, Place
 from reviewbench.core.errors import UserError, hide_secrets
 from reviewbench.core.labels import Label
 from reviewbench.core.records import Case, Change, Comment, Review
@@ -132,21 +133,42 @@ class Dataset(Plugin):
 
 
 class Stage(Plugin):
-    """One step between a data set and a benchmark. Most stages only write `keep`."""
+    """One step of building a benchmark. Most stages only write `keep`.
+
+    One that needs the pull request behind a case writes `narrow`; one that makes several candidates out of one, or
+    tells of a model's decisions, writes `each`; a source, or one that must see the whole stream (to resample, to
+    balance), writes `apply`. `items` of `apply` can be gone through more than once, and are not held in memory.
+    `costly`: what `each` yields is remembered by the content of the item, so that a killed build does not pay twice;
+    a stage that asks a model is costly.
+    """
 
     kind: ClassVar[str] = "stages"
+    costly: ClassVar[bool] = False
 
     def keep(self, case: Case) -> Case | str:
         """The case, changed or not, or the reason why it is dropped."""
         return case
 
-    def apply(self, cases: Iterable[Case]) -> Iterator[Case | Drop]:
-        """The whole stream, for stages that split, join or resample; by default `keep` on each case."""
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate, changed or not, or the reason why it is dropped; by default `keep` on its case."""
+        kept = self.keep(item.case)
+        return item.model_copy(update={"case": kept}) if isinstance(kept, Case) else kept
+
+    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """What becomes of one candidate; by default what `narrow` says."""
+        kept = self.narrow(item)
+        yield kept if isinstance(kept, Candidate) else self.drop(item.id, kept)
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The whole stream; by default `each` on each candidate."""
+        for item in items:
+            yield from self.each(item, place)
+
+    def drop(self, item: str, reason: str, detail: str = "") -> Drop:
+        """A drop by this stage. `reason` is one of few, since reasons are counted; particulars go into `detail`."""
         from reviewbench.core.plugins import short_spec
 
-        for case in cases:
-            kept = self.keep(case)
-            yield kept if isinstance(kept, Case) else Drop(item=case.id, by=short_spec(self), reason=kept)
+        return Drop(item=item, by=short_spec(self), reason=reason, detail=detail)
 
 
 # --- reviewers -----------------------------------------------------------------------------------------------------

@@ -177,6 +177,21 @@ class ChangedFile(Record):
     binary: bool = False
 
 
+class Snippet(Record):
+    """A piece of code that goes with a change: the smallest function, method or class around a hunk, or some lines.
+
+    `kind` is function, method, class, file or window (a fixed number of lines, where no syntax is known).
+    """
+
+    path: RelPath
+    side: Side = Side.NEW
+    start: Line
+    end: Line
+    text: Text
+    kind: str = "function"
+    name: str = ""
+
+
 class Change(Record):
     """What is reviewed. This, and nothing of what is known about it, is what a reviewer receives.
 
@@ -194,6 +209,7 @@ class Change(Record):
     url: str | None = None
     files: tuple[ChangedFile, ...] = ()
     issues: tuple[Issue, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
     task: Task = Task.REVIEW
     focus: Span | None = None
     git: str | None = None

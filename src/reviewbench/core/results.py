@@ -55,11 +55,12 @@ class Failed(UserError):
 
 
 class Drop(Record):
-    """Something was left out, by whom and why."""
+    """Something was left out, by whom and why. Reasons are counted, so particulars stand in `detail`."""
 
     item: str
     by: str
     reason: str
+    detail: str = ""
 
 
 class Vote(Record):

@@ -1,0 +1,62 @@
+"""The folder of a build as its stages see it: code, memory, progress, sections of the card."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from reviewbench.core.building import CardSection
+from reviewbench.core.errors import UserError
+
+MEMORY, CODE = "memory.sqlite", "repos"
+Told = Callable[[str, int, int | None], None]
+
+
+class Workplace:
+    """A `Place` on disk. Safe to use from several threads; one process at a time."""
+
+    def __init__(self, folder: Path, source: str = "", told: Told | None = None) -> None:
+        self.source, self.folder, self.code = source, folder, folder / CODE
+        self.sections: list[CardSection] = []
+        self._told = told
+        self._lock = threading.Lock()
+        try:
+            self.code.mkdir(parents=True, exist_ok=True)
+            self._memory = sqlite3.connect(folder / MEMORY, check_same_thread=False, isolation_level=None)
+            self._memory.execute("PRAGMA journal_mode=WAL")
+            self._memory.execute("CREATE TABLE IF NOT EXISTS memory (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+        except (OSError, sqlite3.Error) as error:
+            raise UserError(f"cannot write into {folder}: {error}", remedy="name another folder with -o") from None
+
+    def recall(self, key: Sequence[str]) -> bytes | None:
+        """What was remembered under `key`."""
+        with self._lock:
+            row = self._memory.execute("SELECT value FROM memory WHERE key = ?", (_digest(key),)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def remember(self, key: Sequence[str], value: bytes) -> None:
+        """Keep `value` under `key`, committed before this returns."""
+        with self._lock:
+            self._memory.execute("INSERT OR REPLACE INTO memory VALUES (?, ?)", (_digest(key), value))
+
+    def progress(self, label: str, done: int, total: int | None = None) -> None:
+        """Tell whoever listens."""
+        if self._told is not None:
+            self._told(label, done, total)
+
+    def report(self, section: CardSection) -> None:
+        """Put a section on the card; one of the same stage and title is replaced."""
+        with self._lock:
+            self.sections = [s for s in self.sections if (s.by, s.title) != (section.by, section.title)] + [section]
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        self._memory.close()
+
+
+def _digest(key: Sequence[str]) -> bytes:
+    joined = "".join(f"{len(part)}:{part}" for part in key)
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()
