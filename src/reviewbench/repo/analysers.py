@@ -30,6 +30,7 @@ from reviewbench.repo._analysers.raw import AnalyserCrash, AnalyserTimeout, Benc
 from reviewbench.repo._analysers.ruff import find_ruff, run_ruff
 from reviewbench.repo.diffs import changed_lines
 from reviewbench.repo.git import Repository
+from reviewbench.repo.languages import language
 
 __all__ = [
     "TOOLS",
@@ -48,43 +49,25 @@ __all__ = [
 LARGEST = 1_000_000  # bytes; a larger file is generated or data, and no tool is asked about it
 REACH = 10  # lines; a finding that spans more (a whole function or block) counts by its first line alone
 
-_LANGUAGES = {
-    "Python": ".py .pyi .pyw",
-    "JavaScript": ".js .mjs .cjs .jsx",
-    "TypeScript": ".ts .tsx",
-    "Go": ".go",
-    "Java": ".java",
-    "C": ".c .h",
-    "C++": ".cc .cpp .cxx .hh .hpp",
-    "C#": ".cs",
-    "Kotlin": ".kt .kts",
-    "Scala": ".scala",
-    "Swift": ".swift",
-    "Objective-C": ".m .mm",
-    "Rust": ".rs",
-    "Ruby": ".rb",
-    "PHP": ".php",
-    "Lua": ".lua",
-    "Perl": ".pl .pm",
-    "R": ".r",
-    "Solidity": ".sol",
-    "Vue": ".vue",
-    "Zig": ".zig",
-    "Erlang": ".erl .hrl",
-    "Fortran": ".f90 .f95 .f03 .f08",
-    "Shell": ".sh .bash .ksh .dash",
-}
-_LANGUAGE_OF = {suffix: name for name, suffixes in _LANGUAGES.items() for suffix in suffixes.split()}
+_LIZARD = (
+    "C C# C++ Erlang Fortran Go Java JavaScript Kotlin Lua Objective-C PHP Perl R Ruby Rust Scala Solidity Swift"
+    " TypeScript Vue Zig"
+)
 TOOLS: Mapping[str, frozenset[str]] = {
     "ruff": frozenset({"Python"}),
     "bandit": frozenset({"Python"}),
     "radon": frozenset({"Python"}),
     "complexipy": frozenset({"Python"}),
-    "lizard": frozenset(_LANGUAGES) - {"Python", "Shell"},
+    "lizard": frozenset(_LIZARD.split()),
     "eslint": frozenset({"JavaScript"}),
     "shellcheck": frozenset({"Shell"}),
     "cppcheck": frozenset({"C", "C++"}),
 }
+_READ = frozenset().union(*TOOLS.values())
+_NAMED_OTHERWISE = (  # names by which lizard does not know a language that it reads
+    ".mts .cts .c++ .h++ .hxx .ipp .tpp .inl .csx .sc .rake .gemspec .ru .phtml gemfile podfile rakefile vagrantfile"
+)
+_UNREAD = frozenset(_NAMED_OTHERWISE.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +156,10 @@ def check_tools(tools: Sequence[str]) -> None:
             raise UserError(f"no analyser is called {tool!r}", remedy=f"choose among {', '.join(TOOLS)}")
 
 
-def language(path: str) -> str:
-    """The language of a file by its name; empty when no analyser knows it."""
-    return _LANGUAGE_OF.get(PurePosixPath(path).suffix.lower(), "")
+def _language(path: str) -> str:
+    """The language of a file by its name; empty when no analyser reads it."""
+    name, file = language(path), PurePosixPath(path.lower())
+    return name if name in _READ and (file.suffix or file.name) not in _UNREAD else ""
 
 
 def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
@@ -183,7 +167,7 @@ def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
     here = installed(tools)
     changes = list(changes)
     files = [file for change in changes for file in _readable(change)]
-    counts = Counter(language(file.path) for file in files)
+    counts = Counter(_language(file.path) for file in files)
     found: list[Drop] = []
     for tool in tools:
         if tool in here:
@@ -197,12 +181,12 @@ def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
         found.append(Drop(item=_files(counts[name], name), by="analyser", reason="none of the chosen tools reads it"))
     if counts[""]:
         kinds = Counter(
-            PurePosixPath(f.path).suffix or f.path.rpartition("/")[2] for f in files if not language(f.path)
+            PurePosixPath(f.path).suffix or f.path.rpartition("/")[2] for f in files if not _language(f.path)
         )
         most = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(5)) + (", ..." if len(kinds) > 5 else "")
         found.append(Drop(item=_files(counts[""], ""), by="analyser", reason=f"no analyser reads such files ({most})"))
     blank = [f for change in changes if change.has_diff for f in _readable(change) if f.patch is None]
-    if asked := sum(any(language(file.path) in TOOLS[tool] for tool in tools) for file in blank):
+    if asked := sum(any(_language(file.path) in TOOLS[tool] for tool in tools) for file in blank):
         found.append(
             Drop(item=_files(asked, ""), by="analyser", reason="no patch is at hand, so no line is known as new")
         )
@@ -228,7 +212,7 @@ def analyse(repository: Repository, change: Change, settings: Settings) -> Analy
     assert change.head is not None
     places = _Places()
     for file in _readable(change):
-        known = language(file.path)
+        known = _language(file.path)
         lines = changed_lines(file, Side.NEW)
         if lines and any(known in TOOLS[tool] for tool in settings.tools):
             places.changed[file.path] = lines
@@ -278,8 +262,8 @@ def _load(files: Path, places: _Places) -> Iterator[Drop]:
 
 def _run(places: _Places, settings: Settings, bench: Bench) -> Iterator[Output]:
     here = installed(settings.tools)
-    asked = {tool: [p for p in sorted(places.changed) if language(p) in TOOLS[tool]] for tool in here}
-    python = [path for path in sorted(places.changed) if language(path) == "Python"]
+    asked = {tool: [p for p in sorted(places.changed) if _language(p) in TOOLS[tool]] for tool in here}
+    python = [path for path in sorted(places.changed) if _language(path) == "Python"]
     libraries = [tool for tool in LIBRARIES if asked.get(tool)]
     if python or libraries:
         other = asked.get("lizard", [])
