@@ -7,16 +7,21 @@ and of that nothing that runs a program. Blobs are read, never checked out.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import ChangedFile
 from reviewbench.core.results import Drop
 from reviewbench.repo.diffs import split_diff
+from reviewbench.repo.git_errors import git_error
 from reviewbench.repo.paths import decode_path, encode_path
 
 _SHUT = {
@@ -30,7 +35,14 @@ _SHUT = {
     "core.alternateRefsCommand": "",
     "credential.helper": "",
     "diff.suppressBlankEmpty": "false",
+    "diff.indentHeuristic": "true",
+    "diff.relative": "false",
+    "diff.orderFile": os.devnull,
+    "diff.wsErrorHighlight": "none",
     "log.showSignature": "false",
+    "log.showRoot": "true",
+    "log.follow": "false",
+    "log.mailmap": "false",
     "submodule.recurse": "false",
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
@@ -52,12 +64,14 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "for-each-ref": (),
     "fsck": (),
     "hash-object": ("--no-filters",),
+    "index-pack": (),
     "init": ("--template=",),
     "log": (*_PLAIN_DIFF, "--no-show-signature"),
     "ls-remote": (),
     "ls-tree": (),
     "merge-base": (),
     "mktree": (),
+    "pack-objects": (),
     "rev-list": (),
     "rev-parse": (),
     "show": (*_PLAIN_DIFF, "--no-show-signature"),
@@ -67,6 +81,7 @@ _DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff
 _DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
 _COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
 _FORBIDDEN = {b"..", b".", b"", b".git"}
+_MOST_SAID = 4_000  # bytes of git's errors that are read
 
 
 class Repository:
@@ -79,10 +94,70 @@ class Repository:
             target = self.git_dir.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
             self.git_dir = (self.git_dir.parent / target).absolute()
 
-    def run(self, *args: str, stdin: bytes | None = None, protocols: Sequence[str] = ()) -> bytes:
+    @property
+    def name(self) -> str:
+        """What people call it: its folder, without git's own ending."""
+        return self.git_dir.parent.name if self.git_dir.name == ".git" else self.git_dir.name.removesuffix(".git")
+
+    def run(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        protocols: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> bytes:
         """What git prints for `args`. Network commands need `protocols`, such as ("https",); none is open otherwise.
 
-        Raises UserError where git fails, is missing, or the command is not one of the safe ones.
+        `settings` as in `start`. After `seconds` git and what it started are ended. Raises UserError where git fails,
+        takes too long, is missing, or the command is not one of the safe ones.
+        """
+        source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
+        process = self.start(*args, stdin=source, stderr=subprocess.PIPE, protocols=protocols, settings=settings)
+        with process:
+            try:
+                out, err = process.communicate(stdin, timeout=seconds)
+            except subprocess.TimeoutExpired:
+                raise UserError(f"git {args[0]} took longer than {seconds:g} seconds") from None
+            finally:
+                _end(process)
+        if process.returncode != 0:
+            raise git_error(args[0], self.name, err.decode("utf-8", "replace"), process.returncode)
+        return out
+
+    def stream(self, *args: str, stdin: bytes = b"", block: int = 1 << 20) -> Iterator[bytes]:
+        """What git prints for `args` as it comes, in blocks of at most `block` bytes; git ends with the iterator.
+
+        Raises UserError as `run` does; where git fails half-way, after what it had printed was handed out.
+        """
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:  # files: no pipe can fill up
+            given.write(stdin)
+            given.seek(0)
+            with self.start(*args, stdin=given, stderr=errors) as process:
+                try:
+                    while process.stdout is not None and (piece := os.read(process.stdout.fileno(), block)):
+                        yield piece
+                except BaseException:  # most often: the iterator was closed
+                    _end(process)
+                    raise
+            if process.returncode != 0:
+                errors.seek(0)
+                said = errors.read(_MOST_SAID).decode("utf-8", "replace")
+                raise git_error(args[0], self.name, said, process.returncode)
+
+    def start(
+        self,
+        *args: str,
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+        stdout: int | IO[bytes] = subprocess.PIPE,
+        stderr: int | IO[bytes] = subprocess.DEVNULL,
+        protocols: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Git at work on `args`, in a process group of its own; the caller reads, waits and closes.
+
+        `settings` are further configuration, handed over by the environment, so that no secret in them is on a command
+        line. Raises UserError where git is missing or the command is not one of the safe ones.
         """
         if not args or args[0] not in _COMMANDS:
             raise UserError(f"git {' '.join(args[:1])} is not among the commands that are safe here")
@@ -92,23 +167,19 @@ class Repository:
         if not self.git_dir.is_dir():
             raise UserError(f"{self.git_dir} is no git directory")
         try:
-            done = subprocess.run(
+            return subprocess.Popen(
                 command,
-                input=stdin,
-                stdin=subprocess.DEVNULL if stdin is None else None,
-                capture_output=True,
-                env=self._environment(protocols),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env=self._environment(protocols) | _as_environment(settings or {}),
                 cwd=self.git_dir,
-                check=False,
+                start_new_session=True,
             )
         except FileNotFoundError:
-            raise UserError("git is not installed", remedy="install git 2.30 or newer") from None
+            raise UserError("git is not installed", remedy="install git 2.31 or newer") from None
         except (OSError, ValueError) as error:  # an argument list too long, a NUL in an argument
             raise UserError(f"git {args[0]} cannot be run: {error}") from None
-        if done.returncode != 0:
-            said = done.stderr.decode("utf-8", "replace")
-            raise UserError(f"git {args[0]} failed in {self.git_dir.name}: {said or done.returncode}")
-        return done.stdout
 
     def _environment(self, protocols: Sequence[str]) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_SSL_")}
@@ -204,6 +275,20 @@ class Repository:
             except OSError as error:
                 drops.append(Drop(item=path, by="git", reason=f"cannot be written: {error.strerror}"))
         return tuple(drops)
+
+
+def _as_environment(settings: Mapping[str, str]) -> dict[str, str]:
+    found = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for n, (key, value) in enumerate(settings.items()):
+        found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+    return found
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git and its children (a transport), if it is still at work."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 class _Entry:
