@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 
 from reviewbench.cli import (
     _bundle_verify,
+    build,
     bundle,
     cache,
     calibrate,
@@ -46,6 +47,7 @@ RESULTS: dict[str, tuple[str, type[Record]]] = {
     "info": ("one", info.DatasetInfo),
     "get": ("one", get.GetResult),
     "check": ("a list of", check.CheckResult),
+    "build": ("one", build.BuildResult),
     "review": ("one", review.ReviewResult),
     "score": ("one", score.ScoreResult),
     "classify": ("one", classify.ClassifyResult),

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from reviewbench.cli.agree import agree
+    from reviewbench.cli.build import build
     from reviewbench.cli.bundle import bundle
     from reviewbench.cli.cache import cache
     from reviewbench.cli.calibrate import calibrate
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "agree",
+    "build",
     "bundle",
     "cache",
     "calibrate",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
@@ -19,7 +19,6 @@ from reviewbench.core.base import Record
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.engine.journal import Unstorable
-from reviewbench.engine.store import RunFolder
 from reviewbench.models._cache_contents import usual_answers
 from reviewbench.models._call_cache import cache_file
 from reviewbench.models._ledger import money
@@ -31,6 +30,20 @@ from reviewbench.models.prices import FAKE, dollars, open_prices
 F = TypeVar("F", bound=Callable[..., Any])
 _ENOUGH = 5  # answers in the cache to one kind of question that say how long its answers are
 _NAMES = ("budget", "dry_run", "no_cache", "in_flight", "rpm", "tpm", "prices", "replay")
+
+
+class Payer(Protocol):
+    """A folder that keeps the calls it paid for: a run, or a build."""
+
+    @property
+    def payer(self) -> str:
+        """The name under which it pays."""
+
+    def append_call(self, call: Call, *, ours: bool = False) -> None:
+        """Record one call."""
+
+    def spent(self) -> float:
+        """Dollars paid so far."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,7 @@ class ModelOptions:
                 raise UserError(f"{name}={value} is no number above 0")
 
     @contextmanager
-    def door(self, run: RunFolder | None = None) -> Iterator[Door]:
+    def door(self, run: Payer | None = None) -> Iterator[Door]:
         """A door with these settings, open while the verb asks; its calls are recorded in `run`.
 
         What was spent on `run` before counts against the budget.
@@ -84,7 +97,7 @@ class ModelOptions:
             yield door
 
 
-def _record(run: RunFolder, door: Door, call: Call) -> None:
+def _record(run: Payer, door: Door, call: Call) -> None:
     """Record a call. What this run paid for before it was killed is its payment, though the cache answers now.
 
     Raises Failed: where there is no room for a call the next one has none either, and the run stops.

@@ -9,12 +9,14 @@ import click
 from reviewbench.cli._output import emit, json_option
 from reviewbench.core.base import Record
 from reviewbench.core.plugins import Entry, catalogue
+from reviewbench.engine.recipes import read_recipe, recipe_names
 
-KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges")
+RECIPES = "recipes"
+KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", RECIPES)
 
 
 class CatalogueLine(Record):
-    """One plug-in: its kind, its name, and the first line of its docstring."""
+    """One plug-in: its kind, its name, and the first line of its docstring. Or one recipe, with its title."""
 
     kind: str
     name: str
@@ -24,14 +26,22 @@ class CatalogueLine(Record):
 def list_plugins(kind: str | None = None) -> Sequence[CatalogueLine]:
     """The catalogue, of one kind or of all. Imports no plug-in."""
     kinds = (kind,) if kind else KINDS
-    return [CatalogueLine(kind=e.kind, name=e.name, summary=e.summary) for k in kinds for e in catalogue(k)]
+    return [line for k in kinds for line in (_recipes() if k == RECIPES else _plugins(k))]
+
+
+def _plugins(kind: str) -> list[CatalogueLine]:
+    return [CatalogueLine(kind=e.kind, name=e.name, summary=e.summary) for e in catalogue(kind)]
+
+
+def _recipes() -> list[CatalogueLine]:
+    return [CatalogueLine(kind=RECIPES, name=name, summary=read_recipe(name).title) for name in recipe_names()]
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @json_option
 def command(kind: str | None, as_json: bool) -> None:
-    """List the data sets, reviewers, metrics, formats and judges, or those of one KIND."""
+    """List the data sets, stages, reviewers, metrics, formats, judges and recipes, or those of one KIND."""
     lines = list_plugins(kind)
 
     def show() -> object:

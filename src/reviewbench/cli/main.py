@@ -16,10 +16,11 @@ from reviewbench.core.errors import UserError, one_line
 
 VERBS = {
     "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
-    "list": "List the data sets, stages, reviewers, metrics, formats and judges.",
+    "list": "List the data sets, stages, reviewers, metrics, formats, judges and recipes.",
     "info": "Show a data set's card and the counts of the files at hand.",
     "get": "Fetch a data set from its public origin, or take it from a folder.",
     "check": "Check a JSON lines file record by record.",
+    "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
     "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
     "score": "Measure the reviews of a run and print the leaderboard.",
     "classify": "Let a model sort comments or changes into classes, for slices.",

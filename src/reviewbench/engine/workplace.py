@@ -10,18 +10,31 @@ from pathlib import Path
 
 from reviewbench.core.building import CardSection
 from reviewbench.core.errors import UserError
+from reviewbench.engine.call_log import CallLog
+from reviewbench.engine.interruption import Interruption
+from reviewbench.engine.lock import Lock
+from reviewbench.models.messages import Call
 
-MEMORY, CODE = "memory.sqlite", "repos"
+MEMORY, CODE, LOCK = "memory.sqlite", "repos", "build.lock"
 Told = Callable[[str, int, int | None], None]
 
 
-class Workplace:
-    """A `Place` on disk. Safe to use from several threads; one process at a time."""
+class Stopped(Exception):
+    """The build ends here; what was finished is remembered."""
 
-    def __init__(self, folder: Path, source: str = "", told: Told | None = None) -> None:
-        self.source, self.folder, self.code = source, folder, folder / CODE
+
+class Workplace:
+    """A `Place` on disk. Safe to use from several threads; one process at a time, which a lock on the folder holds.
+
+    It also keeps the calls of chat models that the build pays for, so that it can be replayed.
+    """
+
+    def __init__(
+        self, folder: Path, source: str = "", told: Told | None = None, stop: Interruption | None = None
+    ) -> None:
+        self.source, self.folder, self.code = source, folder.absolute(), folder.absolute() / CODE
         self.sections: list[CardSection] = []
-        self._told = told
+        self._told, self._stop = told, stop
         self._lock = threading.Lock()
         try:
             self.code.mkdir(parents=True, exist_ok=True)
@@ -30,6 +43,8 @@ class Workplace:
             self._memory.execute("CREATE TABLE IF NOT EXISTS memory (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
         except (OSError, sqlite3.Error) as error:
             raise UserError(f"cannot write into {folder}: {error}", remedy="name another folder with -o") from None
+        self._writer = Lock(folder / LOCK)
+        self._calls = CallLog(folder)
 
     def recall(self, key: Sequence[str]) -> bytes | None:
         """What was remembered under `key`."""
@@ -43,9 +58,15 @@ class Workplace:
             self._memory.execute("INSERT OR REPLACE INTO memory VALUES (?, ?)", (_digest(key), value))
 
     def progress(self, label: str, done: int, total: int | None = None) -> None:
-        """Tell whoever listens."""
+        """Tell whoever listens. Raises Stopped once the build is asked to stop."""
+        if self._stop is not None and self._stop.is_set():
+            raise Stopped
         if self._told is not None:
             self._told(label, done, total)
+
+    def tell_through(self, told: Told | None) -> None:
+        """Let another one listen to the progress."""
+        self._told = told
 
     def report(self, section: CardSection) -> None:
         """Put a section on the card; one of the same stage and title is replaced."""
@@ -53,8 +74,29 @@ class Workplace:
             self.sections = [s for s in self.sections if (s.by, s.title) != (section.by, section.title)] + [section]
 
     def close(self) -> None:
-        """Let go of the memory."""
+        """Let go of the memory and of the folder."""
+        self._calls.close()
         self._memory.close()
+        self._writer.release()
+
+    # --- the bill ---
+
+    @property
+    def payer(self) -> str:
+        """The name under which this folder pays for calls."""
+        return hashlib.sha256(str(self.folder).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+    def append_call(self, call: Call, *, ours: bool = False) -> None:
+        """Record one call of a chat model; see `CallLog.append`."""
+        self._calls.append(call, ours=ours)
+
+    def spent(self) -> float:
+        """Dollars that the recorded calls of this folder cost, as far as their prices were known."""
+        return self._calls.spent()
+
+    def sync(self) -> None:
+        """Put the calls on the disk."""
+        self._calls.sync()
 
 
 def _digest(key: Sequence[str]) -> bytes:

@@ -1,0 +1,110 @@
+"""Recipes: a list of stages in a TOML file that reads top to bottom, with parameters that a user may set.
+
+title = "..."            summary = "..."            source = "whose procedure it is"
+[parameters]             # defaults; `$model` in a spec below stands for the value of `model`
+model = "fake:rules"
+[[stage]]
+use = "drop_large(lines=1000)"
+why = "one line, shown in the funnel"
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, JsonValue, ValidationError
+
+from reviewbench.core.base import Record, Text
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.parsing import first_problem
+from reviewbench.core.plugins import load_recorded
+from reviewbench.core.protocols import Stage
+
+_SLOT = re.compile(r"\$([a-z_][a-z0-9_]*)")
+
+
+class Step(Record):
+    """One stage of a recipe, as it is written there."""
+
+    use: Text
+    why: Text = ""
+
+
+class Recipe(Record):
+    """What a recipe file holds. `name` is its file's name."""
+
+    name: str = ""
+    title: Text
+    summary: Text = ""
+    source: Text = ""
+    parameters: Mapping[str, JsonValue] = Field(default_factory=dict)
+    stage: Annotated[tuple[Step, ...], Field(min_length=1)]
+
+
+def recipe_names() -> list[str]:
+    """The recipes that ship with the package."""
+    return sorted(f.name.removesuffix(".toml") for f in files("reviewbench.stages").joinpath("recipes").iterdir())
+
+
+def read_recipe(word: str) -> Recipe:
+    """The recipe of that name, or in that file. Raises UserError, or BadInput that names the file and the field."""
+    if word in recipe_names():
+        text = files("reviewbench.stages").joinpath("recipes", f"{word}.toml").read_text("utf-8")
+    elif word.endswith(".toml"):
+        try:
+            text = Path(word).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"cannot read the recipe {word}: {error}") from None
+    else:
+        raise UserError(f"there is no recipe {word!r}", remedy=f"choose {', '.join(recipe_names())}, or a .toml file")
+    source = Path(word).name
+    try:
+        found = Recipe.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(source, f"is no TOML: {error}") from None
+    except ValidationError as error:
+        where, problem = first_problem(error)
+        raise BadInput(source, problem, field=where) from None
+    return found.model_copy(update={"name": Path(word).stem})
+
+
+def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, JsonValue]:
+    """The recipe's parameters with a user's words in place of defaults; a word that is no Python literal is text."""
+    unknown = sorted(settings.keys() - recipe.parameters.keys())
+    if unknown:
+        known = ", ".join(recipe.parameters) or "none"
+        raise UserError(f"the recipe {recipe.name} has no parameter {unknown[0]!r}", remedy=f"it has {known}")
+    return {**recipe.parameters, **{name: _value(word) for name, word in settings.items()}}
+
+
+def _value(word: str) -> JsonValue:
+    try:
+        value = ast.literal_eval(word)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return word
+    return list(value) if isinstance(value, tuple) else value
+
+
+def make_stages(recipe: Recipe, parameters: Mapping[str, JsonValue]) -> list[tuple[Stage, Step]]:
+    """The stages of a recipe with the parameters put in. Raises UserError that names the recipe and the stage."""
+    made: list[tuple[Stage, Step]] = []
+    for number, step in enumerate(recipe.stage, 1):
+        spec = _SLOT.sub(lambda slot: _literal(recipe, slot[1], parameters), step.use)
+        try:
+            made.append((load_recorded(Stage, spec), step))
+        except UserError as error:
+            raise UserError(f"recipe {recipe.name}, stage {number}: {error.problem}", remedy=error.remedy) from None
+    return made
+
+
+def _literal(recipe: Recipe, name: str, parameters: Mapping[str, JsonValue]) -> str:
+    if name not in parameters:
+        raise UserError(f"recipe {recipe.name} uses ${name}, which is not among its [parameters]")
+    value = parameters[name]
+    return repr(tuple(value) if isinstance(value, list) else value)

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import build_toys
+from build_toys import Count, Crooked, Even, Halves, Middle, Ponder
+from reviewbench.core.building import Candidate
+from reviewbench.core.errors import UserError
+from reviewbench.core.protocols import Stage
+from reviewbench.core.records import Case, Change
+from reviewbench.engine.build import Line
+from reviewbench.engine.built import write_benchmark
+from reviewbench.engine.executors import Threads
+from reviewbench.engine.interruption import Interruption
+from reviewbench.engine.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
+from reviewbench.engine.workplace import Stopped, Workplace
+
+
+def line_of(place: Workplace, stages: Sequence[Stage], stop: Interruption | None = None) -> Line:
+    steps = [(stage, Step(use="x")) for stage in stages]
+    return Line(place, steps, lambda stage: Threads(2), stop or Interruption())
+
+
+def run(folder: Path, *stages: Stage) -> tuple[list[Candidate], Line]:
+    place = Workplace(folder)
+    try:
+        line = line_of(place, stages)
+        return list(line.run()), line
+    finally:
+        place.close()
+
+
+def test_the_funnel_adds_up_stage_by_stage(tmp_path: Path) -> None:
+    kept, line = run(tmp_path, Count(9), Even(), Halves(), Middle(), Crooked(at=4))
+    assert [item.id for item in kept] == ["case-2-a", "case-2-b", "case-6-a", "case-6-b"]
+    rows = [tally.row() for tally in line.tallies]
+    assert [(r.entered, r.made, r.kept, r.dropped, r.failed) for r in rows] == [
+        (0, 9, 9, 0, 0),
+        (9, 0, 4, 5, 0),
+        (4, 4, 8, 0, 0),
+        (8, 0, 6, 2, 0),
+        (6, 0, 4, 0, 2),
+    ]
+    assert rows[1].reasons == {"odd": 5}
+    assert rows[4].failures == {"crash": 2}
+    line.keep_ledgers()
+    drops = [json.loads(text) for text in (tmp_path / "drops.jsonl").read_text().splitlines()]
+    assert len(drops) == 7
+    assert drops[-1] | {"item": ""} == {
+        "item": "",
+        "by": "build_toys.Middle",
+        "reason": "the largest",
+        "detail": drops[-1]["item"],
+    }
+    assert "ZeroDivisionError" in (tmp_path / "failures.jsonl").read_text()
+
+
+def test_what_was_costly_is_done_once_and_what_broke_is_done_again(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    ponder = Ponder(log=str(log), breaks=(3,))
+    kept, line = run(tmp_path / "b", Count(5), ponder)
+    assert [item.id for item in kept] == ["case-1", "case-2", "case-4", "case-5"]  # in their order, threads or not
+    assert line.tallies[1].failed == 1
+    assert len(list(line.decisions(1))) == 4
+    (tmp_path / "log.mended").touch()
+    kept, line = run(tmp_path / "b", Count(6), ponder)
+    assert [item.id for item in kept] == [f"case-{n}" for n in range(1, 7)]
+    assert all(item.case.facts["pondered"] for item in kept)
+    assert line.tallies[1].remembered == 4
+    assert len(list(line.decisions(1))) == 6  # decisions of before are there too
+    assert sorted(log.read_text().split()) == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_what_breaks_every_item_ends_the_build_and_loses_nothing(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    place, stop = Workplace(tmp_path / "b"), Interruption()
+    line = line_of(place, [Count(400), Ponder(log=str(log), ends=(200,))], stop)
+    with pytest.raises(Stopped):
+        write_benchmark(place.folder, line.run())
+    place.close()
+    assert "the key is wrong" in str(stop.error)
+    assert not (tmp_path / "b" / "cases.jsonl").exists()
+    done = len(log.read_text().split())
+    assert 100 < done < 400
+    (tmp_path / "log.mended").touch()
+    kept, line = run(tmp_path / "b", Count(400), Ponder(log=str(log), ends=(200,)))
+    assert len(kept) == 400
+    assert line.tallies[1].remembered == done
+    assert len(log.read_text().split()) == 400
+
+
+def test_ctrl_c_ends_a_source_too(tmp_path: Path) -> None:
+    stop = Interruption()
+    stop.ask()
+    place = Workplace(tmp_path, stop=stop)
+    with pytest.raises(Stopped):
+        list(line_of(place, [Count(5)], stop).run())
+    place.close()
+
+
+def test_two_builds_of_one_folder_are_refused(tmp_path: Path) -> None:
+    place = Workplace(tmp_path)
+    with pytest.raises(UserError, match="is being written by this process"):
+        Workplace(tmp_path)
+    place.close()
+
+
+def test_a_benchmark_can_be_moved_and_ids_are_unique(tmp_path: Path) -> None:
+    inside = tmp_path / "repos" / "shop.git"
+    items = [
+        Candidate(case=Case(id="a", change=Change(repo="x", git=str(inside)))),
+        Candidate(case=Case(id="b", change=Change(repo="x", git="/elsewhere/shop.git"))),
+        Candidate(case=Case(id="a", change=Change(repo="y"))),
+    ]
+    written = write_benchmark(tmp_path, items)
+    lines = [json.loads(line) for line in (tmp_path / "cases.jsonl").read_text().splitlines()]
+    assert [line["change"]["git"] for line in lines] == ["repos/shop.git", "/elsewhere/shop.git"]
+    assert written.twice == ["a"]
+    assert written.mirrors == {"shop.git"}
+    assert not (tmp_path / "reviews.jsonl").exists()
+    again = write_benchmark(tmp_path / ".", [items[1], items[0]])
+    assert again.benchmark == written.benchmark  # of the same cases, whatever their order and place
+
+
+def test_a_recipe_reads_top_to_bottom(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'title = "Mine"\n[parameters]\nn = 3\nwords = ["a", "b"]\n'
+        '[[stage]]\nuse = "build_toys.Count(n=$n)"\n[[stage]]\nuse = "where(fact=\'n\', values=(1, 2))"\nwhy = "few"\n'
+    )
+    recipe = read_recipe(str(file))
+    stages = make_stages(recipe, set_parameters(recipe, {"n": "7"}))
+    assert stages[0][0] == build_toys.Count(n=7)
+    assert stages[1][1].why == "few"
+    with pytest.raises(UserError, match=r"recipe mine has no parameter 'm'.*it has n, words"):
+        set_parameters(recipe, {"m": "1"})
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("title = ", "mine.toml: is no TOML"),
+        ('title = "x"', "mine.toml, field stage"),
+        ('title = "x"\n[[stage]]\nuse = "nothing_such"', "recipe mine, stage 1: .*nothing_such"),
+        ('title = "x"\n[[stage]]\nuse = "where(fact=$fact)"', "recipe mine uses \\$fact"),
+        ('title = "x"\n[[stage]]\nuse = "os.path.Evil()"', "stage 1"),
+        ('title = "x"\nextra = 1\n[[stage]]\nuse = "where"', "mine.toml, field extra"),
+    ],
+)
+def test_a_bad_recipe_is_one_clear_line(tmp_path: Path, text: str, problem: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    with pytest.raises(UserError, match=problem):
+        recipe = read_recipe(str(file))
+        make_stages(recipe, recipe.parameters)
+
+
+def test_every_recipe_that_ships_can_be_read() -> None:
+    for name in recipe_names():
+        recipe = read_recipe(name)
+        assert recipe.title
+        assert make_stages(recipe, recipe.parameters), name
