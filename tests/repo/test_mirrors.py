@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from reviewbench.core.errors import UserError
+from reviewbench.repo.git import Repository
+from reviewbench.repo.mirrors import mirror_local
+from reviewbench.repo.object_view import lacks
+from tests.git_project import commit, run_git
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Three commits on main, a branch, a tag, a remote-tracking ref, a stash and a commit that nothing names."""
+    folder = tmp_path / "source"
+    commit(folder, {"a.py": "one\n"})
+    run_git(folder, "tag", "-a", "v1", "-m", "first")
+    commit(folder, {"a.py": "two\n", "lib/b.py": "b\n"})
+    run_git(folder, "branch", "side")
+    commit(folder, {"a.py": "lost\n"})
+    run_git(folder, "reset", "-q", "--hard", "HEAD~1")
+    run_git(folder, "update-ref", "refs/remotes/origin/pull", commit(folder, {"c.py": "c\n"}))
+    (folder / "a.py").write_text("stashed\n")
+    run_git(folder, "stash", "-q")
+    return folder
+
+
+def objects(folder: Path) -> set[str]:
+    return set(run_git(folder, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split())
+
+
+def reachable(folder: Path, refs: Iterable[str]) -> set[str]:
+    return {line.split()[0] for line in run_git(folder, "rev-list", "--objects", "--no-object-names", *refs).split()}
+
+
+def test_a_mirror_holds_what_refs_reach_and_nothing_else(tmp_path: Path, source: Path) -> None:
+    mirror = mirror_local(source, tmp_path / "m.git")
+    wanted = reachable(source, ["HEAD", "--branches", "--tags", "--remotes"])
+    assert objects(mirror.git_dir) == wanted and wanted < objects(source)
+    assert run_git(mirror.git_dir, "symbolic-ref", "HEAD") == "refs/heads/main"
+    assert run_git(mirror.git_dir, "rev-parse", "HEAD") == run_git(source, "rev-parse", "HEAD")
+    assert run_git(mirror.git_dir, "for-each-ref", "refs/heads", "refs/tags", "refs/remotes") == run_git(
+        source, "for-each-ref", "refs/heads", "refs/tags", "refs/remotes"
+    )
+    assert run_git(mirror.git_dir, "fsck", "--full", "--unreachable") == ""
+    shutil.rmtree(source)
+    assert mirror.blob("main", "lib/b.py") == b"b\n"
+
+
+def test_a_second_call_brings_what_is_new_and_forgets_nothing(tmp_path: Path, source: Path) -> None:
+    mirror = mirror_local(source, tmp_path / "m.git")
+    packs = set((mirror.git_dir / "objects" / "pack").glob("*.pack"))
+    mirror_local(source, tmp_path / "m.git")
+    assert set((mirror.git_dir / "objects" / "pack").glob("*.pack")) == packs
+    old = run_git(source, "rev-parse", "side")
+    run_git(source, "branch", "-D", "side")
+    new = commit(source, {"d.py": "d\n"})
+    before = objects(mirror.git_dir)
+    mirror_local(source, tmp_path / "m.git")
+    assert len(set((mirror.git_dir / "objects" / "pack").glob("*.pack"))) == len(packs) + 1
+    assert len(objects(mirror.git_dir) - before) == 3  # a commit, its tree and a blob
+    assert mirror.exists(new) and mirror.exists(old)
+    assert not Repository(mirror.git_dir).exists("side")
+
+
+def test_shallow_linked_bare_and_detached_sources(tmp_path: Path, source: Path) -> None:
+    head = run_git(source, "rev-parse", "HEAD")
+    run_git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
+    shallow = mirror_local(tmp_path / "shallow", tmp_path / "shallow.git")
+    assert lacks(shallow).shallow and "unshallow" in lacks(shallow).words
+    assert run_git(shallow.git_dir, "rev-list", "HEAD") == head
+    run_git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
+    mirror_local(tmp_path / "shallow", tmp_path / "shallow.git")
+    assert not lacks(shallow).shallow
+    assert len(run_git(shallow.git_dir, "rev-list", "--objects", "HEAD").split()) > 3
+
+    run_git(source, "worktree", "add", "-q", "--detach", str(tmp_path / "linked"), "HEAD~1")
+    linked = mirror_local(tmp_path / "linked", tmp_path / "linked.git")
+    assert run_git(linked.git_dir, "rev-parse", "HEAD") == run_git(source, "rev-parse", "HEAD~1")
+    assert linked.exists(head)
+
+    run_git(tmp_path, "clone", "-q", "--bare", str(source), "bare")
+    assert mirror_local(tmp_path / "bare", tmp_path / "bare.git").exists(head)
+    assert lacks(linked) == (False, False) and lacks(linked).words == ""
+
+
+def test_a_partial_source_gives_a_partial_mirror(tmp_path: Path, source: Path) -> None:
+    run_git(source, "config", "uploadpack.allowFilter", "true")
+    run_git(tmp_path, "clone", "-q", "--bare", "--filter=blob:none", f"file://{source}", "partial")
+    head = run_git(source, "rev-parse", "HEAD")
+    mirror = mirror_local(tmp_path / "partial", tmp_path / "m.git")
+    assert lacks(mirror).partial
+    assert mirror.paths(head) == ["a.py", "c.py", "lib/b.py"]
+    assert mirror.blob(head, "a.py") is None
+
+
+def test_what_is_no_repository_is_said_in_one_line(tmp_path: Path, source: Path) -> None:
+    for name, words in {"nowhere": "does not exist", "folder": "no git repository", "empty": "has no commits"}.items():
+        if name != "nowhere":
+            (tmp_path / name).mkdir()
+        if name == "empty":
+            run_git(tmp_path / name, "init", "-q")
+        with pytest.raises(UserError, match=words):
+            mirror_local(tmp_path / name, tmp_path / f"{name}.git")
+    run_git(source, "checkout", "-q", "--orphan", "unborn")
+    with pytest.raises(UserError, match="HEAD of .* names no commit"):
+        mirror_local(source, tmp_path / "m.git")
+
+
+def test_a_damaged_source_is_said_in_one_line(tmp_path: Path, source: Path) -> None:
+    blob = run_git(source, "rev-parse", "HEAD:lib/b.py")
+    file = source / ".git" / "objects" / blob[:2] / blob[2:]
+    content = file.read_bytes()
+    file.chmod(0o644)
+    file.unlink()
+    with pytest.raises(UserError, match="damaged: .*git fsck"):
+        mirror_local(source, tmp_path / "m.git")
+    file.write_bytes(content[:-3])
+    with pytest.raises(UserError, match="damaged"):
+        mirror_local(source, tmp_path / "n.git")
+
+
+def test_alternates_and_linked_objects_are_not_followed(tmp_path: Path, source: Path) -> None:
+    run_git(tmp_path, "clone", "-q", "--shared", str(source), "borrower")
+    with pytest.raises(UserError, match="borrows objects"):
+        mirror_local(tmp_path / "borrower", tmp_path / "m.git")
+    own = commit(tmp_path / "own", {"x.py": "x\n"})
+    alternates = tmp_path / "own" / ".git" / "objects" / "info" / "alternates"
+    alternates.write_text(f"{source}/.git/objects\n")
+    mirror = mirror_local(tmp_path / "own", tmp_path / "own.git")
+    assert mirror.exists(own) and not mirror.exists(run_git(source, "rev-parse", "HEAD"))
+    assert not (mirror.git_dir / "objects" / "info" / "alternates").exists()
+
+    alternates.unlink()
+    blob = run_git(source, "rev-parse", "HEAD:a.py")
+    there = tmp_path / "own" / ".git" / "objects" / blob[:2]
+    there.mkdir(exist_ok=True)
+    (there / blob[2:]).symlink_to(source / ".git" / "objects" / blob[:2] / blob[2:])
+    with pytest.raises(UserError, match="is a link, which is not followed"):
+        mirror_local(tmp_path / "own", tmp_path / "linked.git")
