@@ -1,0 +1,237 @@
+"""Reads commit messages: which say that they mend a defect, which only sound like it, which commits they take back.
+
+Keywords and closing words as in Śliwerski, Zimmermann and Zeller (MSR 2005) and GitHub's "linking a pull request to
+an issue". What people call a fix is often none (a typo, a test, the build): Herzig, Just and Zeller (ICSE 2013) found
+that a third of the issues filed as bugs were no bugs. Such messages are told apart here, each with its reason. Words
+are English; the commonest words of ten further languages count as a hint, which never makes a label.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+LONGEST_READ = 20_000  # characters of a message that are looked at
+_LONGEST_TITLE = 300
+
+
+class Mending(StrEnum):
+    """How sure a message makes us that its commit mends a defect."""
+
+    YES = "yes"
+    PERHAPS = "perhaps"  # enough to doubt that what it changes was sound, too little for a label
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a message says. `reason` is one of few, so that it can be counted; `reverts` are ids as the text has them.
+
+    `takes_back` is true of a revert in its title: then the commit restores code and mends by undoing.
+    """
+
+    mending: Mending
+    reason: str
+    reverts: tuple[str, ...] = ()
+    takes_back: bool = False
+    issues: tuple[int, ...] = ()
+
+
+_CLOSING = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
+_REPO = r"(?:[\w.-]{1,100}/[\w.-]{1,100})?"
+_NUMBER = rf"(?:{_REPO}#|gh-|https?://[\w.-]+/[\w./-]+/(?:issues|pull)/)(\d{{1,9}})\b"
+_CLOSES = re.compile(rf"\b{_CLOSING}:?\s+(?:(?:issue|bug|ticket)s?\s*:?\s*)?{_NUMBER}", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:issue|bug|ticket|defect)s?\s*(?:no\.?\s*)?[:#]?\s*#?(\d{1,9})\b", re.IGNORECASE)
+_ANY = re.compile(rf"(?<![\w/#]){_NUMBER}", re.IGNORECASE)
+
+_REVERT = re.compile(r"\bth(?:is|ese) reverts? (?:commits? )?([0-9a-f]{7,40})", re.IGNORECASE)
+_REVERT_TITLE = re.compile(r"(?:revert(?:s|ed|ing)?\b[:\s]|back(?:ed)?[ -]?out\b|undo\b)", re.IGNORECASE)
+_CONVENTIONAL = re.compile(r"([a-z]{2,12})(?:\(([^()]{0,60})\))?!?:\s+\S", re.IGNORECASE)
+_NO_FIX_TYPES = {
+    "build": "build or packaging",
+    "chore": "chore",
+    "ci": "tests or CI",
+    "doc": "documentation",
+    "docs": "documentation",
+    "feat": "feature",
+    "feature": "feature",
+    "format": "style or lint",
+    "lint": "style or lint",
+    "refactor": "refactoring",
+    "refact": "refactoring",
+    "release": "release or version",
+    "style": "style or lint",
+    "test": "tests or CI",
+    "tests": "tests or CI",
+    "typing": "types",
+}
+_FIX_TYPES = {"fix", "bugfix", "hotfix", "bug"}
+
+
+def _words(*lists: str) -> re.Pattern[str]:
+    """Any of the words in lists with blanks between them; `_` stands for a blank, a hyphen or `_` inside of one."""
+    each = "|".join(word.replace("_", "[ _-]") for words in lists for word in words.split(" "))
+    return re.compile(rf"(?<!\w)(?:{each})(?!\w)", re.IGNORECASE)
+
+
+# What the title speaks about, in the order in which it is asked. Only the title: bodies mention everything.
+_NO_FIX: dict[str, re.Pattern[str]] = {
+    "merge of lines": _words(
+        r"^merge[sd]?(?!_pull_request) automated_merge merge_(?:conflict|error|problem|issue)s?",
+    ),
+    "spelling": _words(r"typos? spell(?:ing|ed)? miss?pell\w* grammar wording punctuation capitali[sz]ation"),
+    "documentation": _words(
+        r"docs? docstrings? document(?:ation|ed|ing)? readme comments? tutorials? javadoc change-?logs? release_notes?",
+        r"history\.\w+ news sphinx faq authors contributing rst markdown copyright licen[cs]e examples? project_urls?",
+        r"(?:dead|broken)_(?:\w+_)?(?:links?|urls?|sentences?|references?) (?:fix(?:e[sd])?|correct)_(?:\w+_)?links?$",
+        r"links?_fix(?:e[sd])?$ :meth: :class: :ref: malformed_.*links?",
+    ),
+    "style or lint": _words(
+        r"lint(?:s|er|ing)? (?:fl|p)ake-?8 py?flakes? pylint pep-?8 pep257 pycodestyle code_style coding_style",
+        r"style_(?:fix\w*|issues?|errors?) format(?:ting)?_(?:fix\w*|issues?|errors?) cosmetic white-?spaces?",
+        r"(?:fix(?:e[sd]|ing)?|correct(?:ed)?)_(?:the_|some_)?(?:code_)?formatting indent(?:ation)? import_order isort",
+        r"prettier eslint clang-format checkstyle ruff clippy rubocop gofmt compiler_warnings? line_?breaks? codename",
+        r"fix(?:e[sd])?_[EWFCDN]\d{3} unused_(?:imports?|variables?)",
+    ),
+    "tests or CI": _words(
+        r"test(?:s|ing|ed|case|cases|suite)? unittests? test_\w+ ci travis jenkins appveyor circle-?ci github_actions?",
+        r"workflows? tox nox coverage pytest flaky fixtures? mocks? specs? pre-?commit doctests? benchmarks?",
+    ),
+    "build or packaging": _words(
+        r"fix(?:e[sd]|ing)?_(?:the_)?builds? broken_builds? build_(?:fix|failure|error|break)\w* setup\.(?:py|cfg)",
+        r"pyproject manifest\.in makefiles? cmake\w* dockerfile requirements(?:[.-]\w+)*\.txt packaging package\.json",
+        r"pom\.xml gradle depend(?:ency|encies) bump(?:s|ed|ing)? vendor(?:ed|ing)? debian gitignore upgrade[sd]?",
+        r"git-blame wheels? installer",
+    ),
+    "release or version": _words(r"version_(?:numbers?|bump|strings?) releas(?:e|ed|ing) ^v?\d+\.\d+(?:\.\d+)?"),
+    "types": _words(
+        r"typ(?:e|ing)_(?:hint|annotation|check|error)s? mypy typings? pyright annotations? type_stubs? py\.typed",
+    ),
+    "porting": _words(
+        r"py(?:thon)?_?[23](?:\.\d+|\.x|k)? pypy\d? jython backwards?_compat\w* compat(?:ib\w+)? java_?\d+ jdk_?\d+",
+        r"php_?\d(?:\.\d)? ruby_?\d(?:\.\d)? node_?\d+ c\+\+_?\d\d",
+    ),
+    "refactoring": _words(
+        r"refactor\w* clean-?ups? clean(?:ing|ed)?_up renam(?:e|ed|ing) simplif\w+ deprecat\w+ moderni[sz]\w+",
+        r"reorgani[sz]\w+ naming tid(?:y|ied|ying)",
+    ),
+}
+_WORDS = _words(
+    r"fix(?:e[sd]|ing|up|ups)? (?:hot|bug)_?fix(?:e[sd])? bug(?:s|gy)? defects? regressions? segfaults? dead-?locks?",
+    r"(?:memory|resource|socket|connection)_leaks? race_conditions? off_by_one infinite_(?:loop|recursion)s?",
+    r"null_pointers? npe crash(?:e[sd]|ing)? vulnerabilit(?:y|ies) cve-\d{4}-\d+ buffer_overflows? use_after_free",
+    r"workaround unbreak repair(?:s|ed)?",
+)
+_HINTS = _words(
+    r"errors? fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? correct(?:s|ed|ing|ly)? broken break(?:s|ing|age)?",
+    r"broke leak(?:s|ed|ing)? missing forg[eo]t(?:ten)? oops whoops avoid(?:s|ed|ing)? prevent(?:s|ed|ing)?",
+    r"exceptions? invalid problems? issues? crash\w* proper(?:ly)? instead_of do(?:es)?_?n[o']t should(?:n't)?",
+    r"ensure[sd]? handle[sd]? handling make_sure resolve[sd]? stop(?:s|ped)? no_longer mistakes? security unexpected",
+    r"respect(?:s|ed)?",
+    # German, French, Spanish, Portuguese, Italian, Polish, Russian; below, without blanks: Chinese, Japanese, Korean
+    r"behoben behebt fehler\w* korrig\w+ corrig\w+ bogues? arregl\w+ conserta\w* erro(?:s|re|ri)? napraw\w+",
+    r"popraw\w+ исправ\w+ ошибк\w+",
+)
+_EASTERN_HINTS = re.compile(r"修复|修正|不具合|缺陷|バグ|버그|수정")
+_FEATURES = re.compile(
+    r"^(?:\[[^\]]{0,40}\]\s*)?(?:add(?:s|ed|ing)?|implement(?:s|ed|ing)?|introduc(?:e[sd]?|ing)|support(?:s|ed|ing)?|new|feature"
+    r"|allow(?:s|ed|ing)?|enabl(?:e[sd]?|ing)|improv(?:e[sd]?|ing|ements?)|updat(?:e[sd]?|ing)|remov(?:e[sd]?|ing)"
+    r"|dropp?(?:s|ed|ing)?|mov(?:e[sd]?|ing)|replac(?:e[sd]?|ing)|us(?:e[sd]?|ing)|chang(?:e[sd]?|ing)|optimi[sz]\w*"
+    r"|convert(?:s|ed|ing)?|switch(?:e[sd])?|rewrit\w+|extend(?:s|ed)?|expos(?:e[sd]?|ing)|provid(?:e[sd]?|ing)|port(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"(?:\s*[,;+&]|\s+(?:and|with|w/|plus|incl\w*|\+))\s+(?:\w+\s+){0,3}?(?:unit-?)?(?:tests?|testcases?|unittests|docs?"
+    r"|documentation|docstrings?|changelog|comments?|examples?)\b.*$",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(
+    r"(?:\W|\b(?:some|several|various|misc\w*|minor|small|tiny|quick|little|more|a|few|couple|of|other|the|many|lots?|dirty|last"
+    r"|final|another|stupid|silly|important|general|assorted|trivial|simple|code|bugs?|fix(?:e[sd]|ing|up|ups)?|bugfix(?:es)?"
+    r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this"
+    r"|again|now|for|in|to|wip|oops|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*",
+    re.IGNORECASE,
+)
+_PULL_TITLE = re.compile(r"Merge pull request #\d+ from \S+\s*", re.IGNORECASE)
+_NOT_A_FIX_OF_CODE = re.compile(
+    r"\b(?:bug tracker|bug report\w*|issue tracker|fixed[ -](?:size|width|length|point)|prefix\w*)\b", re.I
+)
+
+
+def read_message(message: str) -> Reading:
+    """What the message of a commit (or of the merge of a pull request) says about mending."""
+    message = message[:LONGEST_READ]
+    title, _, body = _pull_title(message).strip().partition("\n")
+    title = title.strip()[:_LONGEST_TITLE]
+    taken_back = tuple(dict.fromkeys(found.lower() for found in _REVERT.findall(message)))
+    issues = issue_numbers(message, closed=True)
+
+    def reading(mending: Mending, reason: str, takes_back: bool = False) -> Reading:
+        return Reading(mending, reason, taken_back, takes_back, issues)
+
+    if _REVERT_TITLE.match(title):
+        if re.match(r"revert[\s:]+[\"'“]?revert\b", title, re.IGNORECASE):
+            return reading(Mending.NO, "revert of a revert")
+        return reading(Mending.YES if taken_back else Mending.PERHAPS, "revert", True)
+    kind = found[1].lower() if (found := _CONVENTIONAL.match(title)) else ""
+    if kind in _NO_FIX_TYPES:
+        return reading(Mending.NO, f"no bug fix: {_NO_FIX_TYPES[kind]}")
+    about = _ASIDE.sub("", title)  # "fix the parser and add tests" is about the parser
+    other = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
+    if other:
+        return reading(Mending.NO, f"no bug fix: {other}")
+    plain = _NOT_A_FIX_OF_CODE.sub(" ", about)
+    if (kind in _FIX_TYPES or _WORDS.search(plain)) and not says_what(message):
+        return reading(Mending.PERHAPS, "does not say what it mends")
+    if kind in _FIX_TYPES:
+        return reading(Mending.YES, "conventional commit")
+    if _WORDS.search(plain):
+        return reading(Mending.YES, "word in the title")
+    if _FEATURES.match(title):
+        hinted = bool(issues) or _WORDS.search(body) or _HINTS.search(title)
+        return reading(Mending.PERHAPS, "feature that closes or mentions a defect") if hinted else _none(issues)
+    if _closes_a_bug(message):
+        return reading(Mending.YES, "closes an issue")
+    if _WORDS.search(_NOT_A_FIX_OF_CODE.sub(" ", body)) or _HINTS.search(plain) or _EASTERN_HINTS.search(plain):
+        return reading(Mending.PERHAPS, "word that may mean a defect")
+    return _none(issues)
+
+
+def says_what(message: str) -> bool:
+    """Whether a message tells more than that something was mended: "fixes", "Fix #12" and "minor fixes" do not."""
+    title, _, body = _pull_title(message).strip().partition("\n")
+    body = re.sub(r"(?m)^\s*[\w-]+-by:.*$", "", body)
+    return _VAGUE.fullmatch(title) is None or _VAGUE.fullmatch(body) is None
+
+
+def _none(issues: tuple[int, ...]) -> Reading:
+    return Reading(Mending.NO, "says nothing of a defect", issues=issues)
+
+
+def _pull_title(message: str) -> str:
+    """The message, or for the merge of a pull request what stands below its first line: the pull request's title."""
+    found = _PULL_TITLE.match(message)
+    rest = message[found.end() :].strip() if found else ""
+    return rest or message
+
+
+def _closes_a_bug(message: str) -> bool:
+    """`Fixes #12` says that something was broken; `Closes #12` may end any wish."""
+    return any(found[0].lower().startswith("fix") for found in _CLOSES.finditer(message)) or bool(
+        re.search(r"\b(?:bug|defect)s?\s*#?\d", message, re.IGNORECASE)
+    )
+
+
+def issue_numbers(message: str, closed: bool = False) -> tuple[int, ...]:
+    """The numbers of the issues that a message refers to, in its order, or only of those that it says it closes.
+
+    `#12`, `GH-12`, `owner/name#12`, an address that ends in `/issues/12`, `issue 12`, `bug 12`; closing words are
+    GitHub's nine. The number that GitHub puts behind the title of a squashed pull request, `(#12)`, is none.
+    """
+    first, _, rest = message.partition("\n")
+    text = re.sub(r"\s*\((?:#\d+(?:,\s*)?)+\)\s*$", "", first) + "\n" + rest
+    text = _PULL_TITLE.sub("", text)
+    patterns = (_CLOSES,) if closed else (_CLOSES, _NAMED, _ANY)
+    found = sorted((match.start(1), int(match[1])) for pattern in patterns for match in pattern.finditer(text))
+    return tuple(dict.fromkeys(number for _, number in found))

@@ -1,0 +1,130 @@
+"""What messages say about mending, and what they only seem to say."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.repo.fixes import LONGEST_READ, Mending, issue_numbers, read_message, says_what
+
+ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("Fix the cookie jar losing its policy", "word in the title"),
+        ("cookies: fixed a crash on empty names", "word in the title"),
+        ("fix(parser): read past the end", "conventional commit"),
+        ("Bugfix: options were not processed", "conventional commit"),
+        ("Off-by-one in the pager", "word in the title"),
+        ("Encode the body once\n\nFixes #12", "closes an issue"),
+        ("Merge pull request #7 from someone/patch-1\n\nFix a race condition in the pool", "word in the title"),
+        ("Fix the parser and add tests", "word in the title"),
+        ("Fix parsing of dates, with unit tests", "word in the title"),
+        (f'Revert "Add a pool"\n\nThis reverts commit {ID}.', "revert"),
+    ],
+)
+def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
+    found = read_message(message)
+    assert (found.mending, found.reason) == (Mending.YES, reason)
+
+
+@pytest.mark.parametrize(
+    ("message", "about"),
+    [
+        ("Fix typo", "spelling"),
+        ("fix a misspelled name", "spelling"),
+        ("docs: fix the crash course", "documentation"),
+        ("Fixed broken links", "documentation"),
+        ("Fix docstring of get", "documentation"),
+        ("fix flake8", "style or lint"),
+        ("Fix E251", "style or lint"),
+        ("Fix formatting", "style or lint"),
+        ("Fix failing tests", "tests or CI"),
+        ("Fix travis", "tests or CI"),
+        ("ci: fix the matrix", "tests or CI"),
+        ("Fix build", "build or packaging"),
+        ("fix setup.py", "build or packaging"),
+        ("Bump urllib3 to fix CVE-2023-1", "build or packaging"),
+        ("Fix version number", "release or version"),
+        ("v2.1.0: bug fixes", "release or version"),
+        ("Fix typing of Session", "types"),
+        ("Fix merge conflicts", "merge of lines"),
+        ("Merge branch 'fix-crash'", "merge of lines"),
+        ("Fix Python 3 compatibility", "porting"),
+        ("Refactor to fix the mess", "refactoring"),
+        ("feat: fix cards to the grid", "feature"),
+        ("Fix the changelog", "documentation"),
+    ],
+)
+def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) -> None:
+    found = read_message(message)
+    assert (found.mending, found.reason.removeprefix("no bug fix: ")) == (Mending.NO, about)
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("fixes", "does not say what it mends"),
+        ("Fix #12", "does not say what it mends"),
+        ("Some minor bug fixes", "does not say what it mends"),
+        ("Add support for proxies\n\nFixes #12", "feature that closes or mentions a defect"),
+        ("Handle expanduser failure", "word that may mean a defect"),
+        ("Fehler bei leeren Namen behoben", "word that may mean a defect"),
+        ("修复空指针", "word that may mean a defect"),
+        ("Revert caching of contexts", "revert"),
+    ],
+)
+def test_a_doubt_is_no_label(message: str, reason: str) -> None:
+    found = read_message(message)
+    assert (found.mending, found.reason) == (Mending.PERHAPS, reason)
+
+
+def test_what_says_nothing() -> None:
+    assert read_message("Prefix all names").mending is Mending.NO
+    assert read_message("Use a fixed size buffer") == read_message("Rows of a fixed-length record")
+    assert read_message("").mending is Mending.NO
+    assert read_message("fixture loader speaks JSON").mending is Mending.NO
+
+
+def test_a_revert_names_its_commit_and_a_revert_of_one_mends_nothing() -> None:
+    found = read_message(f'Revert "Add a pool"\n\nThis reverts commit {ID}.\nIt deadlocks.')
+    assert found.reverts == (ID,) and found.takes_back
+    again = read_message(f'Revert "Revert "Add a pool""\n\nThis reverts commit {ID}.')
+    assert again.mending is Mending.NO and not again.takes_back
+    aside = read_message(f"Fix the pool\n\nThis reverts commit {ID[:8]} in part.")
+    assert aside.reverts == (ID[:8],) and not aside.takes_back
+
+
+def test_says_what_looks_below_the_title_too() -> None:
+    assert not says_what("Fix #12\n\nSigned-off-by: A <a@example.invalid>")
+    assert says_what("Fix #12\n\nThe pool was never emptied.")
+    assert says_what("Merge pull request #3 from a/b\n\nFix the pool")
+    assert not says_what("bugfix")
+
+
+def test_issue_numbers() -> None:
+    text = "Read headers once (#99)\n\nFixes #12, see GH-7 and acme/shop#8\nhttps://forge.example/a/b/issues/5 bug 1234"
+    assert issue_numbers(text) == (12, 7, 8, 5, 1234)
+    assert issue_numbers(text, closed=True) == (12,)
+    assert issue_numbers("Merge pull request #3 from a/b\n\nResolves: issue #4", closed=True) == (4,)
+    assert issue_numbers("closed #1\nfixed acme/shop#2\nresolves https://forge.example/a/b/issues/3", closed=True) == (
+        1,
+        2,
+        3,
+    )
+    assert issue_numbers("colour #123abc, path/#4, 3 things") == ()
+
+
+@given(st.text(max_size=400))
+def test_any_text_can_be_read(text: str) -> None:
+    found = read_message(text)
+    assert found.reason and isinstance(found.mending, Mending)
+    assert all(number >= 0 for number in issue_numbers(text))
+
+
+@pytest.mark.parametrize("text", ["fix " * 90_000, "a/" * 90_000 + "#1", " and some " * 90_000, "(#1, " * 90_000])
+def test_a_hostile_message_is_read(text: str) -> None:
+    assert read_message(text) == read_message(text[:LONGEST_READ])
