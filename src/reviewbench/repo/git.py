@@ -13,7 +13,7 @@ import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -72,6 +72,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "merge-base": (),
     "mktree": (),
     "pack-objects": (),
+    "pack-refs": (),
     "rev-list": (),
     "rev-parse": (),
     "show": (*_PLAIN_DIFF, "--no-show-signature"),
@@ -125,7 +126,7 @@ class Repository:
             raise git_error(args[0], self.name, err.decode("utf-8", "replace"), process.returncode)
         return out
 
-    def stream(self, *args: str, stdin: bytes = b"", block: int = 1 << 20) -> Iterator[bytes]:
+    def stream(self, *args: str, stdin: bytes = b"", block: int = 1 << 20) -> Generator[bytes]:
         """What git prints for `args` as it comes, in blocks of at most `block` bytes; git ends with the iterator.
 
         Raises UserError as `run` does; where git fails half-way, after what it had printed was handed out.
@@ -219,7 +220,7 @@ class Repository:
     def blobs(self, commit: str, paths: Iterable[str]) -> dict[str, bytes | None]:
         """The content of several files, by one git process; None for each that the commit does not have."""
         wanted = list(dict.fromkeys(paths))
-        _check_commit(commit)
+        check_commit(commit)
         sound = [p for p in wanted if _is_sound(p)]
         found: dict[str, bytes | None] = dict.fromkeys(wanted)
         if any(b"\n" in encode_path(p) for p in sound):  # one request a line: such names go by their object's id
@@ -238,7 +239,7 @@ class Repository:
         return [entry.path for entry in self._tree(commit)]
 
     def _tree(self, commit: str) -> Iterator[_Entry]:
-        _check_commit(commit)
+        check_commit(commit)
         for line in self.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\x00"):
             if line:
                 head, _, path = line.partition(b"\t")
@@ -247,8 +248,8 @@ class Repository:
 
     def changed_files(self, base: str, head: str) -> tuple[ChangedFile, ...]:
         """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context."""
-        _check_commit(base)
-        _check_commit(head)
+        check_commit(base)
+        check_commit(head)
         return split_diff(self.run("diff-tree", *_DIFF, *_DIFF_PREFIX, base, head, "--").decode("utf-8", "replace"))
 
     def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
@@ -310,7 +311,8 @@ def _is_sound(path: str) -> bool:
     return b"\x00" not in raw and not _FORBIDDEN & set(raw.lower().split(b"/"))
 
 
-def _check_commit(commit: str) -> None:
+def check_commit(commit: str) -> None:
+    """Raise UserError where `commit` cannot name a commit: an option, a range, an odd character."""
     if not _is_commit(commit):
         raise UserError(f"{commit!r} is no commit")
 
