@@ -1,0 +1,54 @@
+"""Review threads as filters see them: whose they are, and taking some of them out of a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from reviewbench.core.building import Candidate
+from reviewbench.core.history import Account, PullRequest, Remark, Standing, Thread
+from reviewbench.core.records import Comment
+
+NO_PULL = "no pull request behind it"
+
+
+def is_bot(account: Account) -> bool:
+    """Whether an app or a hosted bot spoke."""
+    return account.standing is Standing.BOT
+
+
+def by_others(pull: PullRequest, remarks: Iterable[Remark]) -> Iterator[Remark]:
+    """What people other than the author said. A vanished account is taken to be another one than the author's."""
+    for remark in remarks:
+        if not is_bot(remark.author) and (not remark.author.login or remark.author.login != pull.author.login):
+            yield remark
+
+
+def inline_comments(threads: Iterable[Thread]) -> int:
+    """The inline comments of people, answers included, as the forge lists them."""
+    return sum(not is_bot(remark.author) for thread in threads for remark in thread.remarks)
+
+
+def thread_of(comment: Comment) -> str | None:
+    """The id of the thread that a reference was made from."""
+    found = comment.extra.get("thread")
+    return found if isinstance(found, str) else None
+
+
+def keep_threads(item: Candidate, wanted: Callable[[Thread], bool]) -> Candidate:
+    """The candidate without the threads that are not wanted, and without the references made from them."""
+    if item.pull is None:
+        return item
+    kept = tuple(thread for thread in item.pull.threads if wanted(thread))
+    gone = {thread.id for thread in item.pull.threads} - {thread.id for thread in kept}
+    if not gone:
+        return item
+    left = tuple(comment for comment in item.case.references if thread_of(comment) not in gone)
+    names = {comment.id for comment in left}
+    left = tuple(c if c.same_as is None or c.same_as in names else c.model_copy(update={"same_as": None}) for c in left)
+    pull = item.pull.model_copy(update={"threads": kept})
+    return item.with_case(references=left).model_copy(update={"pull": pull})
+
+
+def is_adopted(comment: Comment) -> bool:
+    """Whether find_adopted saw that a later commit of the pull request dealt with the comment."""
+    return comment.resolution is not None and comment.resolution.commit is not None

@@ -1,0 +1,41 @@
+"""Keep changes that were reviewed richly: more than n inline comments, and one of them adopted.
+
+Source: AACR-Bench's review richness (arXiv:2601.19494). Section 3 says "> 2 inline comments", appendix A "at least
+two"; the first is the default, `comments=1` is the second. "Adopted" is a comment that led to a change of the code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewbench.core.building import Candidate
+from reviewbench.core.protocols import Stage
+from reviewbench.stages._threads import NO_PULL, inline_comments, is_adopted, is_bot
+
+
+@dataclass(frozen=True)
+class KeepReviewed(Stage):
+    """Keep what has more than `comments` inline comments of people, and at least `adopted` adopted references.
+
+    `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
+    Put find_adopted before it: what nobody looked at is not adopted.
+    """
+
+    comments: int = 2
+    adopted: int = 1
+    count: Literal["comments", "threads"] = "comments"
+
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate, or of what it has too little."""
+        if item.pull is None:
+            return NO_PULL
+        if self.count == "comments":
+            found = inline_comments(item.pull.threads)
+        else:
+            found = sum(not is_bot(thread.opened_by) for thread in item.pull.threads)
+        if found <= self.comments:
+            return f"no more than {self.comments} inline {self.count}"
+        if sum(is_adopted(comment) for comment in item.case.references) < self.adopted:
+            return "no comment was adopted" if self.adopted == 1 else f"fewer than {self.adopted} adopted comments"
+        return item

@@ -1,0 +1,176 @@
+"""Filters that read the pull request behind a case: what each keeps, changes and drops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from pull_toys import ANN, BOB, BOT, GHOST, candidate, pull, reference, remark, thread
+from reviewbench.core.building import Candidate
+from reviewbench.core.history import Event, IssueHistory, Revision
+from reviewbench.core.protocols import Stage
+from reviewbench.core.records import Issue, Resolution
+from reviewbench.stages.drop_bots import DropBots
+from reviewbench.stages.drop_long import DropLong
+from reviewbench.stages.drop_outdated import DropOutdated
+from reviewbench.stages.drop_rebased import DropRebased
+from reviewbench.stages.drop_uncommented import DropUncommented
+from reviewbench.stages.drop_unmerged import DropUnmerged
+from reviewbench.stages.keep_reviewed import KeepReviewed
+
+ONE = candidate(pull(thread("1")))
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a stage says of a candidate: a reason, or None where it is kept."""
+
+    stage: Stage
+    item: Candidate
+    reason: str | None = None
+
+
+ROWS = [
+    Row(DropUnmerged(), ONE),
+    Row(DropUnmerged(), candidate(pull(state="open", merged=False)), "still open"),
+    Row(DropUnmerged(), candidate(pull(merged=False)), "closed without being merged"),
+    Row(DropRebased(), candidate(pull(events=(Event(kind="merged"),)))),
+    Row(DropRebased(), candidate(pull(events=(Event(kind="head_ref_force_pushed"),))), "rebased or force-pushed"),
+    Row(DropRebased(pushes=1), candidate(pull(events=(Event(kind="head_ref_force_pushed"),)))),
+    Row(DropRebased(), candidate(pull(revisions=(Revision(head="h", forced=True),))), "rebased or force-pushed"),
+    Row(DropRebased(), ONE, "neither events nor revisions are known"),
+    Row(DropUncommented(), ONE),
+    Row(DropUncommented(), candidate(pull()), "no review comment by a person other than its author"),
+    Row(
+        DropUncommented(),
+        candidate(pull(thread("1", remark("a", ANN), remark("b", BOT)))),
+        "no review comment by a person other than its author",
+    ),
+    Row(DropUncommented(), candidate(pull(thread("1", remark("a", BOT), remark("b", BOB))))),
+    Row(DropUncommented(), candidate(pull(thread("1", remark("a", GHOST)), author=GHOST))),
+    Row(
+        DropUncommented(),
+        candidate(pull(reviews=(remark("a"),), conversation=(remark("b"),))),
+        "no review comment by a person other than its author",
+    ),
+    Row(DropUncommented(where="review"), candidate(pull(reviews=(remark("a"),)))),
+    Row(
+        DropUncommented(where="review"),
+        candidate(pull(reviews=(remark("a", body=" "),))),
+        "no review comment by a person other than its author",
+    ),
+    Row(DropUncommented(where="any"), candidate(pull(conversation=(remark("a"),)))),
+    Row(DropLong(size=20), candidate(pull(thread("1", remark("a", body="x" * 20))), patch="@@ -1 +1 @@\n-a\n+b")),
+    Row(DropLong(size=10), ONE, "a diff of more than 10 bytes"),
+    Row(DropLong(), candidate(None, patch=None), "no diff at hand"),
+    Row(
+        DropLong(size=100),
+        candidate(pull(thread("1", remark("a"), remark("b", body="ü" * 51)))),
+        "a review comment of more than 100 bytes",
+    ),
+    Row(DropBots(), candidate(pull(author=BOT)), "opened by a bot"),
+    Row(DropBots(authors=False), candidate(pull(author=BOT))),
+    Row(DropBots(also=("ANN",)), ONE, "opened by a bot"),
+    Row(DropBots(), candidate(pull(thread("1", remark("a", BOT)))), "reviewed by bots only"),
+    Row(DropBots(reviewers=False), candidate(pull(thread("1", remark("a", BOT))))),
+    Row(DropBots(), candidate(pull(author=GHOST))),
+    Row(DropBots(ghosts=True), candidate(pull(author=GHOST)), "opened by a bot"),
+    Row(DropOutdated(), candidate(pull())),
+    Row(DropOutdated(), ONE),
+    Row(DropOutdated(), candidate(pull(thread("1", position=None))), "every comment is outdated"),
+    Row(DropOutdated(), candidate(pull(thread("1", position=0))), "every comment is outdated"),
+    Row(DropOutdated(), candidate(pull(thread("1", line=None, position=None, whole_file=True)))),
+    Row(
+        DropOutdated(whole_files=False),
+        candidate(pull(thread("1", line=None, position=None, whole_file=True))),
+        "every comment is outdated",
+    ),
+    Row(
+        DropOutdated(),
+        candidate(pull(thread("1", line=None, position=None, whole_file=True, outdated=True))),
+        "every comment is outdated",
+    ),
+    Row(KeepReviewed(comments=0, adopted=0), ONE),
+    Row(KeepReviewed(), ONE, "no more than 2 inline comments"),
+    Row(KeepReviewed(comments=0), ONE, "no comment was adopted"),
+    Row(KeepReviewed(comments=0, adopted=2), ONE, "fewer than 2 adopted comments"),
+    Row(KeepReviewed(comments=1, adopted=0), candidate(pull(thread("1", remark("a"), remark("b", ANN))))),
+    Row(
+        KeepReviewed(comments=1, adopted=0, count="threads"),
+        candidate(pull(thread("1", remark("a"), remark("b", ANN)))),
+        "no more than 1 inline threads",
+    ),
+    Row(
+        KeepReviewed(comments=1, adopted=0),
+        candidate(pull(thread("1", remark("a"), remark("b", BOT)))),
+        "no more than 1 inline comments",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{type(row.stage).__name__}-{row.reason}")
+def test_what_is_kept_and_why_not(row: Row) -> None:
+    said = row.stage.narrow(row.item)
+    assert (said if isinstance(said, str) else None) == row.reason
+
+
+@pytest.mark.parametrize(
+    "stage", [DropUnmerged(), DropRebased(), DropUncommented(), DropBots(), DropOutdated(), KeepReviewed()]
+)
+def test_a_case_from_a_bare_history_is_dropped_with_that_reason(stage: Stage) -> None:
+    assert stage.narrow(candidate(None)) == "no pull request behind it"
+
+
+def test_open_issues_are_taken_off_and_one_closed_must_be_left() -> None:
+    done, todo = Issue(number=3, title="done"), Issue(number=4, title="todo")
+    histories = (
+        IssueHistory(repo="acme/shop", issue=done, state="closed"),
+        IssueHistory(repo="acme/shop", issue=todo, state="open"),
+    )
+    both = candidate(pull(issues=histories), issues=(done, todo))
+    kept = DropUnmerged().narrow(both)
+    assert isinstance(kept, Candidate)
+    assert kept.case.change.issues == (done,)
+    assert DropUnmerged(issues=False).narrow(both) == both
+    assert DropUnmerged().narrow(candidate(pull(issues=histories), issues=(todo,))) == "no linked issue is closed"
+    assert DropUnmerged().narrow(candidate(pull(), issues=(done,))) == "no linked issue is closed", (
+        "not known: not closed"
+    )
+
+
+def test_what_bots_said_is_taken_out_everywhere() -> None:
+    mixed = pull(
+        thread("1", remark("a"), remark("b", BOT), remark("c", ANN)),
+        thread("2", remark("d", BOT), remark("e", ANN)),
+        conversation=(remark("f", BOT), remark("g", ANN)),
+        reviews=(remark("h", BOT),),
+    )
+    kept = DropBots().narrow(candidate(mixed))
+    assert isinstance(kept, Candidate)
+    assert kept.pull is not None
+    assert [[r.id for r in one.remarks] for one in kept.pull.threads] == [["a", "c"]]
+    assert [r.id for r in kept.pull.conversation] == ["g"]
+    assert kept.pull.reviews == ()
+    named = DropBots(also=("bob",)).narrow(candidate(pull(thread("1"), thread("2", remark("x", ANN)))))
+    assert isinstance(named, Candidate)
+    assert [c.id for c in named.case.references] == ["thread-2"], "the reference goes with its thread"
+
+
+def test_outdated_threads_go_with_their_references_and_phrasings_are_unchained() -> None:
+    old, new = thread("1", position=None), thread("2")
+    item = candidate(pull(old, new)).with_case(references=(reference(old), reference(new, same_as="thread-1")))
+    kept = DropOutdated().narrow(item)
+    assert isinstance(kept, Candidate)
+    assert [(c.id, c.same_as) for c in kept.case.references] == [("thread-2", None)]
+    loose = item.with_case(references=(reference(new, extra={}),))
+    assert DropOutdated().narrow(loose) == "a reference that was made from no thread"
+
+
+def test_an_adopted_comment_is_one_that_a_later_commit_dealt_with() -> None:
+    item = candidate(pull(thread("1"), thread("2"), thread("3")))
+    first, *others = item.case.references
+    answered = first.model_copy(update={"resolution": Resolution(commit="c" * 40)})
+    assert isinstance(KeepReviewed().narrow(item.with_case(references=(answered, *others))), Candidate)
+    explained = first.model_copy(update={"resolution": Resolution(explanation="will do")})
+    assert KeepReviewed().narrow(item.with_case(references=(explained, *others))) == "no comment was adopted"
