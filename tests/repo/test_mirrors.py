@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from git_project import commit, run_git
 from reviewbench.core.errors import UserError
 from reviewbench.repo.git import Repository
 from reviewbench.repo.mirrors import mirror_local
 from reviewbench.repo.object_view import lacks
-from tests.git_project import commit, run_git
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_what_is_no_repository_is_said_in_one_line(tmp_path: Path, source: Path)
         with pytest.raises(UserError, match=words):
             mirror_local(tmp_path / name, tmp_path / f"{name}.git")
     run_git(source, "checkout", "-q", "--orphan", "unborn")
-    with pytest.raises(UserError, match="HEAD of .* names no commit"):
+    with pytest.raises(UserError, match=r"HEAD of .* names no commit"):
         mirror_local(source, tmp_path / "m.git")
 
 
@@ -117,7 +117,7 @@ def test_a_damaged_source_is_said_in_one_line(tmp_path: Path, source: Path) -> N
     content = file.read_bytes()
     file.chmod(0o644)
     file.unlink()
-    with pytest.raises(UserError, match="damaged: .*git fsck"):
+    with pytest.raises(UserError, match=r"damaged: .*git fsck"):
         mirror_local(source, tmp_path / "m.git")
     file.write_bytes(content[:-3])
     with pytest.raises(UserError, match="damaged"):

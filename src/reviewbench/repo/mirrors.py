@@ -8,15 +8,19 @@ brings only what is new.
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import urllib.parse
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from reviewbench.core.errors import UserError
+from reviewbench.core.results import Failed, FailureKind
 from reviewbench.repo.git import Repository
 from reviewbench.repo.object_view import (
     PREFIX,
@@ -51,7 +55,7 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     theirs = _opened(source)
     wanted, head = _refs(theirs, refs, source)
     mirror = _created(target, object_format(theirs))
-    known = _packed_refs(target)
+    known = _known_refs(mirror)
     cut = cuts(common_folder(theirs))
     stale = cut != cuts(target)  # history was deepened or cut since: what is here says nothing of what is missing
     have = frozenset() if stale else frozenset(known.values())
@@ -59,10 +63,8 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
         with object_view(theirs, target) as view:
             _copy_objects(view, mirror, missing, sorted(have), source, partial=lacks(theirs).partial)
     write_whole(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
-    _write_refs(
-        target,
-        wanted | {name: commit for name, commit in known.items() if name.startswith(_OWN)} | {_HEAD: wanted["HEAD"]},
-    )
+    own = {name: commit for name, commit in known.items() if name.startswith(_OWN)}
+    _write_refs(target, wanted | own | {_HEAD: wanted["HEAD"]})
     write_whole(target / "HEAD", f"{head}\n")
     return mirror
 
@@ -147,6 +149,162 @@ def _last_words(file: IO[bytes]) -> str:
     return lines[-1].removeprefix("fatal: ").removeprefix("error: ") if lines else ""
 
 
+# --- from a forge --------------------------------------------------------------------------------------------------
+
+HEADS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+_ADDRESS = re.compile(r"([a-z]+)://([A-Za-z0-9.:\[\]-]*)(/[A-Za-z0-9_.~+%/-]*)")
+_REFSPEC = re.compile(r"\+?[A-Za-z0-9_./*@+-]+(?::refs/[A-Za-z0-9_./*@+-]+)")
+_GONE = re.compile(r"not our ref|couldn't find remote ref|no such remote ref|bad object|unadvertised object", re.I)
+_UNKNOWN = re.compile(
+    r"repository .*not found|does not appear to be a git repository|returned error: (?:404|410)", re.I
+)
+_DENIED = re.compile(r"authentication failed|could not read (?:username|password)|returned error: 40[13]", re.I)
+_MOVED = re.compile(r"returned error: 30\d|unable to update url base from redirection", re.I)
+_AT_ONCE = 100  # commits that are asked for in one request: what is lost when it breaks
+
+
+class Gone(UserError):
+    """The forge does not have the repository, or does not show it to who asks."""
+
+
+def mirror_remote(
+    url: str,
+    target: Path,
+    refspecs: Sequence[str] = HEADS,
+    protocols: Sequence[str] = ("https",),
+    *,
+    token: str = "",
+    seconds: float = 3600.0,
+) -> Repository:
+    """A bare repository at `target` with what `refspecs` name at `url`, one after the other: a killed call goes on.
+
+    `url` is of the user's own configuration and holds no password; `token` goes to its host alone, and stands on no
+    command line and in no file. Each request may take `seconds`, and no longer than a minute without a byte.
+    Redirects are not followed. Raises UserError, Gone, and Failed for what is the network's.
+    """
+    _check_address(url, protocols)
+    for refspec in refspecs:
+        if not _REFSPEC.fullmatch(refspec) or ".." in refspec:
+            raise UserError(f"{refspec!r} is no refspec", remedy=HEADS[0])
+    asking = _Asking(url, _created(target, "sha1"), tuple(protocols), token, seconds)
+    head = asking.head()
+    for refspec in refspecs:
+        asking.fetch([refspec])
+    asking.mirror.run("pack-refs", "--all")
+    if head in _known_refs(asking.mirror):
+        write_whole(target / "HEAD", f"ref: {head}\n")
+    return asking.mirror
+
+
+def fetch_commits(
+    url: str,
+    target: Path,
+    commits: Iterable[str],
+    protocols: Sequence[str] = ("https",),
+    *,
+    token: str = "",
+    seconds: float = 3600.0,
+) -> dict[str, str]:
+    """Bring `commits` (full ids) and all that they reach into the mirror at `target`; those not to be had, with why.
+
+    What is there is not asked for. Commits come a hundred at a time and are kept by refs of the mirror's own, so a
+    killed call goes on where it was. Otherwise as `mirror_remote`.
+    """
+    _check_address(url, protocols)
+    asking = _Asking(url, _created(target, "sha1"), tuple(protocols), token, seconds)
+    wanted = list(dict.fromkeys(commits))
+    lost = {commit: "is no full commit id" for commit in wanted if not _ID.fullmatch(commit)}
+    sound = [commit for commit in wanted if commit not in lost]
+    there = set(_present(asking.mirror, sound))
+    missing = [commit for commit in sound if commit not in there]
+    for start in range(0, len(missing), _AT_ONCE):
+        lost |= asking.fetch_commits(missing[start : start + _AT_ONCE])
+    asking.mirror.run("pack-refs", "--all")
+    return lost
+
+
+def _check_address(url: str, protocols: Sequence[str]) -> None:
+    parts = _ADDRESS.fullmatch(url)
+    if parts is None or parts[1] not in protocols or ".." in url:
+        shown = re.sub(r"//.*@", "//***@", url)
+        raise UserError(
+            f"{shown} is no {' or '.join(protocols)} address", remedy="https://HOST/OWNER/NAME.git, without a password"
+        )
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """One remote repository while a mirror is filled from it."""
+
+    url: str
+    mirror: Repository
+    protocols: tuple[str, ...]
+    token: str
+    seconds: float
+
+    def head(self) -> str:
+        """The ref that the remote's HEAD stands for; empty where it does not say."""
+        said = self._run("ls-remote", "--symref", self.url, "HEAD").decode("utf-8", "replace")
+        found = re.match(r"ref: (refs/heads/\S+)\tHEAD", said)
+        return found[1] if found else ""
+
+    def fetch(self, refspecs: Sequence[str]) -> None:
+        options = ("--quiet", "--no-tags", "--force", "--stdin", self.url)
+        self._run("fetch", *options, stdin="".join(f"{refspec}\n" for refspec in refspecs).encode())
+
+    def fetch_commits(self, commits: Sequence[str]) -> dict[str, str]:
+        """Those that the remote does not have, with why: one of them makes a request fail, so the rest is halved."""
+        try:
+            self.fetch([f"+{commit}:{_OWN}{commit}" for commit in commits])
+        except UserError as error:
+            if isinstance(error, Gone | Failed) or not _GONE.search(error.problem):
+                raise
+            if len(commits) == 1:
+                return {commits[0]: "the forge does not have the commit any more"}
+            half = len(commits) // 2
+            return self.fetch_commits(commits[:half]) | self.fetch_commits(commits[half:])
+        return {}
+
+    def _run(self, *args: str, stdin: bytes | None = None) -> bytes:
+        try:
+            return self.mirror.run(
+                *args, stdin=stdin, protocols=self.protocols, settings=self._settings(), seconds=self.seconds
+            )
+        except UserError as error:
+            raise self._explained(error) from None
+
+    @property
+    def _authorization(self) -> str:
+        """The token as a header has it; empty without one."""
+        return base64.b64encode(f"x-access-token:{self.token}".encode()).decode("ascii") if self.token else ""
+
+    def _settings(self) -> dict[str, str]:
+        """Git's configuration for the network. The token is bound to the address's host."""
+        settings = {"http.followRedirects": "false", "http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}
+        if self.token:
+            host = urllib.parse.urlsplit(self.url)
+            key = f"http.{host.scheme}://{host.netloc}/.extraHeader"
+            settings[key] = f"Authorization: Basic {self._authorization}"
+        return settings
+
+    def _explained(self, error: UserError) -> UserError:
+        """What git said, as what it means; without the token, however it was written."""
+        said = error.problem.rpartition("fatal: ")[2]
+        for secret in filter(None, (self.token, self._authorization)):
+            said = said.replace(secret, "***")
+        if _GONE.search(said):
+            return UserError(said)
+        if _UNKNOWN.search(said):
+            return Gone(f"{self.url}: there is no such repository, or it is not shown to this token")
+        if _MOVED.search(said):
+            return Gone(f"{self.url}: the repository has moved", remedy="name it by its new name")
+        if _DENIED.search(said):
+            remedy = "name another token" if self.token else "a private repository needs a token"
+            return Failed(FailureKind.REQUEST, f"{self.url}: not allowed: {said}", remedy=remedy, stops=True)
+        kind = FailureKind.TIMEOUT if "took longer than" in said else FailureKind.NETWORK
+        return Failed(kind, f"{self.url}: {said}", remedy="the same command goes on where it was")
+
+
 # --- the mirror itself ---------------------------------------------------------------------------------------------
 
 
@@ -166,12 +324,11 @@ def _created(target: Path, form: str = "sha1") -> Repository:
     return Repository(target)
 
 
-def _packed_refs(target: Path) -> dict[str, str]:
-    file = target / "packed-refs"
-    if not file.is_file():
-        return {}
-    lines = (line.split(" ", 1) for line in file.read_text("utf-8", "surrogateescape").splitlines())
-    return {parts[1]: parts[0] for parts in lines if len(parts) == 2 and _ID.fullmatch(parts[0])}
+def _known_refs(mirror: Repository) -> dict[str, str]:
+    """The mirror's refs, which are all in one file; what they name is here with all that it reaches."""
+    mirror.run("pack-refs", "--all")
+    listed = mirror.run("for-each-ref", "--format=%(objectname) %(refname)").decode("utf-8", "surrogateescape")
+    return {name: oid for oid, name in (line.split(" ", 1) for line in listed.splitlines())}
 
 
 def _write_refs(target: Path, refs: Mapping[str, str]) -> None:

@@ -1,0 +1,200 @@
+"""Mirrors of a forge, over HTTP from git's own server program, which asks for a token where it is told to."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from git_project import commit, run_git
+from reviewbench.core.errors import UserError
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.repo.mirrors import Gone, fetch_commits, mirror_remote
+
+TOKEN = "not-a-real-token-0123456789"
+
+
+class GitServer(ThreadingHTTPServer):
+    """Serves the repositories below `root`; `manner` is how: freely, `token`, `moved`, `stands still`."""
+
+    daemon_threads = True
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.root, self.manner, self.asked = root, "", list[str]()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: GitServer
+
+    def do_GET(self) -> None:
+        self.answer(b"")
+
+    def do_POST(self) -> None:
+        self.answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+    def answer(self, body: bytes) -> None:
+        self.server.asked.append(self.path)
+        said = self.headers.get("Authorization", "")
+        right = "Basic " + base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
+        if self.server.manner == "stands still":
+            time.sleep(30)
+        if self.server.manner == "moved":
+            self.send_response(301)
+            self.send_header("Location", self.path.replace("/acme/", "/elsewhere/"))
+            self.end_headers()
+            return
+        if self.server.manner == "token" and said != right:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", "Basic")
+            self.end_headers()
+            return
+        path, _, query = self.path.partition("?")
+        environment = {
+            "GIT_PROJECT_ROOT": str(self.server.root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "REMOTE_USER": "",
+            "REMOTE_ADDR": "127.0.0.1",
+        }
+        done = subprocess.run(
+            ["git", "http-backend"], input=body, capture_output=True, env=os.environ | environment, check=False
+        )
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
+        self.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitServer]:
+    if not (Path(run_git(tmp_path, "--exec-path")) / "git-http-backend").exists():
+        pytest.skip("git http-backend is not installed: no real git server to fetch from")
+    root = tmp_path / "served"
+    root.mkdir()
+    served = GitServer(root)
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    yield served
+    served.shutdown()
+    served.server_close()
+
+
+@pytest.fixture
+def project(server: GitServer) -> Path:
+    """acme/shop, with main, a tag, a pull request whose branch is gone, and a commit that was pushed over."""
+    folder = server.root / "acme" / "shop.git"
+    commit(folder, {"a.py": "one\n"})
+    run_git(folder, "tag", "v1")
+    run_git(folder, "checkout", "-q", "-b", "feature")
+    old = commit(folder, {"b.py": "first try\n"})
+    run_git(folder, "update-ref", "refs/old", old)
+    run_git(folder, "reset", "-q", "--hard", "main")
+    commit(folder, {"b.py": "second try\n"})
+    run_git(folder, "update-ref", "refs/pull/1/head", "HEAD")
+    run_git(folder, "checkout", "-q", "main")
+    run_git(folder, "branch", "-q", "-D", "feature")
+    commit(folder, {"a.py": "two\n"})
+    run_git(folder, "config", "uploadpack.allowAnySHA1InWant", "true")
+    run_git(folder, "config", "uploadpack.hideRefs", "refs/old")
+    return folder
+
+
+def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, server: GitServer, project: Path) -> None:
+    url = f"{server.url}/acme/shop.git"
+    mirror = mirror_remote(url, tmp_path / "m.git", protocols=("http",))
+    assert run_git(mirror.git_dir, "symbolic-ref", "HEAD") == "refs/heads/main"
+    assert mirror.blob("main", "a.py") == b"two\n" and mirror.exists("v1")
+    assert url not in (mirror.git_dir / "config").read_text()
+    old, pulled = run_git(project, "rev-parse", "refs/old"), run_git(project, "rev-parse", "refs/pull/1/head")
+    assert not mirror.exists(old) and not mirror.exists(pulled)
+    gone = ["1" * 40, "2" * 40]
+    lost = fetch_commits(url, tmp_path / "m.git", [gone[0], old, pulled, gone[1], "main"], ("http",))
+    assert set(lost) == {*gone, "main"} and "does not have the commit" in lost[gone[0]]
+    assert mirror.blob(old, "b.py") == b"first try\n" and mirror.blob(pulled, "b.py") == b"second try\n"
+    assert run_git(mirror.git_dir, "fsck", "--full", "--unreachable") == ""
+
+    server.asked.clear()
+    assert fetch_commits(url, tmp_path / "m.git", [old, pulled], ("http",)) == {}
+    assert server.asked == []  # what is here is not asked for
+    new = commit(project, {"a.py": "three\n"})
+    mirror_remote(url, tmp_path / "m.git", protocols=("http",))
+    assert mirror.exists(new) and mirror.exists(old)
+
+
+def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: GitServer, project: Path) -> None:
+    server.manner, url = "token", f"{server.url}/acme/shop.git"
+    mirror = mirror_remote(url, tmp_path / "m.git", protocols=("http",), token=TOKEN)
+    assert mirror.exists("main")
+    encoded = base64.b64encode(f"x-access-token:{TOKEN}".encode())
+    for file in mirror.git_dir.rglob("*"):
+        assert file.is_dir() or (TOKEN.encode() not in file.read_bytes() and encoded not in file.read_bytes())
+    for token in ("", "wrong-token-9876543210"):
+        with pytest.raises(Failed, match="not allowed") as refused:
+            fetch_commits(url, tmp_path / "n.git", ["3" * 40], ("http",), token=token)
+        assert refused.value.stops and "wrong-token" not in str(refused.value)
+    server.manner = "moved"
+    with pytest.raises(Gone, match="has moved"):
+        mirror_remote(url, tmp_path / "o.git", protocols=("http",), token=TOKEN)
+    assert not any("elsewhere" in path for path in server.asked)
+
+
+def test_what_cannot_be_had_is_said_in_one_line(tmp_path: Path, server: GitServer, project: Path) -> None:
+    with pytest.raises(Gone, match="no such repository"):
+        mirror_remote(f"{server.url}/acme/none.git", tmp_path / "m.git", protocols=("http",))
+    with pytest.raises(Failed) as refused:
+        mirror_remote("http://127.0.0.1:1/x.git", tmp_path / "m.git", protocols=("http",))
+    assert refused.value.kind is FailureKind.NETWORK
+    server.manner = "stands still"
+    with pytest.raises(Failed) as late:
+        mirror_remote(f"{server.url}/acme/shop.git", tmp_path / "m.git", protocols=("http",), seconds=0.5)
+    assert late.value.kind is FailureKind.TIMEOUT
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:hunter2@host.invalid/x.git",
+        "ext::sh -c touch",
+        "file:///etc",
+        "--upload-pack=evil",
+        "https://host.invalid/../x",
+        "ssh://host.invalid/x",
+        "",
+    ],
+)
+def test_addresses_that_are_not_asked(tmp_path: Path, url: str) -> None:
+    with pytest.raises(UserError, match="is no https address") as refused:
+        mirror_remote(url, tmp_path / "m.git")
+    assert "hunter2" not in str(refused.value)
+    with pytest.raises(UserError, match="is no https address"):
+        fetch_commits(url, tmp_path / "m.git", ["1" * 40])
+    assert not (tmp_path / "m.git").exists()
+
+
+def test_refspecs_that_are_none(tmp_path: Path) -> None:
+    for refspec in ("main", "--all", "a:b", "a:refs/heads/../../x", "a b:refs/x"):
+        with pytest.raises(UserError, match="is no refspec"):
+            mirror_remote("https://host.invalid/x.git", tmp_path / "m.git", [refspec])
