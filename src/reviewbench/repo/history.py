@@ -100,7 +100,7 @@ def read_history(
     walk = ["--date-order"]
     walk += ["--first-parent"] if first_parent else []
     walk += ["--full-history"] if paths else []
-    chosen = [*tips, *(["--not", *without] if without else [])]
+    chosen = [*tips, *(f"^{name}" for name in without)]  # after --end-of-options git knows no --not
     limits = _pathspecs(paths)
     if since is None and until is None:
         walk += [] if most is None else [f"--max-count={most}"]
