@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
+from reviewbench.repo.diff_places import patch_rows
 from reviewbench.repo.diffs import DiffLine, changed_lines, parse_patch
 from reviewbench.repo.git import Repository
 from reviewbench.repo.places import find_file, relative_path
@@ -278,31 +279,16 @@ def _length(file: ChangedFile, side: Side, read: Reader | None) -> int | None:
     return None
 
 
-def _rows(file: ChangedFile) -> list[DiffLine | None]:
-    """The lines of the patch's text; None for hunk headers and for `\\ No newline at end of file`."""
-    rows: list[DiffLine | None] = []
-    hunks = iter(parse_patch(file.patch or ""))
-    body: list[DiffLine] = []
-    for text in (file.patch or "").split("\n"):
-        if not body and text.startswith("@@ -"):
-            hunk = next(hunks, None)
-            body = list(reversed(hunk.lines)) if hunk is not None else []
-            rows.append(None)
-        else:
-            rows.append(None if text.startswith("\\") or not body else body.pop())
-    return rows
-
-
 def _row(file: ChangedFile, position: int) -> Spot | None:
     """GitHub's diff position: 1 is the line below the first hunk header, later headers count as lines."""
-    rows = _rows(file)
+    rows = patch_rows(file.patch or "")
     line = rows[position] if 0 < position < len(rows) else None
     return _of_lines([line], None) if line is not None else None
 
 
 def _rows_between(file: ChangedFile, start: int, end: int) -> Spot | None:
     """Lines `start` to `end` of the patch's text, its first hunk header being line 1."""
-    rows = _rows(file)
+    rows = patch_rows(file.patch or "")
     if start > len(rows):
         return None
     return _of_lines([row for row in rows[start - 1 : end] if row is not None], None)
