@@ -97,7 +97,12 @@ class _Handler(BaseHTTPRequestHandler):
     server: Scripted
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def do_GET(self) -> None:
+        self._answer(None)
+
+    def _answer(self, body: Any) -> None:
         names = {name.lower(): value for name, value in self.headers.items()}
         self.server.count(1)
         try:

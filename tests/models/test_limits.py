@@ -10,7 +10,8 @@ from collections.abc import Coroutine
 import pytest
 
 from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models._limits import Lane, Pace, Trouble, backoff
+from reviewbench.core.waiting import backoff
+from reviewbench.models._limits import Lane, Pace, Trouble
 
 
 async def work(lane: Lane, seconds: float = 0.01, tokens: int = 1) -> None:

@@ -7,11 +7,9 @@ Source: https://platform.openai.com/docs/api-reference/embeddings.
 
 from __future__ import annotations
 
-import email.utils
 import hashlib
 import http.client
 import json
-import math
 import os
 import random
 import time
@@ -27,6 +25,7 @@ import numpy as np
 
 from reviewbench.core.errors import UserError, hide_secrets, one_line
 from reviewbench.core.records import Usage
+from reviewbench.core.waiting import retry_after
 from reviewbench.models._providers import sendable
 from reviewbench.models._vector_cache import VectorCache
 from reviewbench.models.chat import is_offline
@@ -179,7 +178,7 @@ class EndpointEmbedder(Embedder):
         if error.code == HTTPStatus.TOO_MANY_REQUESTS and "insufficient_quota" in said:
             raise UserError(f"{self.name}: {words}", remedy="the account has no credit left") from None
         if error.code in _AGAIN:
-            raise _Broken(words, _retry_after(error.headers.get("Retry-After"))) from None
+            raise _Broken(words, retry_after({name.lower(): value for name, value in error.headers.items()})) from None
         if error.code in (400, 413, 422):
             raise _Refused(words) from None
         raise UserError(f"{self.name}: {words}", remedy="check the model's name and the address") from None
@@ -240,17 +239,3 @@ def _message(content: bytes) -> str:
     if not isinstance(error, dict):
         return str(error)
     return " ".join(str(error[key]) for key in ("code", "message") if error.get(key))
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds, from a number or a date; None where the server does not say."""
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-        except ValueError:
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

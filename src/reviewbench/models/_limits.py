@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from enum import StrEnum
 
 from reviewbench.core.results import Failed, FailureKind
+from reviewbench.core.waiting import backoff
 
 LONGEST_PAUSE = 15 * 60.0  # seconds; an endpoint that asks for more is done for today
 _IN_A_ROW = 24  # failed tries with no success between them; at 40% random failures that is one run in 10**9
@@ -212,8 +213,3 @@ class Lane:
             self._row = 0
             return
         raise Failed(self._kind, self._problem, remedy=self._remedy, stops=True)
-
-
-def backoff(tries: int, patience: float) -> float:
-    """Seconds to wait after so many tries: anything up to a limit that doubles, to 60 first waits (full jitter)."""
-    return random.uniform(0, patience * min(60.0, 2.0 ** (tries - 1)))

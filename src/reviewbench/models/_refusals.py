@@ -6,9 +6,7 @@ Ollama and gateways say in their place.
 
 from __future__ import annotations
 
-import email.utils
 import json
-import math
 import re
 import time
 from collections.abc import Mapping
@@ -16,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from reviewbench.core.errors import hide_secrets, one_line
 from reviewbench.core.results import Failed, FailureKind
+from reviewbench.core.waiting import retry_after
 from reviewbench.models._limits import LONGEST_PAUSE, Trouble
 
 SCHEMA = "schema"
@@ -191,26 +190,3 @@ def _read(body: bytes) -> _Said:
 
 def _show(text: str) -> str:
     return one_line(hide_secrets(text), 240)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an answer asks to wait, by retry-after-ms or Retry-After (a number or a date); None: it does not."""
-    exact = _seconds(headers.get("retry-after-ms"))
-    if exact is not None:
-        return exact / 1000
-    value = headers.get("retry-after")
-    seconds = _seconds(value)
-    if seconds is not None or not value:
-        return seconds
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
-
-
-def _seconds(value: str | None) -> float | None:
-    try:
-        seconds = float(value) if value else math.nan
-    except ValueError:
-        return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

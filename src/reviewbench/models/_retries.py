@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 from reviewbench.core.errors import hide_secrets, one_line
 from reviewbench.core.records import Usage
 from reviewbench.core.results import Failed, FailureKind
+from reviewbench.core.waiting import backoff
 from reviewbench.models._ledger import Ledger
-from reviewbench.models._limits import NOT_THE_PROTOCOL, Lane, Trouble, backoff
+from reviewbench.models._limits import NOT_THE_PROTOCOL, Lane, Trouble
 from reviewbench.models._refusals import SCHEMA, Asked, AskOtherwise, Broken, raise_for
 from reviewbench.models._replies import Reply, read_json
 from reviewbench.models.messages import Answer, Repeat, Request, Stop
