@@ -63,6 +63,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "fetch": ("--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head"),
     "for-each-ref": (),
     "fsck": (),
+    "grep": ("--no-textconv", "--no-color", "--no-recurse-submodules"),
     "hash-object": ("--no-filters",),
     "index-pack": (),
     "init": ("--template=",),
@@ -76,12 +77,14 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "rev-list": (),
     "rev-parse": (),
     "show": (*_PLAIN_DIFF, "--no-show-signature"),
+    "update-index": (),
     "update-ref": (),
+    "write-tree": (),
 }
 _DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--full-index")
 _DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
 _COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
-_FORBIDDEN = {b"..", b".", b"", b".git"}
+_IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 _MOST_SAID = 4_000  # bytes of git's errors that are read
 
 
@@ -221,10 +224,10 @@ class Repository:
         """The content of several files, by one git process; None for each that the commit does not have."""
         wanted = list(dict.fromkeys(paths))
         check_commit(commit)
-        sound = [p for p in wanted if _is_sound(p)]
+        sound = [p for p in wanted if is_sound(p)]
         found: dict[str, bytes | None] = dict.fromkeys(wanted)
         if any(b"\n" in encode_path(p) for p in sound):  # one request a line: such names go by their object's id
-            ids = {entry.path: entry.id for entry in self._tree(commit)}
+            ids = {entry.path: entry.id for entry in self.entries(commit)}
             sound = [p for p in sound if p in ids]
             requests = [ids[p].encode() for p in sound]
         else:
@@ -236,15 +239,16 @@ class Repository:
 
     def paths(self, commit: str) -> list[str]:
         """Every file of the commit, links and submodules included."""
-        return [entry.path for entry in self._tree(commit)]
+        return [entry.path for entry in self.entries(commit)]
 
-    def _tree(self, commit: str) -> Iterator[_Entry]:
+    def entries(self, commit: str) -> Iterator[Entry]:
+        """Every file, link and submodule of the commit or tree."""
         check_commit(commit)
         for line in self.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\x00"):
             if line:
                 head, _, path = line.partition(b"\t")
                 mode, _, identity = head.decode("ascii").split(" ")
-                yield _Entry(mode, identity, decode_path(path))
+                yield Entry(mode, identity, decode_path(path))
 
     def changed_files(self, base: str, head: str) -> tuple[ChangedFile, ...]:
         """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context."""
@@ -261,7 +265,7 @@ class Repository:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UserError(f"{folder} is not empty", remedy="name a new folder")
-        tree = {entry.path: entry for entry in self._tree(commit)}
+        tree = {entry.path: entry for entry in self.entries(commit)}
         wanted = list(dict.fromkeys(tree if paths is None else paths))
         drops = [Drop(item=p, by="git", reason=why) for p in wanted if (why := _refusal(tree.get(p), p))]
         refused = {drop.item for drop in drops}
@@ -292,8 +296,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-class _Entry:
-    """One line of a tree."""
+class Entry:
+    """One line of a tree: a file, link or submodule. `path` is as records have it."""
 
     __slots__ = ("id", "mode", "path")
 
@@ -305,10 +309,18 @@ def _is_commit(commit: str) -> bool:
     return _COMMIT.fullmatch(commit) is not None and ".." not in commit
 
 
-def _is_sound(path: str) -> bool:
-    """Whether it can be a file below a root: no empty, `.` or `..` part, nothing of git's own."""
+def is_sound(path: str) -> bool:
+    """Whether it can be a file below a root: no empty, `.` or `..` part, nothing of git's own on any file system."""
     raw = encode_path(path)
-    return b"\x00" not in raw and not _FORBIDDEN & set(raw.lower().split(b"/"))
+    parts = raw.decode("utf-8", "replace").lower().split("/")
+    return b"\x00" not in raw and not any(_is_forbidden(part) for part in parts)
+
+
+def _is_forbidden(part: str) -> bool:
+    if part in ("", ".", ".."):
+        return True
+    plain = part.translate(_IGNORED).partition(":")[0].rstrip(" .")  # as macOS and Windows take names
+    return plain in (".git", "git~1")
 
 
 def check_commit(commit: str) -> None:
@@ -317,14 +329,14 @@ def check_commit(commit: str) -> None:
         raise UserError(f"{commit!r} is no commit")
 
 
-def _refusal(entry: _Entry | None, path: str) -> str:
+def _refusal(entry: Entry | None, path: str) -> str:
     if entry is None:
         return "the commit has no such file"
     if entry.mode == "120000":
         return "is a symbolic link"
     if entry.mode == "160000":
         return "is a submodule"
-    if not _is_sound(path) or path.startswith(("/", "~")) or "\\" in path:
+    if not is_sound(path) or path.startswith(("/", "~")) or "\\" in path:
         return "leaves its folder or names git's own"
     return ""
 
