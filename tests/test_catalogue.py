@@ -14,6 +14,10 @@ from reviewbench.core.protocols import Dataset, Format, Judge, Metric, Plugin, R
 KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
 REQUIRED = {
+    "augment": "augment(model='fake:rules')",
+    "classify_domain": "classify_domain(model='fake:rules')",
+    "context_level": "context_level(model='fake:rules')",
+    "drop_low_value": "drop_low_value(model='fake:rules')",
     "cascade": "cascade(then='fake:rules')",
     "golden": "golden(model='fake:rules')",
     "panel": "panel(judges=('fake:rules', 'lexical'))",

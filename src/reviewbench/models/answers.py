@@ -21,7 +21,8 @@ from reviewbench.models._answer_text import Unreadable, plain, without_reasoning
 from reviewbench.models._answer_words import one_of, verdict
 
 __all__ = [
-    "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "whole_number", "yes_no",
+    "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "whole_number",
+    "without_reasoning", "yes_no",
 ]  # fmt: skip
 
 M = TypeVar("M", bound=BaseModel)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from reviewbench.models.fakes import (
+    augment,
     class_category,
     class_context,
     class_domain,
     class_type,
     golden,
     grade,
+    low_value,
     points_extract,
     points_hit,
     relevance,
@@ -41,4 +43,6 @@ RULES: tuple[Rule, ...] = (
     Rule("class_context", class_context.OPENING, class_context.reply),
     Rule("class_domain", class_domain.OPENING, class_domain.reply),
     Rule("class_type", class_type.OPENING, class_type.reply),
+    Rule("low_value", low_value.OPENING, low_value.reply),
+    Rule("augment", augment.OPENING, augment.reply),
 )

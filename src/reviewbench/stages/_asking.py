@@ -1,0 +1,113 @@
+"""What the stages that ask a chat model have in common: the model, its answers all read or a Failed, the decisions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, TypeVar
+
+from pydantic import JsonValue
+
+from reviewbench.core.building import Candidate, Decision
+from reviewbench.core.plugins import short_spec
+from reviewbench.core.protocols import Stage
+from reviewbench.core.records import Comment
+from reviewbench.core.results import Failed
+from reviewbench.judges._hunks import hunk_of
+from reviewbench.models.asking import Reading, ask_for_each
+from reviewbench.models.chat import chat_model
+from reviewbench.models.messages import Message
+from reviewbench.models.model_spec import parse_model
+from reviewbench.models.prompts import FENCE_NOTE, Prompt, load_prompt
+from reviewbench.stages._threads import thread_of
+
+T = TypeVar("T")
+MOST_VOTES = 99
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class AskingStage(Stage):
+    """A stage that asks one chat model about each candidate."""
+
+    costly: ClassVar[bool] = True
+    model: str
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model that is asked."""
+        return (self.model,)
+
+    def check(self) -> None:
+        """Raises UserError for a model that does not exist."""
+        parse_model(self.model)
+
+    def ask(
+        self,
+        conversations: Sequence[Sequence[Message]],
+        read: Callable[[str], T],
+        *,
+        trials: Sequence[int] | None = None,
+        schema: Mapping[str, JsonValue] | None = None,
+    ) -> list[Reading[T]]:
+        """Every answer, all asked for at the same time. Raises Failed where one is missing: half of them is none."""
+        if not conversations:
+            return []
+        answers = ask_for_each(chat_model(self.model), conversations, read, trials=trials, schema=schema)
+        broken = [answer for answer in answers if isinstance(answer, Failed)]
+        if broken:
+            first = broken[0]
+            told = f"{len(broken)} of {len(answers)} questions have no answer: " if len(answers) > 1 else ""
+            raise Failed(first.kind, told + first.problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
+        return [answer for answer in answers if not isinstance(answer, Failed)]
+
+    def decision(self, item: Candidate, *, shown: str, decided: str, reason: str = "") -> Decision:
+        """What the model decided about (a part of) one candidate."""
+        return Decision(
+            item=item.id,
+            by=short_spec(self),
+            shown=storable(shown),
+            decided=storable(decided),
+            reason=storable(reason),
+        )
+
+
+def own_prompt(name: str) -> Prompt:
+    """The prompt `name` of the stages."""
+    return load_prompt("reviewbench.stages", name)
+
+
+def prompt_pins(prompt: Prompt, *, fenced: bool = True) -> Mapping[str, str]:
+    """The digest of what a model is told, the note on fences included where texts are fenced."""
+    if not fenced:
+        return {"prompt": prompt.digest}
+    return {"prompt": hashlib.sha256(f"{prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
+
+
+def storable(text: str) -> str:
+    """`text` without what no record and no line of JSON can hold."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def code_of(item: Candidate, comment: Comment) -> str:
+    """The diff hunk that a comment stands on: that of the change, else the one that the forge showed with its thread.
+
+    Empty where neither is at hand.
+    """
+    hunk, found = hunk_of(item.case.change, comment, comment)
+    if found:
+        return hunk
+    name = thread_of(comment)
+    threads = item.pull.threads if item.pull is not None else ()
+    return next((thread.hunk for thread in threads if thread.id == name), "").strip("\n")
+
+
+def place_of(comment: Comment) -> str:
+    """Where a comment stands, in words for people; empty where it has no place."""
+    span = comment.span
+    if span is None:
+        return ""
+    if span.start is None:
+        return span.path
+    lines = f"line {span.start}" if span.start == span.end else f"lines {span.start} to {span.end}"
+    return f"{span.path}, {lines}{' before the change' if span.side == 'old' else ''}"

@@ -1,0 +1,79 @@
+"""classify_domain and context_level: the classes that judges and `classify` know, as facts of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import Needs
+from reviewbench.core.results import Failed
+from reviewbench.judges._classes import QUESTIONS
+from reviewbench.models.messages import Call
+from reviewbench.stages.classify_domain import CODES, ClassifyDomain
+from reviewbench.stages.context_level import ContextLevel
+from reviewed_pulls import FAKE, candidate, listening, made, of_threads, reference, the_one, thread
+from scripted_models import scripted
+
+
+@pytest.fixture(autouse=True)
+def calls() -> Iterator[list[Call]]:
+    with listening() as heard:
+        yield heard
+
+
+@pytest.mark.parametrize("prompt", ["fenced", "published"])
+def test_the_domain_is_a_fact_in_the_data_sets_words_and_by_its_code(prompt: str, calls: list[Call]) -> None:
+    item = candidate(facts={"year": 2024}).with_change(title="Fix the crash", description="Bump nothing")
+    (kept,), _, (decision,) = made(ClassifyDomain(FAKE, prompt=prompt, votes=3), item)  # type: ignore[arg-type]
+    assert kept.case.facts == {"year": 2024, "domain": "Bug Fix", "domain_code": "BF"}
+    assert (decision.shown, decision.decided) == ("Fix the crash\n\nBump nothing", "Bug Fix")
+    assert len(calls) == 3
+    assert set(CODES) == set(QUESTIONS["domain"].options.values())
+
+
+def test_a_change_without_words_is_not_guessed_at(calls: list[Call]) -> None:
+    kept, (drop,), _ = made(ClassifyDomain(FAKE), candidate().with_change(title=" ", description=""))
+    assert not kept
+    assert drop.reason == "no title and no description to classify it by"
+    assert not calls
+
+
+def test_votes_that_decide_nothing_are_a_failure_and_no_domain() -> None:
+    with scripted(["BF", "NFA", "DU"]) as model, pytest.raises(Failed, match="undecided"):
+        made(ClassifyDomain(model.spec, votes=3), candidate())
+    with scripted(["It fixes a bug."]) as model, pytest.raises(Failed, match="no readable answer"):
+        made(ClassifyDomain(model.spec), candidate())
+
+
+def test_the_level_is_set_where_it_is_not_stated_and_can_be_told(calls: list[Call]) -> None:
+    item = candidate(
+        reference("a", "Every caller must pass it"),
+        reference("b", "This is off by one"),
+        reference("c", "Every caller", needs="file"),
+        reference("d", "Every caller", None),
+        neutral=(reference("e", "Look at the file"),),
+    )
+    (kept,), _, decisions = made(ContextLevel(FAKE), item)
+    assert [one.needs for one in kept.case.references] == [Needs.REPO, Needs.DIFF, Needs.FILE, None]
+    assert kept.case.neutral[0].needs is None
+    assert [one.decided for one in decisions] == ["repo", "diff"]
+    assert len(calls) == 2
+    assert the_one(ContextLevel(FAKE, of="both"), item).case.neutral[0].needs is Needs.FILE
+
+
+def test_the_thread_of_an_outdated_line_lends_its_hunk() -> None:
+    outdated = thread("7", "Every caller breaks", line=20).model_copy(update={"hunk": "@@ -18,2 +18,3 @@\n a\n+b\n c"})
+    assert the_one(ContextLevel(FAKE), of_threads(outdated)).case.references[0].needs is Needs.REPO
+
+
+def test_unknown_models_and_votes_are_refused_at_once() -> None:
+    for stage in (ClassifyDomain, ContextLevel):
+        assert stage(FAKE).models == (FAKE,)
+        assert stage(FAKE).pins() == stage("openai:gpt-5").pins() != {}
+        with pytest.raises(UserError, match="names no model"):
+            stage("gpt-5")
+        with pytest.raises(UserError, match="0 votes"):
+            stage(FAKE, votes=0)
+    assert ClassifyDomain(FAKE).pins() != ClassifyDomain(FAKE, prompt="published").pins()
