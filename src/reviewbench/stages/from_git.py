@@ -1,0 +1,143 @@
+"""Changes out of a local git history: what later needed a fix, with the lines, and what never did.
+
+Source: this project (docs/from-git.md), on the idea of Śliwerski, Zimmermann and Zeller (MSR 2005) that the lines which
+a fix changes are where the defect came in; none of the papers builds its benchmark so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Literal
+
+from reviewbench.core.building import Candidate, Decision, Place
+from reviewbench.core.errors import UserError
+from reviewbench.core.protocols import Stage
+from reviewbench.core.records import Case
+from reviewbench.core.results import Drop
+from reviewbench.repo.changes import LandedChange, read_changes
+from reviewbench.repo.fixes import Mending
+from reviewbench.repo.git import Repository
+from reviewbench.repo.mirrors import mirror_local
+from reviewbench.repo.szz import SzzSettings
+from reviewbench.stages import _git_card as card
+from reviewbench.stages._git_cases import CaseMaker, Limits
+from reviewbench.stages._git_changes import ChangeStore, read_change
+from reviewbench.stages._git_fixes import FoundFix, Tracer
+from reviewbench.stages._git_labels import Labeller
+
+_TEMPLATE = re.compile(
+    r"this reverts (?:commit|merge)s? [0-9a-f]+[^\n]*|^revert\w*[^\n]*", re.IGNORECASE | re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class FromGit(Stage):
+    """The changes of `branch`, oldest first, as cases that are known to be flawed or taken to be clean.
+
+    `horizon`: days within which a fix counts, and for which a clean change must have been observed. `since` and `until`
+    are ISO dates: no case is older than `since`, and nothing later than `until` is looked at, not even fixes. `variant`
+    is that of SZZ. A fix that comes less than `min_days` after the change does not count, and one of more than
+    `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
+    of a change, says too little about each line. Changes of more than `max_lines` lines or `max_files` files are no
+    cases. `limit` keeps the newest changes only (0: all). `name` is what the repository is called in the benchmark; by
+    default its folder.
+    """
+
+    branch: str = "HEAD"
+    since: str = ""
+    until: str = ""
+    horizon: int = 365
+    variant: Literal["basic", "ag", "ma"] = "ma"
+    min_days: float = 0.0
+    max_fix_files: int = 5
+    max_fix_lines: int = 60
+    max_places: int = 6
+    max_lines: int = 3000
+    max_files: int = 100
+    limit: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.horizon < 1:
+            raise ValueError("horizon is a number of days, 1 or more")
+        for word in (self.since, self.until):
+            if word:
+                date.fromisoformat(word)
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """What came in, then the cases of the history at `place.source`."""
+        yield from items
+        name = self.name or repository_name(place.source)
+        repository = mirror_local(Path(place.source or "."), place.code / f"{name.replace('/', '-')}.git")
+        tip, now = self._tip(repository)
+        seen = card.Seen()
+        with ChangeStore() as store:
+            fixes = []
+            for item in read_changes(repository, tip):
+                if isinstance(item, Drop):
+                    yield self.drop(f"{name}/{item.item[:12]}", item.reason)
+                    continue
+                number = store.add(item)
+                if (fix := _found_fix(store, number, item, seen)) is not None:
+                    fixes.append(fix)
+                place.progress("reading changes", len(store))
+            tracer = self._tracer(repository, place, store)
+            traced = tracer.trace_all(fixes)
+            labeller = Labeller(repository, tracer, fixes, self.max_places)
+            limits = Limits(self.horizon, self.since, self.limit, self.max_lines, self.max_files)
+            maker = CaseMaker(name, repository, store, traced, labeller, limits, now, seen)
+            for made in maker.cases(place):
+                if isinstance(made, Case):
+                    yield Candidate(case=made)
+                else:
+                    yield self.drop(*made)
+            place.report(card.fixes_section(seen, traced.outcomes))
+            place.report(card.lines_section(traced.lines, traced.skipped_lines + labeller.skipped))
+            place.report(card.noise_section(seen, self.horizon, maker.survival()))
+
+    def _tracer(self, repository: Repository, place: Place, store: ChangeStore) -> Tracer:
+        settings = SzzSettings(variant=self.variant, tests=False)
+        return Tracer(
+            repository, place, store, settings, self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
+        )
+
+    def _tip(self, repository: Repository) -> tuple[str, datetime]:
+        """The last commit that is looked at, and its date: the end of what was observed."""
+        before = [f"--before={self.until}T23:59:59Z"] if self.until else []
+        found = repository.run(
+            "rev-list", "-1", "--first-parent", "--format=%ct", *before, "--end-of-options", self.branch, "--"
+        ).split()
+        if len(found) < 3:
+            raise UserError(f"{self.branch} has no commit up to {self.until}", remedy="name a later date")
+        today = datetime.now(UTC)
+        return found[1].decode("ascii"), min(datetime.fromtimestamp(int(found[2]), UTC), today)
+
+
+def repository_name(source: str) -> str:
+    """What the repository of a path is called: its folder, without characters that no id may hold."""
+    folder = Path(source or ".").absolute().resolve()
+    named = folder.parent if folder.name == ".git" else folder
+    return re.sub(r"[^\w.-]+", "-", named.name.removesuffix(".git")).strip("-.") or "repository"
+
+
+def _found_fix(store: ChangeStore, number: int, change: LandedChange, seen: card.Seen) -> FoundFix | None:
+    reading = read_change(change)
+    seen.readings[f"{reading.mending.value}: {reading.reason}"] += 1
+    if reading.mending is Mending.NO:
+        return None
+    undone = next((owner for c in reading.reverts if (owner := store.owner_of_short(c)) is not None), None)
+    told = _TEMPLATE.sub("", change.description)
+    return FoundFix(
+        number=number,
+        landed=change.landed,
+        landed_at=change.landed_at,
+        mending=reading.mending,
+        takes_back=reading.takes_back,
+        undone=undone,
+        explained=len(re.findall(r"\w+", told)) >= 4,
+    )
