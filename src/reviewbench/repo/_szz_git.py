@@ -154,6 +154,7 @@ class History:
         self._commits: OrderedDict[str, Made | None] = OrderedDict()
         self._known: OrderedDict[tuple[str, str], tuple[FileDiff, ...]] = OrderedDict()
         self._blobs: OrderedDict[str, bytes | None] = OrderedDict()
+        self._trees: OrderedDict[str, dict[str, str]] = OrderedDict()
 
     def __enter__(self) -> Self:
         return self
@@ -201,8 +202,26 @@ class History:
             self._asked += 1
             mark = f"\n#{self._asked}\n".encode()  # what is no object's name is echoed; no line of a diff begins so
             self._diffs.ask(f"{commit} {parent}".encode() + b"\n" + mark)
-            _keep(self._known, key, read_diff(self._diffs.until(mark, _LARGEST_DIFF)), _REMEMBERED)
+            found = read_diff(self._diffs.until(mark, _LARGEST_DIFF))
+            _keep(self._known, key, found, _REMEMBERED)
+            while len(self._known) > 1 and sum(len(f.body) for d in self._known.values() for f in d) > _LARGEST_DIFF:
+                self._known.popitem(last=False)
         return self._known[key]
+
+    def holds(self, commit: str, blob: str) -> str | None:
+        """The first path at which the tree of `commit` holds a blob; None where it does not. Raises Missing."""
+        if commit not in self._trees:
+            try:
+                answer = self.repository.run("ls-tree", "-r", "-z", "--full-tree", commit, seconds=self._seconds)
+            except UserError as error:
+                raise Missing(str(error)) from None
+            tree: dict[str, str] = {}
+            for row in answer.split(b"\x00"):
+                head, _, path = row.partition(b"\t")
+                if path:
+                    tree.setdefault(head[-len(blob) :].decode("ascii"), decode_path(path))
+            _keep(self._trees, commit, tree, 2)
+        return self._trees[commit].get(blob)
 
     def blame(self, commit: str, path: str, lines: Iterable[int], *, whitespace: bool) -> list[Blamed]:
         """Who wrote these lines of `path` as it is in `commit`. Changes of white space count only with `whitespace`.
@@ -210,7 +229,10 @@ class History:
         Raises Missing.
         """
         wanted = set(lines)
-        ranges = [part for start, end in merge_ranges(wanted) for part in ("-L", f"{start},{end}")]
+        spans = runs(wanted)
+        if len(spans) > _MOST_RANGES:
+            spans = [(spans[0][0], spans[-1][1])]
+        ranges = [part for start, end in spans for part in ("-L", f"{start},{end}")]
         name = os.fsdecode(encode_path(path))
         args = ["--incremental", *([] if whitespace else ["-w"]), *ranges, commit, "--", name]
         try:
@@ -222,15 +244,15 @@ class History:
         return sorted((b for b in _blamed(answer) if b.line in wanted), key=lambda b: b.line)
 
 
-def merge_ranges(lines: Iterable[int]) -> list[tuple[int, int]]:
-    """Runs of neighbouring numbers as (first, last); one run over all of them when there are too many."""
+def runs(lines: Iterable[int]) -> list[tuple[int, int]]:
+    """Runs of neighbouring numbers, each as (first, last)."""
     found: list[tuple[int, int]] = []
     for line in sorted(set(lines)):
         if found and line == found[-1][1] + 1:
             found[-1] = (found[-1][0], line)
         else:
             found.append((line, line))
-    return found if len(found) <= _MOST_RANGES else [(found[0][0], found[-1][1])]
+    return found
 
 
 def _keep(memory: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:

@@ -1,0 +1,90 @@
+"""Which of the lines that a fix deleted or modified count, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reviewbench.repo._szz_diffs import FileDiff, Patch
+from reviewbench.repo._szz_git import History
+from reviewbench.repo._szz_lines import same_code
+from reviewbench.repo._szz_moves import Moves
+from reviewbench.repo._szz_renames import renamed_code
+from reviewbench.repo._szz_through import hunk_tokens, lines_of, renames_in
+
+DELETED, MODIFIED, BESIDE = "deleted by the fix", "modified by the fix", "beside what the fix adds"
+BLANK, COMMENT, FORMAT, MOVED, RENAMED = (
+    "a blank line",
+    "a comment",
+    "the fix changes its format only",
+    "the fix moves it",
+    "the fix renames identifiers only",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A line before the fix: its text, what the fix did to it, and why it does not count (empty: it does)."""
+
+    text: bytes
+    reason: str
+    skipped: str = ""
+
+
+class Choice:
+    """The lines of one fix. `form`: blank lines, comments and format do not count."""
+
+    def __init__(self, history: History, files: Sequence[FileDiff], *, form: bool, refactoring: bool) -> None:
+        self._history, self._form = history, form
+        self._moves = Moves(files) if refactoring else None
+        self._renames = renames_in(history, files) if refactoring else {}
+
+    def lines(self, file: FileDiff) -> dict[int, Touched]:
+        """Every line that the fix deleted or modified in one file, by its number before the fix."""
+        found: dict[int, Touched] = {}
+        for patch in file.patches:
+            skipped = self._skipped(file, patch) if patch.old else {}
+            reason = MODIFIED if patch.new else DELETED
+            for at, text in enumerate(patch.old):
+                line = patch.old_start + at
+                found[line] = Touched(text, reason, skipped.get(at, ""))
+        return found
+
+    def unknown(self, file: FileDiff) -> bool:
+        """Whether lines were chosen without knowing what a comment looks like."""
+        touched = file.old is not None and any(patch.old for patch in file.patches)
+        return self._form and touched and not lines_of(self._history, file.old_blob, file.path).known
+
+    def _skipped(self, file: FileDiff, patch: Patch) -> dict[int, str]:
+        """For lines of a hunk's old side that do not count: why."""
+        why: dict[int, str] = {}
+        if self._moves is not None and file.old is not None:
+            numbers = range(len(patch.old))
+            why = {at: MOVED for at in numbers if self._moves.went_to(file.old, patch.old_start + at)}
+        if self._form or self._renames:
+            old, new = hunk_tokens(self._history, file, patch)
+            if self._renames:
+                back = {b: a for a, b in self._renames.items()}
+                why |= dict.fromkeys(renamed_code(new, old, back), RENAMED)
+            if self._form:
+                why |= dict.fromkeys(same_code(new, old), FORMAT)
+                kinds = lines_of(self._history, file.old_blob, file.old or file.path)
+                names = {"blank": BLANK, "comment": COMMENT}
+                for at in range(len(patch.old)):
+                    if (name := names.get(kinds.kind(patch.old_start + at))) is not None:
+                        why[at] = name
+        return why
+
+    def beside(self, file: FileDiff, count: int) -> dict[int, Touched]:
+        """The `count` lines before and after each place where the fix only adds; none in a new file."""
+        if file.old is None or not count:
+            return {}
+        content = self._history.content(file.old_blob)
+        rows = [] if content is None else content.removesuffix(b"\n").split(b"\n")
+        kinds = lines_of(self._history, file.old_blob, file.old)
+        found: dict[int, Touched] = {}
+        for patch in file.patches:
+            if not patch.old:
+                near = range(max(1, patch.old_start - count + 1), min(len(rows), patch.old_start + count) + 1)
+                found |= {n: Touched(rows[n - 1], BESIDE) for n in near}
+        return {n: line for n, line in found.items() if not self._form or kinds.kind(n) == "code"}

@@ -1,0 +1,154 @@
+"""Which commits touched a line without bringing what it says, and where the line was before them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from reviewbench.repo._szz_diffs import FileDiff, Patch
+from reviewbench.repo._szz_git import Blamed, History, Made, Missing
+from reviewbench.repo._szz_lines import FileLines, Tokens, file_lines, likeness, same_code
+from reviewbench.repo._szz_moves import Moves
+from reviewbench.repo._szz_renames import find_renames, renamed_code
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+MERGE, FORMAT, COPIED, MOVED, RENAMED = (
+    "merges",
+    "changes the format only",
+    "copies the file as it was",
+    "moves the line",
+    "renames identifiers only",
+)
+WRITTEN_IN_MERGE = "written in a merge"
+_ALIKE = 0.5  # of its tokens a line of a merge shares with the line of a parent that it stands for
+_REMEMBERED = 64  # commits and hunks
+_MOST_RENAMED = 5_000  # lines on both sides of a commit; beyond it no identifiers are compared
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Lines of `path` in `parent` that became the one asked about, and what the commit in between did."""
+
+    parent: str
+    path: str
+    lines: tuple[int, ...]
+    why: str
+
+
+class Through:
+    """Looks behind commits, with what one SZZ variant and its options allow."""
+
+    def __init__(self, history: History, *, form: bool, meta: bool, refactoring: bool) -> None:
+        self._history, self._form, self._meta, self._refactoring = history, form, meta, refactoring
+        self._moves: OrderedDict[tuple[str, str], Moves] = OrderedDict()
+        self._renames: OrderedDict[tuple[str, str], dict[str, str]] = OrderedDict()
+        self._same: OrderedDict[tuple[str, str, str, int, str], dict[int, tuple[int, ...]]] = OrderedDict()
+
+    def before(self, commit: Made, line: Blamed) -> tuple[Before, ...] | str:
+        """Where the line was before `commit`; empty when the commit brought it, or why it cannot be followed."""
+        if not commit.parents or not (self._form or self._meta or self._refactoring):
+            return ()
+        try:
+            if len(commit.parents) > 1:
+                return self._merged(commit, line) if self._meta else ()
+            return self._changed(commit, line)
+        except Missing:
+            return ()
+
+    def _changed(self, commit: Made, line: Blamed) -> tuple[Before, ...]:
+        parent = commit.parents[0]
+        if line.previous is None and not self._meta and not self._refactoring:
+            return ()
+        files = self._history.diff(commit.id, parent)
+        file = next((f for f in files if f.new == line.path), None)
+        if file is None:
+            return ()
+        if file.old is None:
+            if self._meta and (source := self._history.holds(parent, file.new_blob)) is not None:
+                return (Before(parent, source, (line.origin,), COPIED),)
+        elif (patch := _patch_of(file, line.origin)) is not None:
+            if self._form and (lines := self._same_lines(commit.id, file, patch, {}).get(line.origin)):
+                return (Before(parent, file.old, lines, FORMAT),)
+            renames = self._renames_of(commit.id, files) if self._refactoring else {}
+            if renames and (lines := self._same_lines(commit.id, file, patch, renames).get(line.origin)):
+                return (Before(parent, file.old, lines, RENAMED),)
+        if self._refactoring and (place := self._moves_of(commit.id, files).came_from(line.path, line.origin)):
+            return (Before(parent, place[0], (place[1],), MOVED),)
+        return ()
+
+    def _same_lines(
+        self, commit: str, file: FileDiff, patch: Patch, renames: dict[str, str]
+    ) -> dict[int, tuple[int, ...]]:
+        """For lines of the new file the lines of the old one that say the same."""
+        key = (commit, file.path, file.old_blob, patch.new_start, "renamed" if renames else "")
+        if key not in self._same:
+            old, new = hunk_tokens(self._history, file, patch)
+            found = renamed_code(old, new, renames) if renames else same_code(old, new)
+            self._same[key] = {
+                patch.new_start + line: tuple(patch.old_start + one for one in lines) for line, lines in found.items()
+            }
+            _forget(self._same)
+        return self._same[key]
+
+    def _moves_of(self, commit: str, files: tuple[FileDiff, ...]) -> Moves:
+        key = (commit, "")
+        if key not in self._moves:
+            self._moves[key] = Moves(files)
+            _forget(self._moves)
+        return self._moves[key]
+
+    def _renames_of(self, commit: str, files: tuple[FileDiff, ...]) -> dict[str, str]:
+        key = (commit, "")
+        if key not in self._renames:
+            self._renames[key] = renames_in(self._history, files)
+            _forget(self._renames)
+        return self._renames[key]
+
+    def _merged(self, commit: Made, line: Blamed) -> tuple[Before, ...] | str:
+        """The line of a parent that a line of a merge stands for: the same code, else the one most like it."""
+        best: tuple[float, Before] | None = None
+        for parent in commit.parents:
+            file = next((f for f in self._history.diff(commit.id, parent) if f.new == line.path), None)
+            patch = None if file is None or file.old is None else _patch_of(file, line.origin)
+            if file is None or file.old is None or patch is None:
+                continue
+            old, new = hunk_tokens(self._history, file, patch)
+            mine = new[line.origin - patch.new_start]
+            for at, other in enumerate(old):
+                value = likeness(other, mine)
+                if value >= _ALIKE and (best is None or value > best[0]):
+                    best = (value, Before(parent, file.old, (patch.old_start + at,), MERGE))
+        return WRITTEN_IN_MERGE if best is None else (best[1],)
+
+
+def renames_in(history: History, files: Sequence[FileDiff]) -> dict[str, str]:
+    """The identifiers that a commit renamed; none for one that is too large to say."""
+    if sum(len(p.old) + len(p.new) for f in files for p in f.patches) > _MOST_RENAMED:
+        return {}
+    return find_renames([hunk_tokens(history, f, p) for f in files if f.old and f.new for p in f.patches])
+
+
+def hunk_tokens(history: History, file: FileDiff, patch: Patch) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
+    """The tokens of a hunk's old and new lines, in the light of the whole files."""
+    old = lines_of(history, file.old_blob, file.old or file.path)
+    new = lines_of(history, file.new_blob, file.path)
+    return old.between(patch.old_start, len(patch.old)), new.between(patch.new_start, len(patch.new))
+
+
+def lines_of(history: History, blob: str, path: str) -> FileLines:
+    """The lines of a blob; of none when it is not here."""
+    content = history.content(blob)
+    return file_lines(b"" if content is None else content, path)
+
+
+def _patch_of(file: FileDiff, line: int) -> Patch | None:
+    """The hunk that added a line."""
+    return next((p for p in file.patches if p.new_start <= line < p.new_start + len(p.new)), None)
+
+
+def _forget(memory: OrderedDict[_Key, _Value]) -> None:
+    while len(memory) > _REMEMBERED:
+        memory.popitem(last=False)
