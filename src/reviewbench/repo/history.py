@@ -26,7 +26,7 @@ from reviewbench.repo.paths import encode_path
 
 Merges = Literal["none", "first-parent", "combined", "dense-combined"]
 LARGEST_PATCH = 5_000_000  # bytes of one file's patch; a larger one is left out and said so
-LARGEST_COMMIT = 50_000_000  # bytes of the patches of one commit; what comes after is left out and said so
+_PATCHES = 10  # times that, the patches of one commit; those that come after are left out and said so
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIELDS = "%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"
 _ADDRESS = re.compile(r"<[^>]*>?|@\S*")
@@ -83,6 +83,7 @@ def read_history(
     reverse: bool = False,
     copies: bool = False,
     context: int = 3,
+    largest: int = LARGEST_PATCH,
     most: int | None = None,
 ) -> Iterator[Commit]:
     """The commits that can be reached from `tips` and not from `without`, children before parents.
@@ -91,7 +92,8 @@ def read_history(
     none, its changes against the first parent, or git's combined diff; by default none, and against the first parent
     on a `first_parent` walk. `since` and `until` (both ends included) hold against the time of the commit. With
     `paths` (exact paths of files or folders) only commits that changed one, and only those files. `reverse` gives
-    parents first. `most` commits at most, the newest. Raises UserError where git fails.
+    parents first. A patch over `largest` bytes is None. `most` commits at most, the newest. Raises UserError where
+    git fails.
     """
     for name in (*tips, *without):
         check_commit(name)
@@ -105,13 +107,16 @@ def read_history(
     if since is None and until is None:
         walk += [] if most is None else [f"--max-count={most}"]
         walk += ["--reverse"] if reverse else []
-        yield from _read(repository, [*walk, *shape, "--end-of-options", *chosen, *limits])
+        yield from _read(repository, [*walk, *shape, "--end-of-options", *chosen, *limits], largest)
         return
     # git's own --since ends the walk at the first old commit, also where only a clock was wrong: two passes instead
-    every = _read(repository, [*walk, *_shape(False, False, merges, False, 0), "--end-of-options", *chosen, *limits])
+    every = _read(
+        repository, [*walk, *_shape(False, False, merges, False, 0), "--end-of-options", *chosen, *limits], largest
+    )
     ids = [c.id for c in every if (since is None or c.committed >= since) and (until is None or c.committed <= until)]
     ids = ids if most is None else ids[:most]
-    yield from _read(repository, ["--no-walk=unsorted", "--stdin", *shape, *limits], reversed(ids) if reverse else ids)
+    exact = ["--no-walk=unsorted", "--stdin", *shape, *limits]
+    yield from _read(repository, exact, largest, reversed(ids) if reverse else ids)
 
 
 def read_commits(
@@ -123,6 +128,7 @@ def read_commits(
     paths: Sequence[str] = (),
     copies: bool = False,
     context: int = 3,
+    largest: int = LARGEST_PATCH,
 ) -> Iterator[Commit]:
     """Exactly these commits, in this order, by one process. Raises UserError where one does not exist.
 
@@ -132,7 +138,7 @@ def read_commits(
     for name in wanted:
         check_commit(name)
     shape = _shape(patches, True, merges, copies, context)
-    yield from _read(repository, ["--no-walk=unsorted", "--stdin", *shape, *_pathspecs(paths)], wanted)
+    yield from _read(repository, ["--no-walk=unsorted", "--stdin", *shape, *_pathspecs(paths)], largest, wanted)
 
 
 def _shape(patches: bool, names: bool, merges: Merges, copies: bool, context: int) -> list[str]:
@@ -151,14 +157,16 @@ def _pathspecs(paths: Sequence[str]) -> list[str]:
     return ["--", *(":(top,literal)" + os.fsdecode(encode_path(path)) for path in paths)]
 
 
-def _read(repository: Repository, options: list[str], ids: Iterable[str] | None = None) -> Iterator[Commit]:
+def _read(
+    repository: Repository, options: list[str], largest: int, ids: Iterable[str] | None = None
+) -> Iterator[Commit]:
     mark = secrets.token_hex(16)
     given = None if ids is None else "".join(f"{one}\n" for one in ids).encode("ascii")
     if given == b"":  # git would take HEAD for it
         return
     shown = ["--encoding=UTF-8", "--no-notes", "--no-decorate", "--no-mailmap", f"--format=tformat:{mark}{_FIELDS}"]
     with closing(repository.stream("log", *shown, *options, stdin=given or b"")) as blocks:
-        for found in LogStream(blocks, mark.encode("ascii"), LARGEST_PATCH, LARGEST_COMMIT):
+        for found in LogStream(blocks, mark.encode("ascii"), largest, _PATCHES * largest):
             yield _commit(found)
 
 
