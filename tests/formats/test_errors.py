@@ -13,9 +13,9 @@ from reviewbench.core.errors import BadInput
 from reviewbench.core.plugins import load, names
 from reviewbench.core.protocols import Format
 from reviewbench.core.records import Change, ChangedFile
-from reviewbench.formats._comments import chatter
 from reviewbench.formats._detect import detect
 from reviewbench.repo.anchors import anchor_all
+from reviewbench.repo.chatter import chatter
 
 FORMATS = [load(Format, name) for name in names("formats")]
 FILES = [path.read_bytes() for path in sorted(FIXTURES.iterdir())]

@@ -1,8 +1,7 @@
-"""What all formats share: comments with ids made from content, severities, and what is no review comment."""
+"""What all formats share: comments with ids made from content, and severities."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -97,47 +96,6 @@ class Collector:
             comments=tuple(self.comments),
             skipped=tuple(self.skipped),
         )
-
-
-# --- what is no review comment -------------------------------------------------------------------------------------
-
-_TRIGGER = re.compile(
-    r"\s*(?:/[a-z][\w-]*(?: [\w-]+){0,4}|@[\w-]+(?:\[bot\])?[ ,:]+(?:please )?(?:full |re-?)?"
-    r"(?:review|re-?review|summary|summarize|resolve|pause|resume|help|configuration|rerun|retry|ignore|approve)\b"
-    r"[^\n]{0,60}|(?:bugbot|cursor|codex|copilot|greptile) (?:run|review))\s*[.!]?\s*",
-    re.IGNORECASE,
-)
-_NOTHING = re.compile(
-    r"\W*(?:lgtm|looks good(?: to me)?"
-    r"|no (?:new |major |further )?(?:issues?|problems?|comments?|bugs?|findings?|suggestions?)"
-    r"(?: (?:were )?(?:found|detected|identified|to report))?|nothing to (?:report|add)|all good|approved?)\W*",
-    re.IGNORECASE,
-)
-_STATUS = re.compile(
-    r"<!-- (?:this is an auto-generated (?:comment|reply)|walkthrough_start|internal state|tips_start|bugbot_review)"
-    r"|^\W*(?:#+ *)?(?:walkthrough|summary by \w+|summary of changes|pull request overview|pr reviewer guide|changelist"
-    r"|review (?:skipped|failed|in progress|paused|triggered)|actions performed|rate limit exceeded"
-    r"|actionable comments posted|pr summary|reviewed by cursor bugbot|code review by \w+)\b"
-    r"|(?:bugbot|copilot|\w+) reviewed (?:your changes|\d+ out of \d+)|didn't find any (?:major )?issues",
-    re.IGNORECASE,
-)
-
-
-def chatter(body: str, placed: bool) -> str | None:
-    """Why `body` is no review comment, None where it is one. `placed`: it stands on lines of a file.
-
-    Summaries and status posts are told by their opening, and only where they stand on no line: a comment on a line
-    may well begin with "Summary".
-    """
-    if not body.strip():
-        return "empty"
-    if len(body) <= 120 and _TRIGGER.fullmatch(body):
-        return "command trigger"
-    if len(body) <= 120 and _NOTHING.fullmatch(body):
-        return "says that there is nothing to say"
-    if not placed and _STATUS.search(body[:600]):
-        return "bot summary or status post"
-    return None
 
 
 # --- writing -------------------------------------------------------------------------------------------------------

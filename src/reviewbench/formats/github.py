@@ -21,11 +21,12 @@ from reviewbench.core.errors import BadInput
 from reviewbench.core.parsing import parse_json
 from reviewbench.core.protocols import Format, Parsed
 from reviewbench.core.records import Change, ChangedFile, Comment, Location, Review, Severity, Side
-from reviewbench.formats._comments import Collector, by_case, chatter, place_of
+from reviewbench.formats._comments import Collector, by_case, place_of
 from reviewbench.formats._fields import Node, as_node, has, json_lines, peek
+from reviewbench.repo.chatter import chatter
 from reviewbench.repo.diffs import Hunk, parse_patch
+from reviewbench.repo.forge.threads import SIDES, commented_line
 
-_SIDES = {"LEFT": Side.OLD, "RIGHT": Side.NEW}
 _SUGGESTION = re.compile(r"^(`{3,})suggestion[^\n`]*\n(.*?)\n?^\1\s*\Z", re.DOTALL | re.MULTILINE)
 _KEPT = ("id", "node_id", "html_url", "author_association", "state", "diff_hunk", "pull_request_review_id")
 _OWN = "reviewbench"
@@ -151,16 +152,16 @@ def _add(found: Collector, node: Node) -> None:
 
 def _location(node: Node) -> Location:
     path = node.text("path")
-    side = _SIDES.get(node.text("side") or "")
+    side = SIDES.get(node.text("side") or "")
     if node.text("subject_type") == "file":
         return Location(path=path, side=side)
     end, start = node.integer("original_line"), node.integer("original_start_line")
     if end is None:
         end, start = node.integer("line"), node.integer("start_line")
-    if start is None or (side is not None and _SIDES.get(node.text("start_side") or "", side) is not side):
+    if start is None or (side is not None and SIDES.get(node.text("start_side") or "", side) is not side):
         start = end  # a range from one side to the other has no common numbering: its last line stands for it
     position = node.integer("original_position") or node.integer("position")
-    if end is None and position is None and (last := _last_line(node, side)) is not None:
+    if end is None and position is None and (last := commented_line(node.text("diff_hunk") or "", side)) is not None:
         start, side = last
         end = start
     return Location(path=path, start=start, end=end, side=side, position=position if end is None else None)
@@ -169,17 +170,6 @@ def _location(node: Node) -> Location:
 def _hunk(node: Node) -> Hunk | None:
     hunks = parse_patch(node.text("diff_hunk") or "")
     return hunks[-1] if hunks else None
-
-
-def _last_line(node: Node, side: Side | None) -> tuple[int, Side] | None:
-    """The line that a `diff_hunk` ends with: the one that was commented on."""
-    hunk = _hunk(node)
-    if hunk is None or not hunk.lines:
-        return None
-    last = hunk.lines[-1]
-    if last.new is not None and side is not Side.OLD:
-        return last.new, Side.NEW
-    return (last.old, Side.OLD) if last.old is not None else None
 
 
 def _quote(node: Node, claimed: Location) -> str | None:

@@ -14,9 +14,10 @@ from reviewbench.core.errors import BadInput
 from reviewbench.core.protocols import Format, Parsed
 from reviewbench.core.records import Location
 from reviewbench.core.results import Drop
-from reviewbench.formats._comments import Collector, chatter
+from reviewbench.formats._comments import Collector
 from reviewbench.formats._fields import decode, peek
 from reviewbench.formats._prose import Block, blocks, fences, is_report, place_in, severity_in, title
+from reviewbench.repo.chatter import chatter
 
 
 @dataclass(frozen=True)

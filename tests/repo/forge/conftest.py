@@ -1,0 +1,46 @@
+"""A forge that says what a test tells it to, over real HTTP, and a client whose clock leaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from leaping_clock import LeapingClock
+from reviewbench.repo.forge.client import Forge
+from scripted_endpoint import Say, Scripted
+from scripted_forge import TOKEN
+
+Opened = Callable[..., Forge]
+
+
+@pytest.fixture
+def server() -> Iterator[Scripted]:
+    made = Scripted(lambda _: Say(b"[]"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def clock() -> LeapingClock:
+    return LeapingClock()
+
+
+@pytest.fixture
+def opened(server: Scripted, clock: LeapingClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    forges: list[Forge] = []
+
+    def make(folder: str = "forge", api: str = "", told: object = None) -> Forge:
+        forges.append(Forge.open(tmp_path / folder, api=api or server.url, clock=clock, told=told))  # type: ignore[arg-type]
+        return forges[-1]
+
+    yield make
+    for forge in forges:
+        forge.close()
+
+
+@pytest.fixture
+def forge(opened: Opened) -> Forge:
+    return opened()
