@@ -17,7 +17,7 @@ _SIMPLE = re.compile(
 _COMBINED = re.compile(rb":{2,}((?:\d{6} )+)((?:[0-9a-f]{40,64} )+)([A-Z]+)\x00([^\x00]+)\x00")
 _BEGIN = b"diff --"
 _NEXT = b"\n" + _BEGIN  # no line of a hunk begins with a letter
-_LARGE = 8_000_000  # bytes of a commit from which on it is cut as it comes
+LARGE = 8_000_000  # bytes of a commit from which on it is cut as it comes
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,15 @@ class LogCommit:
 
 
 class LogStream:
-    """The commits of a stream of blocks. `largest_diff` and `largest_commit` are in bytes of diffs."""
+    """The commits of a stream of blocks. `largest_diff` and `largest_commit` are in bytes of diffs.
 
-    def __init__(self, blocks: Iterator[bytes], mark: bytes, largest_diff: int, largest_commit: int) -> None:
-        self._blocks, self._mark = blocks, mark
+    Commits of more than `large` bytes (more than the mark has) are cut as they come.
+    """
+
+    def __init__(
+        self, blocks: Iterator[bytes], mark: bytes, largest_diff: int, largest_commit: int, *, large: int = LARGE
+    ) -> None:
+        self._blocks, self._mark, self._large_from = blocks, mark, large
         self._largest_diff, self._largest_commit = largest_diff, largest_commit
 
     def __iter__(self) -> Iterator[LogCommit]:
@@ -55,7 +60,7 @@ class LogStream:
         for block in self._blocks:
             *whole, rest = (rest + block).split(self._mark)
             yield from map(self._commit, filter(None, whole))
-            while len(rest) > _LARGE:
+            while len(rest) > self._large_from:
                 commit, rest = self._large(rest)
                 yield commit
                 *whole, rest = rest.split(self._mark)
@@ -109,20 +114,22 @@ class _Diffs:
         *whole, last = text.split(_NEXT)
         for piece in whole:
             self._add(piece)
-        if len(last) > self._largest or self._inside_huge:
+        keep += len(_NEXT)  # the end may be the first half of a mark, or of the next diff's beginning
+        if self._inside_huge or len(last) - keep > self._largest:
             if not self._inside_huge:
-                self._add(last)
+                self.found.append(None)
                 self._inside_huge = True
-            return last[-keep - len(_NEXT) :]
+            return last[-keep:]
         return _BEGIN + last if whole else last
 
     def _add(self, piece: bytes) -> None:
         if self._inside_huge:
             self._inside_huge = False
             return
+        piece = piece.removeprefix(_BEGIN)
         fits = len(piece) <= min(self._largest, self._room)
         self._room -= len(piece) if fits else 0
-        self.found.append(piece.removeprefix(_BEGIN) if fits else None)
+        self.found.append(piece if fits else None)
 
 
 def _header(text: bytes) -> tuple[tuple[bytes, ...], tuple[RawEntry, ...], int]:
