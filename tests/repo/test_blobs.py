@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewbench.core.errors import UserError
+from reviewbench.repo.blobs import BlobReader, file_name
+from reviewbench.repo.git import Repository
+from reviewbench.repo.paths import decode_path
+from written_history import MODULE, Written, write_history
+
+ODD = b'odd \xff\n\t"na\\me'
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> tuple[Repository, str]:
+    files = {b"f%d" % n: b"%d\n" % n * n for n in range(300)}
+    head = write_history(
+        tmp_path / "r",
+        [
+            Written(
+                {
+                    **files,
+                    ODD: b"odd",
+                    b"d/empty": b"",
+                    b"nul": b"a\x00b\nblob 3\n",
+                    b"large": b"x" * 5_000,
+                    b"module": (MODULE, b"1" * 40),
+                }
+            )
+        ],
+    )[0]
+    return Repository(tmp_path / "r"), head
+
+
+def test_blobs_are_read_by_name_and_by_id(written: tuple[Repository, str]) -> None:
+    repository, head = written
+    with BlobReader(repository) as blobs:
+        assert blobs.read(f"{head}:f3") == b"3\n3\n3\n"
+        assert blobs.read(blobs.look(f"{head}:f3").id) == b"3\n3\n3\n"
+        assert blobs.read_file(head, "nul") == b"a\x00b\nblob 3\n"
+        assert blobs.read_file(head, "d/empty") == b""
+        assert blobs.read_file(head, decode_path(ODD)) == b"odd"
+        assert blobs.read_file(head, decode_path(b"no\nsuch")) is None
+        assert (blobs.size(f"{head}:large"), blobs.size(f"{head}:d/empty"), blobs.size(f"{head}:no")) == (5000, 0, None)
+        names = [file_name(head, f"f{n}") for n in range(300)]
+        assert list(blobs.read_many(names)) == [b"%d\n" % n * n for n in range(300)]
+        assert list(blobs.read_many([])) == []
+
+
+def test_what_is_not_read_has_a_reason(written: tuple[Repository, str]) -> None:
+    repository, head = written
+    with BlobReader(repository, largest=4_000) as blobs:
+        reasons = {
+            f"{head}:no": "is not in the repository",
+            "0" * 40: "is not in the repository",
+            f"{head}:d": "is a tree, no file",
+            head: "is a commit, no file",
+            f"{head}:large": "5,000 bytes, over the limit of 4,000",
+            "": "has a name that git cannot be asked for",
+            "a\nb": "has a name that git cannot be asked for",
+            f"{head}:module": "is not in the repository",
+            f"{head}:f1": "",
+        }
+        assert {name: blobs.why_not(name) for name in reasons} == reasons
+        assert list(blobs.read_many(reasons)) == [None] * 8 + [b"1\n"]
+        assert blobs.size(f"{head}:large") == 5_000
+        long = f"{head}:{'d/' * 3_000}f"
+        assert list(blobs.read_many([f"{head}:f1", long, f"{head}:f2"])) == [b"1\n", None, b"2\n2\n"]
+    for commit in ("--batch", "a..b", ""):
+        with pytest.raises(UserError, match="is no commit"):
+            file_name(commit, "f")
+
+
+def test_a_damaged_blob_is_none_with_a_reason_and_the_others_are_read(written: tuple[Repository, str]) -> None:
+    repository, head = written
+    folder = repository.git_dir
+    packs = list((folder / "objects" / "pack").glob("*.pack"))
+    data = packs[0].read_bytes()
+    for file in packs[0].parent.iterdir():
+        file.unlink()
+    subprocess.run(["git", "unpack-objects", "-q"], cwd=folder, input=data, check=True)
+    ids = [repository.run("rev-parse", f"{head}:f{n}").decode().strip() for n in (5, 6)]
+    for identity, harm in zip(ids, (b"damaged", b""), strict=True):
+        loose = folder / "objects" / identity[:2] / identity[2:]
+        loose.chmod(0o644)
+        loose.write_bytes(harm)
+    with BlobReader(repository) as blobs:
+        wanted = [f"{head}:f{n}" for n in range(4, 8)]
+        assert list(blobs.read_many(wanted)) == [b"4\n" * 4, None, None, b"7\n" * 7]
+        for name in wanted[1:3]:
+            reason = blobs.why_not(name)
+            assert "damaged or missing" in reason or "not in the repository" in reason
+            assert "\n" not in reason
+
+
+def test_a_partial_clone_says_so_and_fetches_nothing(tmp_path: Path, written: tuple[Repository, str]) -> None:
+    repository, head = written
+    subprocess.run(["git", "config", "uploadpack.allowFilter", "true"], cwd=repository.git_dir, check=True)
+    clone = tmp_path / "clone"
+    origin = f"file://{repository.git_dir}"
+    subprocess.run(["git", "clone", "-q", "--bare", "--filter=blob:none", origin, str(clone)], check=True)
+    with BlobReader(Repository(clone)) as blobs:
+        assert blobs.read(f"{head}:f3") is None
+        assert "is not in the repository" in blobs.why_not(f"{head}:f3") or "partial" in blobs.why_not(f"{head}:f3")
+        assert list(blobs.read_many([f"{head}:f3", f"{head}:f4"])) == [None, None]
+    assert not list((clone / "objects").glob("??/*"))
+
+
+def test_a_process_that_was_killed_is_started_anew(written: tuple[Repository, str]) -> None:
+    repository, head = written
+    with BlobReader(repository) as blobs:
+        assert blobs.read(f"{head}:f1") == b"1\n"
+        for status in Path("/proc").glob("[0-9]*/status"):
+            text = status.read_text()
+            if f"PPid:\t{os.getpid()}\n" in text and "Name:\tgit" in text:
+                os.kill(int(status.parent.name), signal.SIGKILL)
+        assert blobs.read(f"{head}:f2") == b"2\n2\n"
+        assert blobs.why_not(f"{head}:f2") == ""
+
+
+def test_threads_get_their_own_answers(written: tuple[Repository, str]) -> None:
+    repository, head = written
+    numbers = [n * 7 % 300 for n in range(900)]
+    with BlobReader(repository) as blobs, ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: blobs.read(f"{head}:f{n}"), numbers))
+    assert found == [b"%d\n" % n * n for n in numbers]
+
+
+def test_a_reader_that_is_closed_starts_again_when_asked(written: tuple[Repository, str]) -> None:
+    repository, head = written
+    blobs = BlobReader(repository)
+    assert blobs.read(f"{head}:f1") == b"1\n"
+    blobs.close()
+    blobs.close()
+    assert blobs.read(f"{head}:f1") == b"1\n"
+    blobs.close()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.binary(max_size=80), min_size=1, max_size=8))
+def test_any_content_comes_back(tmp_path_factory: pytest.TempPathFactory, contents: list[bytes]) -> None:
+    folder = tmp_path_factory.mktemp("blobs") / "r"
+    head = write_history(folder, [Written({b"f%d" % n: content for n, content in enumerate(contents)})])[0]
+    with BlobReader(Repository(folder)) as blobs:
+        assert list(blobs.read_many(f"{head}:f{n}" for n in range(len(contents)))) == contents
