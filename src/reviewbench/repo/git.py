@@ -32,6 +32,7 @@ _SHUT = {
     "core.quotePath": "true",
     "core.pager": "cat",
     "core.askPass": "",
+    "advice.graftFileDeprecated": "false",
     "core.alternateRefsCommand": "",
     "core.bigFileThreshold": "20m",  # of larger files git would hold both versions: to a diff they are binary
     "attr.tree": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",  # the empty tree: git 2.43 would read HEAD's attributes

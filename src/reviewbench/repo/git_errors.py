@@ -30,11 +30,14 @@ _REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"out of memory|malloc|mmap failed|cannot allocate", "a file of the repository is too large for this machine"),
     )
 )
+_CHATTER = ("hint:", "warning:", "remote: Enumerating", "remote: Counting", "remote: Compressing")
 
 
 def git_error(command: str, name: str, said: str, code: int) -> UserError:
     """The error for `git command` that ended with `code` in the repository `name` and said `said`."""
-    if code < 0:
-        said = said or f"it was ended by signal {-code}"
-    remedy = next((remedy for pattern, remedy in _REMEDIES if pattern.search(said)), "")
-    return UserError(f"git {command} failed in {name}: {said or code}", remedy=remedy)
+    telling = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(_CHATTER)]
+    if not telling:
+        telling = [f"it was ended by signal {-code}" if code < 0 else f"exit code {code}"]
+    told = "; ".join(telling)
+    remedy = next((remedy for pattern, remedy in _REMEDIES if pattern.search(told)), "")
+    return UserError(f"git {command} failed in {name}: {told}", remedy=remedy)

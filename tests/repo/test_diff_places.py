@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import difflib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.core.records import Side
+from reviewbench.repo.diff_places import (
+    Marker,
+    diff_hunk,
+    hunk_at,
+    line_to_position,
+    map_line,
+    markers,
+    nearest_line,
+    parse_marker,
+    patch_rows,
+    position_to_line,
+)
+from reviewbench.repo.diffs import parse_patch
+
+LINES = ["", "a", "b", "-- x", "++ y", "@@ -1 +1 @@", "\\ odd", "c\r"]
+TEXTS = st.lists(st.sampled_from(LINES), max_size=40)
+ENDS = st.sampled_from(["", "\n"])
+
+# One patch with everything that shifts positions: two hunks, deletions, both versions without a last newline.
+PATCH = """\
+@@ -1,4 +1,4 @@ def f():
+ one
+-two
++TWO
+ three
+ four
+@@ -20,2 +20,3 @@
+ twenty
+-last
+\\ No newline at end of file
++LAST
++more
+\\ No newline at end of file"""
+
+
+def make_patch(old: list[str], new: list[str], old_end: str, new_end: str, context: int = 3) -> str:
+    """As git prints it, with the line about a missing newline."""
+    before = [f"{text}\n" for text in old[:-1]] + [old[-1] + old_end for _ in old[:1]]
+    after = [f"{text}\n" for text in new[:-1]] + [new[-1] + new_end for _ in new[:1]]
+    lines = list(difflib.unified_diff(before, after, "a/f", "b/f", n=context))[2:]
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def test_markers_are_those_of_context_crbench() -> None:
+    first, second = parse_patch(PATCH)
+    assert markers(first) == ["[1][1]", "[2][]", "[][2]", "[3][3]", "[4][4]"]
+    assert markers(second) == ["[20][20]", "[21][]", "[][21]", "[][22]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[][253]", Marker(None, 253)),
+        ("[254][]", Marker(254, None)),
+        ("[255][254]", Marker(255, 254)),
+        ("  [ 1 ][ 2 ] + code", Marker(1, 2)),
+        ("[][83] +", Marker(None, 83)),
+        ("[][]", None),
+        ("[0][1]", None),
+        ("[1]", None),
+        ("[a][1]", None),
+        ("x [1][1]", None),
+        ("[1][1234567890]", None),
+        ("[-1][1]", None),
+        ("", None),
+    ],
+)
+def test_markers_are_read(text: str, expected: Marker | None) -> None:
+    assert parse_marker(text) == expected
+
+
+@given(st.one_of(st.none(), st.integers(1, 10**8)), st.one_of(st.none(), st.integers(1, 10**8)))
+def test_a_marker_is_read_as_it_was_written(old: int | None, new: int | None) -> None:
+    marker = Marker(old, new)
+    assert parse_marker(str(marker)) == (None if old is None and new is None else marker)
+
+
+def test_positions_count_later_headers_and_missing_newlines() -> None:
+    expected = {
+        1: (Side.NEW, 1),
+        2: (Side.OLD, 2),
+        3: (Side.NEW, 2),
+        4: (Side.NEW, 3),
+        5: (Side.NEW, 4),
+        6: None,  # the second header
+        7: (Side.NEW, 20),
+        8: (Side.OLD, 21),
+        9: None,  # "\ No newline at end of file"
+        10: (Side.NEW, 21),
+        11: (Side.NEW, 22),
+        12: None,
+        13: None,
+        0: None,
+        -1: None,
+    }
+    assert {position: position_to_line(PATCH, position) for position in expected} == expected
+    assert line_to_position(PATCH, Side.OLD, 20) == 7  # context is a line of both versions
+    assert line_to_position(PATCH, Side.NEW, 5) is None and line_to_position(PATCH, Side.OLD, 22) is None
+    assert position_to_line("", 1) is None and line_to_position("", Side.NEW, 1) is None
+
+
+@given(TEXTS, TEXTS, ENDS, ENDS, st.integers(0, 4))
+def test_positions_and_lines_go_both_ways(old: list[str], new: list[str], a: str, b: str, context: int) -> None:
+    patch = make_patch(old, new, a, b, context)
+    texts = patch.split("\n")
+    found = set()
+    for position in range(len(texts) + 2):
+        place = position_to_line(patch, position)
+        if place is None:
+            continue
+        side, line = place
+        found.add(position)
+        assert line_to_position(patch, side, line) == position
+        assert texts[position][1:] == (old if side is Side.OLD else new)[line - 1]
+        assert texts[position][0] in ("-" if side is Side.OLD else " +")
+        hunk = hunk_at(patch, side, line)
+        assert hunk is not None and hunk in parse_patch(patch)
+    assert len(found) == sum(len(hunk.lines) for hunk in parse_patch(patch))
+    assert len(patch_rows(patch)) == len(texts) - 1
+
+
+@given(TEXTS, TEXTS, ENDS, ENDS, st.integers(0, 4))
+def test_a_diff_hunk_ends_at_its_line_and_says_where_it_is(
+    old: list[str], new: list[str], a: str, b: str, context: int
+) -> None:
+    patch = make_patch(old, new, a, b, context)
+    for hunk in parse_patch(patch):
+        for number, row in enumerate(hunk.lines):
+            side = Side.OLD if row.new is None else Side.NEW
+            line = row.old if row.new is None else row.new
+            assert line is not None
+            text = diff_hunk(patch, side, line)
+            assert text is not None and text in patch
+            (cut,) = parse_patch(text)
+            assert cut.lines == hunk.lines[: number + 1]
+            assert (cut.old_start, cut.new_start, cut.heading) == (hunk.old_start, hunk.new_start, hunk.heading)
+
+
+def test_a_diff_hunk_of_a_real_comment() -> None:
+    assert diff_hunk(PATCH, Side.NEW, 21) == ("@@ -20,2 +20,3 @@\n twenty\n-last\n\\ No newline at end of file\n+LAST")
+    assert diff_hunk(PATCH, Side.OLD, 2) == "@@ -1,4 +1,4 @@ def f():\n one\n-two"
+    assert diff_hunk(PATCH, Side.NEW, 9) is None and hunk_at(PATCH, Side.NEW, 9) is None
+
+
+@given(TEXTS, TEXTS, ENDS, ENDS, st.integers(0, 4))
+def test_lines_are_found_in_the_other_version(old: list[str], new: list[str], a: str, b: str, context: int) -> None:
+    """Unchanged lines map onto each other, in order, both ways; changed ones map to nothing."""
+    patch = make_patch(old, new, a, b, context)
+    pairs = [(n, mapped) for n in range(1, len(old) + 1) if (mapped := map_line(patch, n)) is not None]
+    assert all(old[before - 1] == new[after - 1] for before, after in pairs)
+    assert [after for _, after in pairs] == sorted({after for _, after in pairs})
+    back = [(map_line(patch, n, Side.NEW), n) for n in range(1, len(new) + 1)]
+    assert [pair for pair in back if pair[0] is not None] == pairs
+    deleted = {row.old for hunk in parse_patch(patch) for row in hunk.lines if row.kind == "-"}
+    assert set(range(1, len(old) + 1)) - {before for before, _ in pairs} == deleted
+    for n in range(1, len(old) + 1):
+        nearest = nearest_line(patch, n)
+        assert nearest == map_line(patch, n) or (n in deleted and 1 <= nearest <= len(new) + 1)
+
+
+def test_a_changed_line_is_nearest_to_what_replaced_it() -> None:
+    assert (map_line(PATCH, 2), nearest_line(PATCH, 2)) == (None, 2)
+    assert (map_line(PATCH, 21), nearest_line(PATCH, 21)) == (None, 21)
+    assert (map_line(PATCH, 22, Side.NEW), nearest_line(PATCH, 22, Side.NEW)) == (None, 21)
+    assert map_line(PATCH, 10) == 10 and map_line(PATCH, 30) == 31 and map_line(PATCH, 31, Side.NEW) == 30
+    gone = "@@ -1,3 +0,0 @@\n-a\n-b\n-c"
+    assert (map_line(gone, 2), nearest_line(gone, 2)) == (None, 1)
+    inserted = "@@ -5,0 +6,2 @@\n+x\n+y"
+    assert [map_line(inserted, n) for n in (5, 6)] == [5, 8]
+    assert [map_line(inserted, n, Side.NEW) for n in (5, 6, 7, 8)] == [5, None, None, 6]
+    assert map_line("", 7) == 7
+
+
+def test_behind_a_cut_nothing_is_known() -> None:
+    cut = "@@ -10,7 +10,8 @@\n a\n b\n+c"
+    assert [map_line(cut, n) for n in (9, 10, 11, 12, 16, 17)] == [9, 10, 11, None, None, 18]
+
+
+@given(
+    st.lists(st.sampled_from(["@@ -1,2 +1,2 @@\n", "@@ -1 +1 @@", "-a", "+b", " c", "\n", "\\ x", "@@@", ""])).map(
+        "".join
+    )
+)
+def test_no_damage_makes_it_fail(text: str) -> None:
+    for n in range(4):
+        position_to_line(text, n)
+        for side in Side:
+            line_to_position(text, side, n)
+            hunk_at(text, side, n)
+            diff_hunk(text, side, n)
+            map_line(text, n, side)
+            nearest_line(text, n, side)
