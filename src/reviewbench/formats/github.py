@@ -26,8 +26,8 @@ from reviewbench.formats._fields import Node, as_node, has, json_lines, peek
 from reviewbench.repo.chatter import chatter
 from reviewbench.repo.diffs import Hunk, parse_patch
 from reviewbench.repo.forge.threads import SIDES, commented_line
+from reviewbench.repo.suggestions import split_suggestion
 
-_SUGGESTION = re.compile(r"^(`{3,})suggestion[^\n`]*\n(.*?)\n?^\1\s*\Z", re.DOTALL | re.MULTILINE)
 _KEPT = ("id", "node_id", "html_url", "author_association", "state", "diff_hunk", "pull_request_review_id")
 _OWN = "reviewbench"
 
@@ -131,17 +131,17 @@ def _add(found: Collector, node: Node) -> None:
     if reason is not None:
         found.skip(item, reason)
         return
-    fix = _SUGGESTION.search(body)
+    said, suggestion = split_suggestion(body)
     own = node.node(_OWN)
     severity = own.text("severity")
     found.add(
-        (body[: fix.start()].rstrip() or body) if fix is not None else body,
+        said,
         claimed,
         record=node.record,
         quote=own.text("quote") or _quote(node, claimed),
         category=own.text("category"),
         severity=Severity(severity) if severity in set(Severity) else None,
-        suggestion=fix[2] if fix is not None else None,
+        suggestion=suggestion,
         confidence=own.share("confidence"),
         author=node.node("user").text("login"),
         commit=node.text("original_commit_id") or node.text("commit_id"),
