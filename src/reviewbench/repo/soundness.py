@@ -58,9 +58,9 @@ class Soundness:
         if self.borrows:
             yield f"{self.name} borrows objects from another repository, which are not read"
         if self.skewed:
-            yield f"{_count(self.skewed, 'commit')} of {self.name} are dated over a day before their parents"
+            yield f"{_commits(self.skewed)} of {self.name} dated over a day before a parent"
         if self.implausible:
-            yield f"{_count(self.implausible, 'commit')} of {self.name} have a date before 1990, in the future, or none"
+            yield f"{_commits(self.implausible)} of {self.name} dated before 1990, in the future, or not at all"
 
 
 def look_over(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> Soundness:
@@ -80,8 +80,15 @@ def look_over(repository: Repository, tip: str = "HEAD", now: datetime | None = 
         partial=lacking.partial,
         borrows=(common / "objects" / "info" / "alternates").is_file(),
     )
-    if not repository.exists(tip) and not repository.run("for-each-ref", "--count=1").strip():
-        return replace(found, empty=True)
+    if not repository.exists(tip):
+        branches = repository.run("for-each-ref", "--count=3", "--format=%(refname:short)").decode("utf-8", "replace")
+        if not branches.strip():
+            return replace(found, empty=True)
+        if tip == "HEAD":
+            raise UserError(
+                f"HEAD of {repository.name} names {found.branch or 'a commit'}, which is not there",
+                remedy=f"name a branch that is: {', '.join(branches.split())}",
+            )
     clock = _Clock(now or datetime.now(UTC))
     for commit in read_history(repository, (tip,), names=False):
         clock.see(commit)
@@ -131,5 +138,5 @@ def _branch(repository: Repository) -> str:
     return said.removeprefix("ref:").strip().removeprefix("refs/heads/") if said.startswith("ref:") else ""
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _commits(number: int) -> str:
+    return "1 commit" if number == 1 else f"{number:,} commits"
