@@ -56,6 +56,8 @@ def test_what_is_lacking_is_said(source: Path, tmp_path: Path) -> None:
         len(list(read_history(clone(source, tmp_path / "s2", "--depth=3", "--bare"))))
         == look_over(Repository(tmp_path / "s2"), now=NOW).commits
     )
+    with pytest.raises(UserError, match=r"lacks the files of HEAD \(clone it anew without --filter\)"):
+        look_over(clone(source, tmp_path / "t", "--bare", "--filter=tree:0"))
     subprocess.run(["git", "clone", "-q", "-s", "--bare", str(source), str(tmp_path / "b")], check=True)
     assert look_over(Repository(tmp_path / "b"), now=NOW).borrows
 

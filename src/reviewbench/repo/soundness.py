@@ -84,6 +84,8 @@ def look_over(repository: Repository, tip: str = "HEAD", now: datetime | None = 
         branches = repository.run("for-each-ref", "--count=3", "--format=%(refname:short)").decode("utf-8", "replace")
         if not branches.strip():
             return replace(found, empty=True)
+        if lacking.partial:
+            raise UserError(f"{repository.name} lacks the files of {tip}", remedy="clone it anew without --filter")
         if tip == "HEAD":
             raise UserError(
                 f"HEAD of {repository.name} names {found.branch or 'a commit'}, which is not there",
