@@ -138,6 +138,7 @@ _FEATURES = re.compile(
     r"^(?:\[[^\]]{0,40}\]\s*)?(?:add(?:s|ed|ing)?|implement(?:s|ed|ing)?|introduc(?:e[sd]?|ing)|support(?:s|ed|ing)?|new|feature"
     r"|allow(?:s|ed|ing)?|enabl(?:e[sd]?|ing)|improv(?:e[sd]?|ing|ements?)|updat(?:e[sd]?|ing)|remov(?:e[sd]?|ing)"
     r"|dropp?(?:s|ed|ing)?|mov(?:e[sd]?|ing)|replac(?:e[sd]?|ing)|us(?:e[sd]?|ing)|chang(?:e[sd]?|ing)|optimi[sz]\w*"
+    r"|(?:some|several|various|more|further|minor|small)\s+(?:\w+\s+)?(?:changes|improvements|tweaks|enhancements)"
     r"|convert(?:s|ed|ing)?|switch(?:e[sd])?|rewrit\w+|extend(?:s|ed)?|expos(?:e[sd]?|ing)|provid(?:e[sd]?|ing)|port(?:s|ed)?)\b",
     re.IGNORECASE,
 )
@@ -152,6 +153,13 @@ _VAGUE = re.compile(
     r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this"
     r"|again|now|for|in|to|wip|oops|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*",
     re.IGNORECASE,
+)
+_SEVERAL = re.compile(r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])", re.IGNORECASE)
+_BULLET = re.compile(r"(?m)^\s*[*-]\s.*$")  # a squashed pull request lists its commits
+_TANGLED = _words(
+    r"also refactor\w* factor(?:ed|ing)?_out clean(?:ed|ing|s)?_?up\w* simplif\w+ renam(?:e[sd]?|ing) mov(?:ed|es|ing)",
+    r"reorgani[sz]\w+ restructur\w+ rewr(?:ite|ote|itten|iting)s? improve(?:s|d|ments?)? redesign\w* new_features?",
+    r"and_(?:add|remov|chang|updat|replac|us|mov|renam|improv|support|implement|introduc)(?:e[sd]?|s|ed|ing)?",
 )
 _PULL_TITLE = re.compile(r"Merge pull request #\d+ from \S+\s*", re.IGNORECASE)
 _NOT_A_FIX_OF_CODE = re.compile(
@@ -184,6 +192,10 @@ def read_message(message: str) -> Reading:
     plain = _NOT_A_FIX_OF_CODE.sub(" ", about)
     if (kind in _FIX_TYPES or _WORDS.search(plain)) and not says_what(message):
         return reading(Mending.PERHAPS, "does not say what it mends")
+    if (kind in _FIX_TYPES or _WORDS.search(plain)) and _SEVERAL.search(about):
+        return reading(Mending.PERHAPS, "several fixes at once")
+    if (kind in _FIX_TYPES or _WORDS.search(plain)) and _TANGLED.search(f"{about}\n{_BULLET.sub('', body)}"):
+        return reading(Mending.PERHAPS, "mends one thing and changes others")
     if kind in _FIX_TYPES:
         return reading(Mending.YES, "conventional commit")
     if _WORDS.search(plain):

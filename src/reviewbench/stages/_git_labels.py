@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from reviewbench.core.errors import UserError
-from reviewbench.core.records import ChangedFile, Comment, Resolution, Span
+from reviewbench.core.records import ChangedFile, Comment, Resolution, Side, Span
 from reviewbench.repo.changes import LandedChange, own_text
 from reviewbench.repo.diffs import Hunk, parse_patch
 from reviewbench.repo.git import Repository
 from reviewbench.repo.szz import Inducing
 from reviewbench.stages._git_changes import fix_text
 from reviewbench.stages._git_fixes import FoundFix, Tracer
-from reviewbench.stages._git_lines import deleted_texts, forward, new_text, normal, runs
+from reviewbench.stages._git_lines import forward, new_text, normal, runs, texts
+from reviewbench.stages._git_tokens import brought_what_was_mended, held_against_deleted, touched_at
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
@@ -65,7 +66,7 @@ class Labeller:
         self, change: LandedChange, number: int, files: Sequence[ChangedFile], fix: FoundFix
     ) -> tuple[Spot, ...]:
         trace = self.tracer.recall(fix.landed)
-        gone = deleted_texts(files)
+        gone = texts(files, "-")
         placed: dict[str, dict[int, Inducing]] = {}
         for line, owner, reason in self.tracer.lines(trace, fix):
             if owner != number or reason:
@@ -81,6 +82,8 @@ class Labeller:
                 self.skipped["not among the lines that the change adds"] += 1
             elif normal(text) in gone and len(normal(text)) >= _SHORT:
                 self.skipped["only moved by the change"] += 1
+            elif why := self._not_its_words(files, at, line):
+                self.skipped[why] += 1
             else:
                 placed.setdefault(at[0], {})[at[1]] = line
         spots = [
@@ -95,6 +98,17 @@ class Labeller:
             self.skipped[f"of a fix that touches more than {self.most_places} places of one change"] += len(spots)
             return ()
         return tuple(spots)
+
+    def _not_its_words(self, files: Sequence[ChangedFile], at: tuple[str, int], line: Inducing) -> str:
+        """Why the fix changed in this line what others had written; empty where it changed what the change wrote."""
+        fix = self._diff(f"{line.fix}^", line.fix)
+        if len(normal(line.text)) >= _SHORT and normal(line.text) in texts(fix, "+"):
+            return "only moved by the fix"
+        mended = touched_at(fix, line.fix_path, line.fix_line, Side.OLD)
+        brought = touched_at(files, *at, Side.NEW)
+        if mended is None or brought is None:
+            return ""
+        return brought_what_was_mended(held_against_deleted(brought, files), mended)
 
     def _at_head(self, change: LandedChange, line: Inducing) -> tuple[str, int] | None:
         """Where the line stands at the head: its commit's own number, carried through what the branch did after it."""

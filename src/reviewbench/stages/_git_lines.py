@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from reviewbench.core.records import ChangedFile, FileStatus, Side
 from reviewbench.repo.diff_places import map_line
-from reviewbench.repo.diffs import changed_lines, parse_patch
+from reviewbench.repo.diffs import Kind, changed_lines, parse_patch
 from reviewbench.repo.languages import is_documentation, is_generated_or_vendored, is_test, language
 
 _IMPORT = re.compile(
@@ -21,7 +21,7 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(
-    r"(?:#(?!\s*(?:define|if|ifdef|ifndef|elif|pragma|include)\b)|//|/\*|\*(?:\s|/|$)|<!--|--\s|;;|'''|\"\"\")"
+    r"(?::(?:param|type|return|rtype|raise)s?\b|@(?:param|return|throws)\b|>>>|#(?!\s*(?:define|if|ifdef|ifndef|elif|pragma|include)\b)|//|/\*|\*(?:\s|/|$)|<!--|--\s|;;|'''|\"\"\")"
 )
 _VERSION = re.compile(r"[\w.\s\"']*\b_{0,2}(?:version|build|release)(?:_info)?_{0,2}[\"']?\s*[:=]", re.IGNORECASE)
 _OUTSIDE = (
@@ -29,6 +29,7 @@ _OUTSIDE = (
     " .gitlab ci debian packaging extras contrib tools scripts artwork website fixtures"
 )
 _OUTSIDE_FOLDERS = frozenset(_OUTSIDE.split())
+_VENDORED_PYTHON = frozenset({"packages", "_packages", "xlib", "extlib", "_ext"})  # below a package of its own
 _OUTSIDE_NAMES = re.compile(
     r"setup\.py|conf\.py|fabfile\.py|noxfile\.py|tasks\.py|conftest\.py|manage\.py|versioneer\.py|makefile|rakefile|gruntfile\.js"
     r"|gulpfile\.js|.*\.config\.[cm]?[jt]s|jenkinsfile|dockerfile.*|vagrantfile|gemfile|cmakelists\.txt|build\.gradle(?:\.kts)?"
@@ -48,6 +49,8 @@ def not_product(path: str) -> str:
         return "tests"
     if reason := is_generated_or_vendored(path):
         return reason
+    if name.endswith(".py") and not _VENDORED_PYTHON.isdisjoint(folders[1:]):
+        return "vendored"
     if any(folder.lower() in _OUTSIDE_FOLDERS for folder in folders):
         return "docs, examples, tools or CI"
     if _OUTSIDE_NAMES.fullmatch(name):
@@ -91,15 +94,15 @@ def normal(text: str) -> str:
     return "".join(text.split())
 
 
-def deleted_texts(files: Sequence[ChangedFile]) -> frozenset[str]:
-    """The lines that a change deletes anywhere, without white space."""
+def texts(files: Sequence[ChangedFile], kind: Kind) -> frozenset[str]:
+    """The lines that a diff adds ("+") or deletes ("-") anywhere, without white space."""
     return frozenset(
         normal(line.text)
         for file in files
         if file.patch
         for hunk in parse_patch(file.patch)
         for line in hunk.lines
-        if line.kind == "-"
+        if line.kind == kind
     )
 
 

@@ -53,9 +53,9 @@ class FromGit(Stage):
     horizon: int = 365
     variant: Literal["basic", "ag", "ma"] = "ma"
     min_days: float = 0.0
-    max_fix_files: int = 5
-    max_fix_lines: int = 60
-    max_places: int = 6
+    max_fix_files: int = 3
+    max_fix_lines: int = 30
+    max_places: int = 4
     max_lines: int = 3000
     max_files: int = 100
     limit: int = 0
