@@ -10,7 +10,7 @@ from reviewbench.repo._szz_git import History
 from reviewbench.repo._szz_lines import same_code
 from reviewbench.repo._szz_moves import Moves
 from reviewbench.repo._szz_renames import renamed_code
-from reviewbench.repo._szz_through import hunk_tokens, lines_of, renames_in
+from reviewbench.repo._szz_through import hunk_tokens, lines_of, plain_tokens, renames_in
 
 DELETED, MODIFIED, BESIDE = "deleted by the fix", "modified by the fix", "beside what the fix adds"
 BLANK, COMMENT, FORMAT, MOVED, RENAMED = (
@@ -37,7 +37,7 @@ class Choice:
     def __init__(self, history: History, files: Sequence[FileDiff], *, form: bool, refactoring: bool) -> None:
         self._history, self._form = history, form
         self._moves = Moves(files) if refactoring else None
-        self._renames = renames_in(history, files) if refactoring else {}
+        self._renames = renames_in(files) if refactoring else {}
 
     def lines(self, file: FileDiff) -> dict[int, Touched]:
         """Every line that the fix deleted or modified in one file, by its number before the fix."""
@@ -61,18 +61,17 @@ class Choice:
         if self._moves is not None and file.old is not None:
             numbers = range(len(patch.old))
             why = {at: MOVED for at in numbers if self._moves.went_to(file.old, patch.old_start + at)}
-        if self._form or self._renames:
+        if self._renames:
+            old, new = plain_tokens(patch)
+            why |= dict.fromkeys(renamed_code(new, old, {b: a for a, b in self._renames.items()}), RENAMED)
+        if self._form:
             old, new = hunk_tokens(self._history, file, patch)
-            if self._renames:
-                back = {b: a for a, b in self._renames.items()}
-                why |= dict.fromkeys(renamed_code(new, old, back), RENAMED)
-            if self._form:
-                why |= dict.fromkeys(same_code(new, old), FORMAT)
-                kinds = lines_of(self._history, file.old_blob, file.old or file.path)
-                names = {"blank": BLANK, "comment": COMMENT}
-                for at in range(len(patch.old)):
-                    if (name := names.get(kinds.kind(patch.old_start + at))) is not None:
-                        why[at] = name
+            why |= dict.fromkeys(same_code(new, old), FORMAT)
+            kinds = lines_of(self._history, file.old_blob, file.old or file.path)
+            names = {"blank": BLANK, "comment": COMMENT}
+            for at in range(len(patch.old)):
+                if (name := names.get(kinds.kind(patch.old_start + at))) is not None:
+                    why[at] = name
         return why
 
     def beside(self, file: FileDiff, count: int) -> dict[int, Touched]:

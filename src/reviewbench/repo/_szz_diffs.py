@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from reviewbench.repo.paths import decode_path, unquote
 
@@ -71,11 +71,17 @@ def read_diff(answer: bytes) -> tuple[FileDiff, ...]:
             count = 2 if status.startswith("T") else 1  # a file that became a link: a deletion and an addition
             body = b"\n".join(sections[at : at + count])
             at += count
-            paths = [decode_path(unquote(name.decode("utf-8", "surrogateescape"))) for name in names]
+            paths = [git_path(name) for name in names]
             old = None if set(old_mode) == {_NONE} else paths[0]
             new = None if set(new_mode) == {_NONE} else paths[-1]
             files.append(FileDiff(status[0], old, new, old_mode, new_mode, old_blob, new_blob, body))
     return tuple(files)
+
+
+@lru_cache(maxsize=8192)
+def git_path(raw: bytes) -> str:
+    """A record's path for a path as git prints it, which may be in quotes."""
+    return decode_path(unquote(raw.decode("utf-8", "surrogateescape")))
 
 
 def _patches(body: bytes) -> list[Patch]:

@@ -17,17 +17,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from reviewbench.core.errors import UserError
-from reviewbench.repo._szz_diffs import FileDiff, read_diff
+from reviewbench.repo._szz_diffs import FileDiff, git_path, read_diff
 from reviewbench.repo.git import Repository
-from reviewbench.repo.paths import decode_path, encode_path, unquote
+from reviewbench.repo.paths import decode_path, encode_path
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 _LARGEST_DIFF = 64_000_000  # bytes of one commit's diff; beyond it the commit is not looked into
-_REMEMBERED = 64  # commits whose diff, and files whose content, is kept for the next line
+_COMMITS, _CONTENTS = 2_000, 32_000_000  # commits, and bytes of files, that are kept for the next line
 _MOST_RANGES = 400  # of lines in one blame; beyond it, everything between the first and the last is asked for
 _RAW = ("--stdin", "-r", "--raw", "-p", "-U0", "-M50%", "-l1000", "--full-index", "--diff-algorithm=myers")
 _PLAIN = ("--indent-heuristic", "--inter-hunk-context=0", "--ignore-submodules=none", "--submodule=short")
@@ -61,6 +61,32 @@ class Blamed:
     path: str
     origin: int
     previous: str | None
+
+
+class Nothing:
+    """Stands for what was looked for and is not here."""
+
+
+class Kept(Generic[_Key, _Value]):
+    """The values that were used last, up to a weight."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._weight = most, 0
+        self._held: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
+
+    def get(self, key: _Key) -> _Value | None:
+        """What is kept under `key`."""
+        if key not in self._held:
+            return None
+        self._held.move_to_end(key)
+        return self._held[key][0]
+
+    def put(self, key: _Key, value: _Value, weight: int = 1) -> None:
+        """Keep a value; those not used for longest make room, all but the newest."""
+        self._held[key] = (value, weight)
+        self._weight += weight
+        while self._weight > self._most and len(self._held) > 1:
+            self._weight -= self._held.popitem(last=False)[1][1]
 
 
 class Missing(UserError):
@@ -151,10 +177,10 @@ class History:
         self._objects = _Process(repository, ("cat-file", "--batch"), largest_file, seconds)
         self._diffs = _Process(repository, ("diff-tree", *_RAW, *_PLAIN), largest_file, seconds)
         self._asked = 0
-        self._commits: OrderedDict[str, Made | None] = OrderedDict()
-        self._known: OrderedDict[tuple[str, str], tuple[FileDiff, ...]] = OrderedDict()
-        self._blobs: OrderedDict[str, bytes | None] = OrderedDict()
-        self._trees: OrderedDict[str, dict[str, str]] = OrderedDict()
+        self._commits: Kept[str, Made | Nothing] = Kept(_COMMITS)
+        self._known: Kept[tuple[str, str], tuple[FileDiff, ...]] = Kept(_LARGEST_DIFF)
+        self._blobs: Kept[str, bytes] = Kept(_CONTENTS)
+        self._trees: Kept[str, dict[str, str]] = Kept(2)
 
     def __enter__(self) -> Self:
         return self
@@ -167,17 +193,20 @@ class History:
 
     def commit(self, name: str) -> Made | None:
         """A commit by its id; None where it is not here or cannot be read. Grafts and shallow cuts do not count."""
-        if name not in self._commits:
+        known = self._commits.get(name)
+        if known is None:
             found = self._object(f"{name}^{{commit}}".encode())
-            _keep(self._commits, name, _made(*found) if found is not None else None, 8 * _REMEMBERED)
-        return self._commits[name]
+            known = (found and _made(*found)) or Nothing()
+            self._commits.put(name, known)
+        return known if isinstance(known, Made) else None
 
     def content(self, blob: str) -> bytes | None:
         """A file's content by the blob's id; None where it is missing or too large."""
-        if blob not in self._blobs:
-            found = self._object(blob.encode())
-            _keep(self._blobs, blob, None if found is None else found[1], _REMEMBERED)
-        return self._blobs[blob]
+        known = self._blobs.get(blob)
+        if known is None and (found := self._object(blob.encode())) is not None:
+            known = found[1]
+            self._blobs.put(blob, known, len(known) + 1)
+        return known
 
     def _object(self, name: bytes) -> tuple[str, bytes] | None:
         if b"\n" in name:
@@ -198,30 +227,30 @@ class History:
     def diff(self, commit: str, parent: str) -> tuple[FileDiff, ...]:
         """What `commit` changed against `parent`. Raises Missing."""
         key = (commit, parent)
-        if key not in self._known:
+        known = self._known.get(key)
+        if known is None:
             self._asked += 1
             mark = f"\n#{self._asked}\n".encode()  # what is no object's name is echoed; no line of a diff begins so
             self._diffs.ask(f"{commit} {parent}".encode() + b"\n" + mark)
-            found = read_diff(self._diffs.until(mark, _LARGEST_DIFF))
-            _keep(self._known, key, found, _REMEMBERED)
-            while len(self._known) > 1 and sum(len(f.body) for d in self._known.values() for f in d) > _LARGEST_DIFF:
-                self._known.popitem(last=False)
-        return self._known[key]
+            known = read_diff(self._diffs.until(mark, _LARGEST_DIFF))
+            self._known.put(key, known, sum(len(file.body) for file in known) + 1000)
+        return known
 
     def holds(self, commit: str, blob: str) -> str | None:
         """The first path at which the tree of `commit` holds a blob; None where it does not. Raises Missing."""
-        if commit not in self._trees:
+        tree = self._trees.get(commit)
+        if tree is None:
             try:
                 answer = self.repository.run("ls-tree", "-r", "-z", "--full-tree", commit, seconds=self._seconds)
             except UserError as error:
                 raise Missing(str(error)) from None
-            tree: dict[str, str] = {}
+            tree = {}
             for row in answer.split(b"\x00"):
                 head, _, path = row.partition(b"\t")
                 if path:
-                    tree.setdefault(head[-len(blob) :].decode("ascii"), decode_path(path))
-            _keep(self._trees, commit, tree, 2)
-        return self._trees[commit].get(blob)
+                    tree.setdefault(head.rpartition(b" ")[2].decode("ascii"), decode_path(path))
+            self._trees.put(commit, tree)
+        return tree.get(blob)
 
     def blame(self, commit: str, path: str, lines: Iterable[int], *, whitespace: bool) -> list[Blamed]:
         """Who wrote these lines of `path` as it is in `commit`. Changes of white space count only with `whitespace`.
@@ -255,12 +284,6 @@ def runs(lines: Iterable[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _keep(memory: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
-    memory[key] = value
-    while len(memory) > most:
-        memory.popitem(last=False)
-
-
 def _blamed(answer: bytes) -> Iterable[Blamed]:
     """Entries of `git blame --incremental`: a header line, facts about the commit, and `filename` as the last."""
     commit, origin, line, count = "", 0, 0, 0
@@ -272,15 +295,11 @@ def _blamed(answer: bytes) -> Iterable[Blamed]:
             origin, line, count = (int(n) for n in rest.split(b" "))
             previous = None
         elif word == b"previous":
-            previous = _path(rest.partition(b" ")[2])
+            previous = git_path(rest.partition(b" ")[2])
         elif word == b"filename":
-            path = _path(rest)
+            path = git_path(rest)
             for step in range(count):
                 yield Blamed(line + step, commit, path, origin + step, previous)
-
-
-def _path(raw: bytes) -> str:
-    return decode_path(unquote(raw.decode("utf-8", "surrogateescape")))
 
 
 def _made(name: str, content: bytes) -> Made | None:

@@ -1,4 +1,4 @@
-"""Lines of a file as SZZ compares them: blank, comment or code, and their tokens without white space and comments.
+"""Code as SZZ compares it: tokens without white space, comments and what formatters change besides.
 
 Two pieces of code are the same when their tokens are, however they are broken into lines.
 """
@@ -7,45 +7,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import accumulate
+from itertools import accumulate, pairwise
+
+from reviewbench.repo.languages import language
+from reviewbench.repo.syntax import LineKinds
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_CLOSING = frozenset(")]}")
+_QUOTED = re.compile(r"([A-Za-z]{0,2})'([^'\"\\]*)'")
+_EITHER_QUOTE = ("Python", "JavaScript", "TypeScript")  # in which both quotes mean the same
 _MOST_TOKENS = 4_000  # on one side of a hunk; beyond it only whole lines are compared
 _MOST_LINES = 4_000  # on one side of a hunk; beyond it nothing is compared
 
 Tokens = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class FileLines:
-    """The lines of one version of a file; index 0 is line 1. `known`: its comments are told from its code."""
-
-    kinds: tuple[str, ...]
-    tokens: tuple[Tokens, ...]
-    known: bool
-
-    def kind(self, line: int) -> str:
-        """ "blank", "comment" or "code"."""
-        return self.kinds[line - 1] if 0 < line <= len(self.kinds) else "blank"
-
-    def between(self, start: int, count: int) -> tuple[Tokens, ...]:
-        """The tokens of `count` lines from `start`; none for lines that are not there."""
-        found = self.tokens[max(start - 1, 0) : max(start - 1, 0) + count]
-        return found + ((),) * (count - len(found))
+def tokens_of(lines: LineKinds, path: str, start: int, count: int) -> tuple[Tokens, ...]:
+    """The tokens of `count` lines from `start`, quotes made alike where a language does not tell them apart."""
+    found = tuple(lines.tokens(line) for line in range(start, start + count))
+    if language(path) not in _EITHER_QUOTE:
+        return found
+    return tuple(tuple(_QUOTED.sub(r'\1"\2"', token) if "'" in token else token for token in line) for line in found)
 
 
-def file_lines(content: bytes, path: str) -> FileLines:
-    """The lines of a file, by its syntax where its language is known."""
-    return plain_lines(content)
-
-
-def plain_lines(content: bytes) -> FileLines:
-    """What can be said without knowing the language: which lines are blank, and words and signs as tokens."""
-    rows = content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
-    tokens = tuple(tuple(_TOKEN.findall(row)) for row in rows)
-    return FileLines(tuple("code" if row else "blank" for row in tokens), tokens, known=False)
+def words(line: bytes) -> Tokens:
+    """The words and signs of a line of any language, its comments among them."""
+    return tuple(_TOKEN.findall(line.decode("utf-8", "replace")))
 
 
 def same_code(old: Sequence[Tokens], new: Sequence[Tokens]) -> dict[int, tuple[int, ...]]:
@@ -75,12 +63,19 @@ def _same_lines(old: Sequence[Tokens], new: Sequence[Tokens]) -> dict[int, tuple
 
 
 class _Flat:
-    """The tokens of several lines in one row: which line each belongs to, and the places between lines."""
+    """The tokens of several lines in one row: which line each belongs to, and the places between lines.
+
+    A comma at the end of a line, before a bracket that closes on the next one, is left out: formatters add it.
+    """
 
     def __init__(self, lines: Sequence[Tokens]) -> None:
-        self.tokens = [token for line in lines for token in line]
-        self.line = [n for n, line in enumerate(lines) for _ in line]
-        self.ends = {0, *accumulate(len(line) for line in lines)}
+        rows = [[*line] for line in lines]
+        for row, after in pairwise(rows):
+            if row and row[-1] == "," and after and after[0] in _CLOSING:
+                row.pop()
+        self.tokens = [token for row in rows for token in row]
+        self.line = [n for n, row in enumerate(rows) for _ in row]
+        self.ends = {0, *accumulate(len(row) for row in rows)}
 
 
 def likeness(one: Tokens, other: Tokens) -> float:

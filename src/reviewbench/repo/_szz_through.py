@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from reviewbench.repo._szz_diffs import FileDiff, Patch
-from reviewbench.repo._szz_git import Blamed, History, Made, Missing
-from reviewbench.repo._szz_lines import FileLines, Tokens, file_lines, likeness, same_code
+from reviewbench.repo._szz_git import Blamed, History, Kept, Made, Missing
+from reviewbench.repo._szz_lines import Tokens, likeness, same_code, tokens_of, words
 from reviewbench.repo._szz_moves import Moves
 from reviewbench.repo._szz_renames import find_renames, renamed_code
+from reviewbench.repo.syntax import LineKinds, code_lines
 
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 MERGE, FORMAT, COPIED, MOVED, RENAMED = (
     "merges",
     "changes the format only",
@@ -24,7 +21,8 @@ MERGE, FORMAT, COPIED, MOVED, RENAMED = (
 )
 WRITTEN_IN_MERGE = "written in a merge"
 _ALIKE = 0.5  # of its tokens a line of a merge shares with the line of a parent that it stands for
-_REMEMBERED = 64  # commits and hunks
+_REMEMBERED = 256  # commits, hunks; and of what moved, times _BYTES of diffs
+_BYTES = 100_000
 _MOST_RENAMED = 5_000  # lines on both sides of a commit; beyond it no identifiers are compared
 
 
@@ -43,9 +41,9 @@ class Through:
 
     def __init__(self, history: History, *, form: bool, meta: bool, refactoring: bool) -> None:
         self._history, self._form, self._meta, self._refactoring = history, form, meta, refactoring
-        self._moves: OrderedDict[tuple[str, str], Moves] = OrderedDict()
-        self._renames: OrderedDict[tuple[str, str], dict[str, str]] = OrderedDict()
-        self._same: OrderedDict[tuple[str, str, str, int, str], dict[int, tuple[int, ...]]] = OrderedDict()
+        self._moves: Kept[str, Moves] = Kept(_REMEMBERED)
+        self._renames: Kept[str, dict[str, str]] = Kept(_REMEMBERED)
+        self._same: Kept[tuple[str, str, int, bool], dict[int, tuple[int, ...]]] = Kept(_REMEMBERED)
 
     def before(self, commit: Made, line: Blamed) -> tuple[Before, ...] | str:
         """Where the line was before `commit`; empty when the commit brought it, or why it cannot be followed."""
@@ -83,29 +81,32 @@ class Through:
         self, commit: str, file: FileDiff, patch: Patch, renames: dict[str, str]
     ) -> dict[int, tuple[int, ...]]:
         """For lines of the new file the lines of the old one that say the same."""
-        key = (commit, file.path, file.old_blob, patch.new_start, "renamed" if renames else "")
-        if key not in self._same:
-            old, new = hunk_tokens(self._history, file, patch)
-            found = renamed_code(old, new, renames) if renames else same_code(old, new)
-            self._same[key] = {
-                patch.new_start + line: tuple(patch.old_start + one for one in lines) for line, lines in found.items()
+        key = (commit, file.path, patch.new_start, bool(renames))
+        found = self._same.get(key)
+        if found is None:
+            same = renamed_code(*plain_tokens(patch), renames) if renames else same_code(*self._tokens(file, patch))
+            found = {
+                patch.new_start + line: tuple(patch.old_start + one for one in lines) for line, lines in same.items()
             }
-            _forget(self._same)
-        return self._same[key]
+            self._same.put(key, found)
+        return found
+
+    def _tokens(self, file: FileDiff, patch: Patch) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
+        return hunk_tokens(self._history, file, patch)
 
     def _moves_of(self, commit: str, files: tuple[FileDiff, ...]) -> Moves:
-        key = (commit, "")
-        if key not in self._moves:
-            self._moves[key] = Moves(files)
-            _forget(self._moves)
-        return self._moves[key]
+        found = self._moves.get(commit)
+        if found is None:
+            found = Moves(files)
+            self._moves.put(commit, found, sum(len(file.body) for file in files) // _BYTES + 1)
+        return found
 
     def _renames_of(self, commit: str, files: tuple[FileDiff, ...]) -> dict[str, str]:
-        key = (commit, "")
-        if key not in self._renames:
-            self._renames[key] = renames_in(self._history, files)
-            _forget(self._renames)
-        return self._renames[key]
+        found = self._renames.get(commit)
+        if found is None:
+            found = renames_in(files)
+            self._renames.put(commit, found)
+        return found
 
     def _merged(self, commit: Made, line: Blamed) -> tuple[Before, ...] | str:
         """The line of a parent that a line of a merge stands for: the same code, else the one most like it."""
@@ -115,7 +116,7 @@ class Through:
             patch = None if file is None or file.old is None else _patch_of(file, line.origin)
             if file is None or file.old is None or patch is None:
                 continue
-            old, new = hunk_tokens(self._history, file, patch)
+            old, new = self._tokens(file, patch)
             mine = new[line.origin - patch.new_start]
             for at, other in enumerate(old):
                 value = likeness(other, mine)
@@ -124,31 +125,33 @@ class Through:
         return WRITTEN_IN_MERGE if best is None else (best[1],)
 
 
-def renames_in(history: History, files: Sequence[FileDiff]) -> dict[str, str]:
+def renames_in(files: Sequence[FileDiff]) -> dict[str, str]:
     """The identifiers that a commit renamed; none for one that is too large to say."""
-    if sum(len(p.old) + len(p.new) for f in files for p in f.patches) > _MOST_RENAMED:
+    patches = [patch for file in files if file.old and file.new for patch in file.patches]
+    if sum(len(patch.old) + len(patch.new) for patch in patches) > _MOST_RENAMED:
         return {}
-    return find_renames([hunk_tokens(history, f, p) for f in files if f.old and f.new for p in f.patches])
+    return find_renames([plain_tokens(patch) for patch in patches])
+
+
+def plain_tokens(patch: Patch) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
+    """The words and signs of a hunk's old and new lines, whatever its language."""
+    return tuple(map(words, patch.old)), tuple(map(words, patch.new))
 
 
 def hunk_tokens(history: History, file: FileDiff, patch: Patch) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
     """The tokens of a hunk's old and new lines, in the light of the whole files."""
-    old = lines_of(history, file.old_blob, file.old or file.path)
-    new = lines_of(history, file.new_blob, file.path)
-    return old.between(patch.old_start, len(patch.old)), new.between(patch.new_start, len(patch.new))
+    before, after = file.old or file.path, file.path
+    old = tokens_of(lines_of(history, file.old_blob, before), before, patch.old_start, len(patch.old))
+    new = tokens_of(lines_of(history, file.new_blob, after), after, patch.new_start, len(patch.new))
+    return old, new
 
 
-def lines_of(history: History, blob: str, path: str) -> FileLines:
-    """The lines of a blob; of none when it is not here."""
+def lines_of(history: History, blob: str, path: str) -> LineKinds:
+    """The lines of a blob by its syntax; those of an empty file when it is not here."""
     content = history.content(blob)
-    return file_lines(b"" if content is None else content, path)
+    return code_lines(b"" if content is None else content, path)
 
 
 def _patch_of(file: FileDiff, line: int) -> Patch | None:
     """The hunk that added a line."""
     return next((p for p in file.patches if p.new_start <= line < p.new_start + len(p.new)), None)
-
-
-def _forget(memory: OrderedDict[_Key, _Value]) -> None:
-    while len(memory) > _REMEMBERED:
-        memory.popitem(last=False)
