@@ -115,7 +115,7 @@ def test_a_spent_limit_is_waited_out_by_the_forges_own_clock(
     }
     server.script = [say({"message": "API rate limit exceeded for user ID 1."}, 403, headers=spent), say({"id": 1})]
     assert forge.get("repos/o/n") == {"id": 1}
-    assert clock.slept == [601.0]
+    assert sum(clock.slept) == 601.0
     assert forge.spent.waited == 601.0
 
 
@@ -124,7 +124,7 @@ def test_the_last_request_of_a_window_is_followed_by_a_wait_not_by_a_refusal(
 ) -> None:
     server.script = [say(1, headers=limits(clock, 0, 60)), say(2)]
     assert [forge.get("a"), forge.get("b")] == [1, 2]
-    assert clock.slept == [61.0] and len(server.asked) == 2
+    assert sum(clock.slept) == 61.0 and len(server.asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_secondary_limit_stops_everybody_for_as_long_as_it_says(
 ) -> None:
     server.script = [answer, say({"id": 1})]
     assert forge.get("repos/o/n") == {"id": 1}
-    assert clock.slept == waits
+    assert sum(clock.slept) == sum(waits)
 
 
 def test_secondary_limits_again_and_again_wait_longer_and_end_in_a_state_that_resumes(
@@ -159,7 +159,7 @@ def test_secondary_limits_again_and_again_wait_longer_and_end_in_a_state_that_re
     with pytest.raises(Failed, match="asks to wait until") as error:
         forge.get("repos/o/n")
     assert error.value.stops and "what was answered is kept" in error.value.remedy
-    assert clock.slept[:4] == [60.0, 120.0, 240.0, 480.0]
+    assert sum(clock.slept) == 60.0 * (2**7 - 1), "the eighth would be over two hours"
     assert len(server.asked) <= client.PAUSES + 1
 
 
@@ -194,7 +194,7 @@ def test_the_token_with_most_left_is_used_and_a_spent_one_rests(
     assert forge.left == {"core": 0}
     left |= {TOKEN: 9, OTHER: 9}
     forge.get("repos/o/last")
-    assert len(clock.slept) == 1, "and the ninth waits"
+    assert sum(clock.slept) == 1801, "and the ninth waits"
 
 
 def test_a_token_that_is_revoked_is_left_out_and_the_last_one_ends_the_crawl(
@@ -378,7 +378,7 @@ def test_graphql_limits_and_timeouts_come_with_status_200(forge: Forge, server: 
     late = {"data": None, "errors": [{"message": "Something went wrong while executing your query."}]}
     server.script = [say(limited, headers=limits(clock, 0, 90)), say(late), say({"data": {"x": 1}})]
     assert forge.graphql("q", {}) == {"x": 1}
-    assert clock.slept[0] == 91.0 and len(clock.slept) == 2
+    assert 91.0 <= sum(clock.slept) <= 92.0
 
 
 def test_several_threads_take_turns(forge: Forge, server: Scripted) -> None:

@@ -215,7 +215,7 @@ def _flat(value: JsonValue) -> JsonValue:
     return [part for item in value for part in (item if isinstance(item, list) else [item])]
 
 
-def write_archive_line(stream: BinaryIO, raw: Json) -> None:
+def write_archive_line(stream: BinaryIO | gzip.GzipFile, raw: Json) -> None:
     """Add one pull request to a file of JSON lines."""
     stream.write(json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
 

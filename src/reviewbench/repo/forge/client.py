@@ -53,6 +53,7 @@ HOPS = 3  # redirects of one request
 IN_A_ROW = 3  # requests given up in a row: then the forge is down, and not one thing on it broken
 FIRST_PAUSE, LONGEST_PAUSE = 60.0, 2 * 3600.0  # seconds; GitHub asks for a minute at least
 MOST_PAGES = 20_000
+NAP = 5.0  # seconds of a wait between two looks whether it still goes on
 _AGAIN = "repeat the command later: what was answered is kept"
 Told = Callable[[str, int, int | None], None]
 Params = Mapping[str, str | int]
@@ -146,9 +147,14 @@ class Forge:
         return self._pool.left(self._clock.now())
 
     @property
-    def today(self) -> str:
-        """The date by the client's clock, as `YYYY-MM-DD`."""
-        return time.strftime("%Y-%m-%d", time.gmtime(self._clock.now()))
+    def now(self) -> float:
+        """Seconds since 1970 by the client's clock."""
+        return self._clock.now()
+
+    @property
+    def git_token(self) -> str:
+        """A token for fetching a private repository by git; empty where there is none, or it would go in the clear."""
+        return next((token.secret for token in self._pool.usable), "") if self.address.private else ""
 
     # --- asking ------------------------------------------------------------------------------------------------
 
@@ -248,11 +254,11 @@ class Forge:
             wait = max(self._pool.wait(token, call.resource, now), self._resume - now)
             if wait <= 0:
                 return token
-            if self._told is not None:
+            if self._told is not None:  # it may end the crawl, so that nobody sits through an hour
                 until = time.strftime("%H:%M:%S UTC", time.gmtime(now + wait))
                 self._told(f"waiting for the forge's limit until {until}", self.spent.requests, None)
-            self.spent.waited += wait
-            self._clock.sleep(wait)
+            self.spent.waited += min(wait, NAP)
+            self._clock.sleep(min(wait, NAP))
 
     def _send(self, call: _Call, token: Token) -> Reply:
         headers = {

@@ -1,12 +1,14 @@
 """Asks a forge for all that it says of a pull request, and gives it as one JSON object: the shape of the archive.
 
     {"repo": "owner/name", "pull": {}, "commits": [], "comments": [], "reviews": [], "conversation": [],
-     "timeline": [], "threads": [], "events": [], "closing": [], "files": [], "issues": [], "languages": {}}
+     "timeline": [], "threads": [], "events": [], "closing": [], "files": [], "merge_base": "", "issues": [],
+     "languages": {}}
 
 `pull` is the answer of `GET pulls/N`; `commits`, `comments` (on lines), `reviews` and `files` those below it;
 `conversation` and `timeline` those of `issues/N/comments` and `issues/N/timeline`; `threads`, `events` and `closing`
 are nodes of GraphQL (`reviewThreads`, `timelineItems`, `closingIssuesReferences`), which answers only those who have
-a token: then `timeline` is not asked for. `issues` are objects of `issue`, `comments` and `timeline`.
+a token: then `timeline` is not asked for. `files` and `merge_base` (the commit that they count from) are of the final
+state. `issues` are objects of `issue`, `comments` and `timeline`.
 """
 
 from __future__ import annotations
@@ -124,6 +126,8 @@ def read_issue(forge: Forge, repo: str, issue_number: int, *, comments: bool = T
     path = f"repos/{repo}/issues/{issue_number}"
     issue = node(forge.get(path))
     version = text(issue, "updated_at")
+    if "pull_request" in issue:  # a pull request has a number of the same row, and is no issue
+        return {"repo": repo, "issue": dict(issue), "comments": [], "timeline": []}
     said = comments and number(issue, "comments") != 0
     return {
         "repo": repo,

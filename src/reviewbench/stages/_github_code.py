@@ -1,0 +1,150 @@
+"""The code behind pull requests: commits in a mirror where git reaches the forge, else the patches of the API."""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from reviewbench.core.building import Place
+from reviewbench.core.errors import UserError
+from reviewbench.core.history import PullRequest, Revision
+from reviewbench.core.records import ChangedFile, FileStatus
+from reviewbench.core.results import Failed
+from reviewbench.repo.forge.client import Forge
+from reviewbench.repo.forge.json_fields import Json, number, text
+from reviewbench.repo.forge.pulls import read_files
+from reviewbench.repo.forge.reading import PullReader, Raw
+from reviewbench.repo.forge.replies import Unavailable
+from reviewbench.repo.git import Repository
+from reviewbench.repo.mirrors import REFS, fetch_commits, mirror_local
+from reviewbench.stages._pulls import merge_base
+
+CodeFrom = Literal["auto", "mirror", "api"]
+COMPARE_SHOWS = 300  # files that `compare` lists; `pulls/N/files` lists 3,000
+_STATUSES = {
+    FileStatus.ADDED: "added",
+    FileStatus.DELETED: "removed",
+    FileStatus.RENAMED: "renamed",
+    FileStatus.COPIED: "copied",
+    FileStatus.TYPE_CHANGED: "changed",
+}
+
+
+class Found(NamedTuple):
+    """What a pull request changed: from `base`, where it left its branch."""
+
+    base: str | None
+    files: tuple[ChangedFile, ...]
+
+
+def mirror_folder(place: Place, repo: str) -> Path:
+    """The mirror of `owner/name` in the folder of a build."""
+    return place.code / f"{repo.replace('/', '+')}.git"
+
+
+class Mirror:
+    """The commits of one repository's pull requests. `why` says why there is none; empty where there is one."""
+
+    def __init__(self, place: Place, repo: str, *, url: str = "", token: str = "", clone: str = "") -> None:
+        self.folder, self.why = mirror_folder(place, repo), ""
+        self._url, self._token = url, token
+        if clone:
+            mirror_local(Path(clone), self.folder, refs=(*REFS, "refs/pull"))
+
+    @property
+    def repository(self) -> Repository | None:
+        """The mirror, where there is one."""
+        return Repository(self.folder) if not self.why and self.folder.is_dir() else None
+
+    def fetch(self, pulls: Sequence[PullRequest]) -> None:
+        """Bring the commits of these pull requests: all their states, and their base.
+
+        A repository that git cannot be asked about is done without from then on. Raises Failed for a broken network.
+        """
+        if self.why or not self._url:
+            return
+        wanted = [commit for pull in pulls for commit in _commits(pull)]
+        scheme = urllib.parse.urlsplit(self._url).scheme
+        try:
+            fetch_commits(self._url, self.folder, wanted, (scheme,), token=self._token)
+        except Failed:
+            raise
+        except UserError as error:
+            self.why = error.problem
+
+    def read(self, pull: PullRequest) -> Found | None:
+        """What it changed; None where its commits are not here."""
+        code = self.repository
+        if code is None or pull.head is None or pull.base is None:
+            return None
+        if not (code.exists(pull.head) and code.exists(pull.base)):
+            return None
+        base = merge_base(code, pull.base, pull.head, pull.merge_commit)
+        return None if base is None else Found(base, code.changed_files(base, pull.head))
+
+    def revisions(self, pull: PullRequest) -> tuple[Revision, ...]:
+        """Its states with their bases and commits, as far as they are here."""
+        code = self.repository
+        if code is None or pull.base is None or not code.exists(pull.base):
+            return pull.revisions
+        return tuple(_completed(code, pull, revision) for revision in pull.revisions)
+
+
+def _completed(code: Repository, pull: PullRequest, revision: Revision) -> Revision:
+    if not code.exists(revision.head) or pull.base is None:
+        return revision
+    base = merge_base(code, pull.base, revision.head, pull.merge_commit)
+    if base is None:
+        return revision
+    listed = code.run("rev-list", "--reverse", "--topo-order", "--end-of-options", revision.head, f"^{base}")
+    return revision.model_copy(update={"base": base, "commits": tuple(listed.decode("ascii").split())})
+
+
+def _commits(pull: PullRequest) -> list[str]:
+    named = (pull.head, pull.base, pull.merge_commit, *(revision.head for revision in pull.revisions))
+    return [commit for commit in dict.fromkeys(named) if commit]
+
+
+def mirror_of(place: Place, forge: Forge, reader: PullReader, code: CodeFrom, clone: str) -> Mirror | None:
+    """The mirror that a repository's code is read from; None where it is to be read from the API alone."""
+    if code == "api":
+        return None
+    if clone:
+        return Mirror(place, reader.repo, clone=clone)
+    token = forge.git_token if reader.about.get("private") is True else ""
+    return Mirror(place, reader.repo, url=f"{forge.address.web}/{reader.repo}.git", token=token)
+
+
+def read_from_api(reader: PullReader, raw: Raw, pull: PullRequest) -> Found:
+    """What a pull request changed as the forge tells it: at most 3,000 files, without the patches of large ones."""
+    compared: Json = {}
+    if pull.base and pull.head and (number(raw, "pull", "changed_files") or 0) <= COMPARE_SHOWS:
+        try:
+            compared = reader.compared(pull.base, pull.head)
+        except Unavailable:
+            compared = {}
+    listed = compared.get("files")
+    if not isinstance(listed, list) or len(listed) >= COMPARE_SHOWS:
+        listed = reader.files(raw)
+    base = text(compared, "merge_base_commit", "sha") or pull.base
+    return Found(base, read_files([item for item in _list(listed) if isinstance(item, dict)]))
+
+
+def _list(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+def as_listed(files: Sequence[ChangedFile]) -> list[JsonValue]:
+    """Changed files as the forge lists them, for the archive of a build."""
+    made: list[JsonValue] = []
+    for file in files:
+        entry: Raw = {"filename": file.path, "status": _STATUSES.get(file.status, "modified"), "patch": file.patch}
+        if file.old_path is not None:
+            entry["previous_filename"] = file.old_path
+        entry["changes"] = 0 if file.binary or not file.patch else file.patch.count("\n") + 1
+        made.append(entry)
+    return made

@@ -1,0 +1,311 @@
+"""Pull requests of GitHub, or of a dump of it, as cases: the final state, with what people said about it on the lines.
+
+Source: the crawls of SWR-Bench (arXiv:2509.01494), ContextCRBench (arXiv:2511.07017) and AACR-Bench (arXiv:2601.19494);
+which pull requests stay and at which state they are taken is decided by the stages behind this one.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import islice
+from pathlib import Path
+
+from reviewbench.core.building import Candidate, CardSection, Decision, Place
+from reviewbench.core.errors import UserError
+from reviewbench.core.history import PullRequest
+from reviewbench.core.protocols import Stage
+from reviewbench.core.results import Drop, Failed
+from reviewbench.repo.fixes import issue_numbers
+from reviewbench.repo.forge.address import SCHEME, repository_name
+from reviewbench.repo.forge.archive import Archive, write_archive_line
+from reviewbench.repo.forge.client import Forge
+from reviewbench.repo.forge.events import named
+from reviewbench.repo.forge.json_fields import Json, nodes, number, text, when
+from reviewbench.repo.forge.pulls import read_pull
+from reviewbench.repo.forge.reading import PullReader, Raw, read_issue
+from reviewbench.repo.forge.replies import Unavailable
+from reviewbench.stages._github_code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api
+from reviewbench.stages._pulls import NO_FILES, chosen_repositories, final_candidate
+
+FOLDER, DUMP = "forge", "pulls.jsonl.gz"
+STATES = ("merged", "closed", "open")
+AT_ONCE = 20  # pull requests whose commits are fetched together
+ROUND = 24 * 3600.0  # seconds for which a crawl that was killed goes on with the lists it had
+MOST_ISSUES = 10  # of one pull request that are read
+
+
+@dataclass(frozen=True)
+class FromGithub(Stage):
+    """The pull requests of `repos`, the newest first; by default of `github:owner/name` as the build's source.
+
+    `since` and `until` are ISO dates of opening, `states` are of merged, closed (without a merge) and open, `limit` is
+    how many of each repository are read (0: all), `numbers` picks single ones. `api` is the address of GitHub
+    Enterprise (`https://HOST/api/v3`), `tokens` are the environment variables that hold tokens. With `archive` a dump
+    is read and nobody is asked. `code`: commits come from a git mirror and, where git cannot be had, patches from the
+    API (`auto`), or from one of them only; `clone` is a clone on this machine to take commits from. `issues`: read the
+    issues that a pull request names. A pull request of more than `max_lines` changed lines is left out unread.
+    """
+
+    repos: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    states: tuple[str, ...] = ("merged", "closed")
+    limit: int = 0
+    numbers: tuple[int, ...] = ()
+    archive: str = ""
+    api: str = ""
+    tokens: tuple[str, ...] = ("GITHUB_TOKEN",)
+    code: CodeFrom = "auto"
+    clone: str = ""
+    issues: bool = True
+    max_lines: int = 20_000
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for word in (self.since, self.until):
+            if word:
+                date.fromisoformat(word)
+        if not self.states or set(self.states) - set(STATES):
+            raise ValueError(f"states are of {', '.join(STATES)}, not {', '.join(self.states) or 'none'}")
+        if self.limit < 0:
+            raise ValueError("limit counts pull requests; 0 reads all")
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """What came in, then a candidate for each pull request."""
+        yield from items
+        if self.archive:
+            yield from self._from_archive(place)
+            return
+        told = place.progress
+        with Forge.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, told=told) as forge:
+            began = self._round(forge)
+            folder = place.folder / FOLDER
+            with gzip.GzipFile(folder / f"{DUMP}.part", "wb", mtime=0) as dump:
+                for repo in self._repositories(place):
+                    for made in self._crawl(forge, repo, place, began):
+                        if isinstance(made, Drop):
+                            yield made
+                            continue
+                        write_archive_line(dump, made[0])
+                        yield self._candidate(*made)
+            (folder / f"{DUMP}.part").replace(folder / DUMP)
+            forge.answers.mark("round", "")
+            _report(place, forge)
+
+    # --- which ---------------------------------------------------------------------------------------------------
+
+    def _repositories(self, place: Place) -> list[str]:
+        named_here = self.repos or tuple(word for word in place.source.replace(",", " ").split() if SCHEME in word)
+        found = named_here or chosen_repositories(place)
+        if not found:
+            raise UserError("no repository is named", remedy=f"reviewbench build {SCHEME}owner/name -o bench/")
+        if self.clone and len(found) > 1:
+            raise UserError(f"one clone cannot hold the commits of {len(found)} repositories", remedy="name one")
+        return list(dict.fromkeys(repository_name(word) for word in found))
+
+    def _round(self, forge: Forge) -> str:
+        """The name of this crawl: that of the one before where it was killed not long ago, so that its lists hold."""
+        now, known = forge.now, forge.answers.marked("round")
+        if known and now - float(known) < ROUND:
+            return known
+        forge.answers.mark("round", repr(now))
+        return repr(now)
+
+    def _listed(self, reader: PullReader, began: str) -> Iterator[tuple[int, str]]:
+        """(number, last update) of the pull requests to read."""
+        if self.numbers:
+            yield from ((one, "") for one in dict.fromkeys(self.numbers))
+            return
+        seen: set[int] = set()
+        state = "all" if {"open"} < set(self.states) else "open" if "open" in self.states else "closed"
+        for item in reader.listed(state=state, version=began):
+            own, opened = number(item, "number"), when(item, "created_at")
+            if own is None or own in seen or not self._in_time(opened):
+                if self.since and opened is not None and opened.date() < date.fromisoformat(self.since):
+                    return  # the newest come first
+                continue
+            if _state(item) in self.states:
+                seen.add(own)
+                yield own, text(item, "updated_at")
+            if self.limit and len(seen) >= self.limit:
+                return
+
+    def _in_time(self, opened: datetime | None) -> bool:
+        day = opened.astimezone(UTC).date().isoformat() if opened is not None else ""
+        return (not self.since or day >= self.since) and (not self.until or day <= self.until)
+
+    # --- from a forge --------------------------------------------------------------------------------------------
+
+    def _crawl(self, forge: Forge, repo: str, place: Place, began: str) -> Iterator[tuple[Raw, PullRequest] | Drop]:
+        try:
+            reader = PullReader(forge, repo)
+        except Unavailable as error:
+            yield self.drop(repo, f"repository {error.reason}", str(error))
+            return
+        mirror = mirror_of(place, forge, reader, self.code, self.clone)
+        numbers = self._listed(reader, began)
+        done = 0
+        while some := list(islice(numbers, AT_ONCE)):
+            read: list[tuple[Raw, PullRequest]] = []
+            for own, updated in some:
+                place.progress(f"pull requests of {reader.repo}", done, None)
+                done += 1
+                raw = self._read(reader, own, updated)
+                if isinstance(raw, Drop):
+                    yield raw
+                else:
+                    read.append((raw, read_pull(raw, f"{reader.repo}#{own}")))
+            if mirror is not None:
+                mirror.fetch([pull for _, pull in read])
+            for raw, pull in read:
+                yield self._with_code(reader, mirror, raw, pull)
+        if mirror is not None and mirror.why:
+            place.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=_without_git(mirror.why)))
+
+    def _read(self, reader: PullReader, own: int, updated: str) -> Raw | Drop:
+        item = f"{reader.repo}/pull/{own}"
+        try:
+            raw = reader.read(own, updated)
+            if self.issues:
+                raw["issues"] = [dict(issue) for issue in _issues(reader, raw)]
+        except Unavailable as error:
+            return self.drop(item, error.reason, str(error))
+        except Failed as error:
+            if error.stops:
+                raise
+            return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
+        return self._too_large(item, raw) or raw
+
+    def _too_large(self, item: str, raw: Json) -> Drop | None:
+        lines = (number(raw, "pull", "additions") or 0) + (number(raw, "pull", "deletions") or 0)
+        if lines > self.max_lines:
+            return self.drop(item, f"more than {self.max_lines} changed lines", f"{lines} lines")
+        return None
+
+    def _with_code(
+        self, reader: PullReader, mirror: Mirror | None, raw: Raw, pull: PullRequest
+    ) -> tuple[Raw, PullRequest] | Drop:
+        """The pull request with its patches. `raw` becomes what the dump holds: it stands without git."""
+        item = f"{pull.repo}/pull/{pull.number}"
+        found: Found | None = None
+        if mirror is not None:
+            found = mirror.read(pull)
+            update = {"revisions": mirror.revisions(pull), "git": str(mirror.folder) if found is not None else None}
+            pull = pull.model_copy(update=update)
+        if found is None and self.code == "mirror":
+            return self.drop(item, "its commits cannot be fetched", mirror.why if mirror is not None else "")
+        try:
+            found = found or read_from_api(reader, raw, pull)
+        except Unavailable as error:
+            return self.drop(item, f"its diff is {error.reason}", str(error))
+        except Failed as error:
+            if error.stops:
+                raise
+            return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
+        raw["files"], raw["merge_base"] = as_listed(found.files), found.base
+        return self._checked(item, raw, pull, found)
+
+    def _checked(self, item: str, raw: Raw, pull: PullRequest, found: Found) -> tuple[Raw, PullRequest] | Drop:
+        if not found.files:
+            return self.drop(item, NO_FILES)
+        if all(file.patch is None and not file.binary for file in found.files):
+            return self.drop(item, "no diff is at hand")
+        return raw, pull.model_copy(update={"base": found.base, "files": found.files})
+
+    @staticmethod
+    def _candidate(raw: Raw, pull: PullRequest) -> Candidate:
+        return final_candidate(pull)
+
+    # --- from a dump ---------------------------------------------------------------------------------------------
+
+    def _from_archive(self, place: Place) -> Iterator[Candidate | Drop]:
+        """What a dump holds, in its order; `repos` narrows it. Commits come from `clone` alone."""
+        wanted = {repository_name(word).lower() for word in self.repos}
+        counts: dict[str, int] = {}
+        mirrors: dict[str, Mirror] = {}
+        with Archive(Path(self.archive).expanduser()) as archive:
+            for done, (where, raw) in enumerate(archive.pulls()):
+                place.progress("pull requests of the archive", done, None)
+                pull = read_pull(raw, where)
+                if (wanted and pull.repo.lower() not in wanted) or not self._is_wanted(raw, pull):
+                    continue
+                if self.limit and counts.get(pull.repo, 0) >= self.limit:
+                    continue
+                counts[pull.repo] = counts.get(pull.repo, 0) + 1
+                made = self._too_large(f"{pull.repo}/pull/{pull.number}", raw) or self._unpacked(
+                    place, mirrors, raw, pull
+                )
+                yield made if isinstance(made, Drop) else final_candidate(made)
+
+    def _is_wanted(self, raw: Raw, pull: PullRequest) -> bool:
+        if self.numbers:
+            return pull.number in self.numbers
+        return _state(raw.get("pull")) in self.states and self._in_time(pull.created)
+
+    def _unpacked(self, place: Place, mirrors: dict[str, Mirror], raw: Raw, pull: PullRequest) -> PullRequest | Drop:
+        found: Found | None = None
+        if self.clone:
+            if pull.repo not in mirrors:
+                mirrors[pull.repo] = Mirror(place, pull.repo, clone=self.clone)
+            found = mirrors[pull.repo].read(pull)
+            update = {"revisions": mirrors[pull.repo].revisions(pull)}
+            pull = pull.model_copy(
+                update={**update, "git": str(mirrors[pull.repo].folder)} if found is not None else update
+            )
+        found = found or Found(text(raw, "merge_base") or pull.base, pull.files)
+        made = self._checked(f"{pull.repo}/pull/{pull.number}", raw, pull, found)
+        return made if isinstance(made, Drop) else made[1]
+
+
+def _state(pull: object) -> str:
+    """merged, closed or open."""
+    item: Json = pull if isinstance(pull, dict) else {}
+    if item.get("merged") is True or when(item, "merged_at") is not None:
+        return "merged"
+    return text(item, "state") or "open"
+
+
+def _issues(reader: PullReader, raw: Raw) -> Iterator[Raw]:
+    """The issues that a pull request closes or names in its title or description."""
+    names = [name for item in nodes(raw, "closing") if (name := named(item))]
+    said = issue_numbers(f"{text(raw, 'pull', 'title')}\n{text(raw, 'pull', 'body')}"[:20_000])
+    own = number(raw, "pull", "number")
+    names += [f"{reader.repo}#{one}" for one in said if one != own]
+    for name in list(dict.fromkeys(names))[:MOST_ISSUES]:
+        repo, _, one = name.partition("#")
+        try:
+            yield read_issue(reader.forge, repo, int(one))
+        except Unavailable:
+            continue  # a number that is none, or an issue that is gone
+
+
+def _without_git(why: str) -> str:
+    return (
+        f"Its git repository could not be read ({why}), so patches are those of the API: large files have none, and "
+        "states before the last one cannot be built."
+    )
+
+
+def _report(place: Place, forge: Forge) -> None:
+    spent, left = forge.spent, forge.left
+    words = f"{spent.requests:,} requests, {spent.waited:,.0f} s waited for limits"
+    if left:
+        words += ", left now: " + ", ".join(f"{count:,} {name}" for name, count in sorted(left.items()))
+    place.progress(words, spent.requests, spent.requests)
+    place.report(
+        CardSection(
+            by="from_github",
+            title="What was asked of the forge",
+            text=f"{words}. Answers are kept beside the benchmark, so the same command asks only for what changed.",
+            figures={
+                "requests": spent.requests,
+                "taken from disk": spent.reused,
+                "found unchanged": spent.unchanged,
+                "seconds waited": round(spent.waited),
+                "answers with missing parts": spent.partial,
+            },
+        )
+    )
