@@ -294,6 +294,70 @@ CODE_REVIEWER = Card(
     ),
 )
 
+SWR_BENCH = Card(
+    title="SWR-Bench",
+    summary="Whole pull requests of 12 Python projects: 500 in which review brought change-points, each with its type, "
+    "the discussion and the commit that answered, and 500 clean ones.",
+    origin="the authors' repository, named in the paper",
+    version="the file at hand",
+    licence="see the authors' repository; the code comes from projects with licences of their own",
+    may="what those licences say",
+    citation="Zeng et al., Benchmarking and Studying the LLM-based Code Review, arXiv:2509.01494, 2025",
+    languages=("Python",),
+    expected={"changes": 1000, "clean": 500, "repositories": 12, "languages": 1},
+    traps=(
+        "Clean means that three requests to a model, and people, found no change-point in what was discussed: what "
+        "nobody discussed is not known to be right.",
+        "The paper speaks of 13 types; its table has 11 leaves, and 13 with E.1 and E.3. Both are read.",
+        "A file that several commits change shows their patches one after the other, each with its own line numbers, "
+        "until the code is fetched.",
+        "The timeline, later commits and the change-points would give the answer away: they reach no reviewer. E-mail "
+        "addresses are taken out.",
+        "The paper's Table II prints 1.90 change-points per pull request that has any, which is some 950 references.",
+    ),
+)
+
+SWE_CARE = Card(
+    title="SWE-CARE",
+    summary="Pull requests with the issues they resolve, at the commit that was reviewed, with the comments that "
+    "people made there.",
+    origin="https://github.com/inclusionAI/SWE-CARE",
+    version="the file at hand",
+    licence="see the authors' repository; the code comes from projects with licences of their own",
+    may="what those licences say",
+    citation="Guo et al., CodeFuse-CR-Bench, arXiv:2509.14856, 2025",
+    languages=("Java", "Python"),
+    traps=(
+        "What people did not say is not known to be right: a pull request without comments has no verdict.",
+        "The merged commit and patch, the hints and the comments would give the answer away: they reach no reviewer.",
+        "The side of a comment is not stated: it is read off the last line of its hunk.",
+    ),
+)
+
+CONTEXT_CRBENCH = Card(
+    title="ContextCRBench",
+    summary="Hunks that people commented on in 90 projects and nine languages, with issue, pull request and the "
+    "function around the hunk, for three tasks: can it be merged, which line deserves a comment, what is the comment?",
+    origin="the authors' repository, named in the paper",
+    version="the file at hand",
+    licence="see the authors' repository; the code comes from projects with licences of their own",
+    may="what those licences say",
+    citation="Hu et al., Benchmarking LLMs for Fine-Grained Code Review with Enriched Context in Practice, "
+    "arXiv:2511.07017, 2025",
+    languages=("C", "C#", "C++", "Go", "Java", "JavaScript", "Python", "Rust", "TypeScript"),
+    expected={"changes": 67_910, "languages": 9},
+    traps=(
+        "`merged` is the answer of the first task. The paper does not say how a hunk of a merged pull request comes "
+        "to be unmerged.",
+        "GitHub's diff_hunk ends with the line that was commented on. Showing it gives the answer of the second task "
+        "away, so the whole hunk is shown; an entry without one is left out of that task.",
+        "The official evaluator counts only the first commented line, and puts wrong markers right: "
+        "pass_at_k(variant='published').",
+        "The conversation and the later comments would give the answer away: they reach no reviewer. E-mail "
+        "addresses are taken out.",
+    ),
+)
+
 JSONL = Card(
     title="Cases of your own",
     summary="A benchmark in ReviewBench's own format: one case a line.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 
 from reviewbench.core.base import Record
 from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.parsing import first_problem, parse_json
+from reviewbench.core.parsing import first_problem, lines, parse_json, refuse_bytes
 
 R = TypeVar("R", bound=Record)
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; no official file comes near, and a whole document is held in memory
@@ -110,3 +111,21 @@ def build(model: type[R], at: Shape, **fields: object) -> R:
     except ValidationError as error:
         field, problem = first_problem(error)
         raise BadInput(at.source, problem, record=at.place or None, field=field) from None
+
+
+def objects(file: Path) -> Iterator[Shape]:
+    """The object on each line of a file, or each item of a file that is one JSON array, read as they are asked for."""
+    if file.suffix == ".json":
+        yield from read_json(file, file.stem).items()
+        return
+    try:
+        with file.open("rb") as stream:
+            for number, line in lines(stream, file.name):
+                try:
+                    value = json.loads(line)
+                except (ValueError, RecursionError):
+                    refuse_bytes(line, file.name, number)
+                    raise BadInput(file.name, "is not valid JSON", record=number) from None
+                yield Shape(value, file.name, f"line {number}")
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None

@@ -7,21 +7,19 @@ reads them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.parsing import lines, refuse_bytes
+from reviewbench.core.errors import UserError
 from reviewbench.core.protocols import Card, Dataset
 from reviewbench.core.records import Case, Change, ChangedFile, Comment, Resolution, Side, Span, Task
 from reviewbench.core.results import Drop
 from reviewbench.datasets._cards import CODE_REVIEWER
 from reviewbench.datasets._home import locate
-from reviewbench.datasets._json_shape import Shape, build
+from reviewbench.datasets._json_shape import Shape, build, objects
 from reviewbench.repo.diffs import parse_patch
 
 PREFIXES = {"assess": "cls", "comment": "msg", "refine": "ref"}
@@ -76,7 +74,7 @@ class CodeReviewer(Dataset):
         """
         self._noted.clear()
         for file in self._files():
-            for index, shape in enumerate(_objects(file)):
+            for index, shape in enumerate(objects(file)):
                 case = self._case(shape, f"{file.stem}-{index}")
                 if isinstance(case, Case):
                     yield case
@@ -211,18 +209,3 @@ def _focus(path: str, patch: str | None) -> Span | None:
 def _without_markers(lines_: str) -> str:
     """Lines of a diff without their first character."""
     return "\n".join(line[1:] for line in lines_.split("\n"))
-
-
-def _objects(file: Path) -> Iterator[Shape]:
-    """The object on each line of a file."""
-    try:
-        with file.open("rb") as stream:
-            for number, line in lines(stream, file.name):
-                try:
-                    value = json.loads(line)
-                except (ValueError, RecursionError):
-                    refuse_bytes(line, file.name, number)
-                    raise BadInput(file.name, "is not valid JSON", record=number) from None
-                yield Shape(value, file.name, f"line {number}")
-    except OSError as error:
-        raise UserError(f"cannot read {file}: {error.strerror}") from None

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from reviewbench.core.records import Side, Span, Task
+from reviewbench.datasets.context_crbench import ContextCrbench
+
+HEAD = "@@ -10,3 +10,4 @@ def run():"
+CONTENT = " a = 1\n-b = 2\n+b = 3\n+c = 4\n return a"
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": 17,
+        "full_name": "acme/shop",
+        "lang": "Python",
+        "issue_number": 3,
+        "issue_tilte": "b is wrong",
+        "issue_body": "it should be 3",
+        "issue_comment": ["SECRET issue talk"],
+        "pr_number": 7,
+        "pr_title": "Set b",
+        "pr_body": "Fixes #3, jo@example.org",
+        "pr_comment": ["SECRET talk"],
+        "merged": False,
+        "created_at": "2022-03-04T00:00:00Z",
+        "commit_id": "c" * 40,
+        "original_commit_id": "a" * 40,
+        "path": "a.py",
+        "start_line": None,
+        "original_start_line": None,
+        "start_side": None,
+        "line": 12,
+        "original_line": 12,
+        "side": "RIGHT",
+        "original_position": 4,
+        "position": 4,
+        "subject_type": "line",
+        "review_comment": ["SECRET comment", "SECRET reply"],
+        "diff_hunk": f"{HEAD}\n a = 1\n-b = 2\n+b = 3\n+c = 4",
+        "diff_hunk_head": HEAD,
+        "diff_hunk_content": CONTENT,
+        "diff_hunk_content_with_line_number": "[10][10] a = 1",
+        "diff_hunk_original_start_line": 10,
+        "diff_hunk_original_end_line": 12,
+        "diff_hunk_start_line": 10,
+        "diff_hunk_end_line": 13,
+        "file_path_before": "a.py",
+        "file_path_after": "a.py",
+        "comment_lines": ["[][12]"],
+        "content_before": "SECRET whole file",
+        "content_after": "SECRET whole file",
+        "snippet_before": "def run():\n    ...",
+        "snippet_start_line_before": 9,
+        "snippet_end_line_before": 12,
+        "snippet_after": "def run():\n    pass",
+        "snippet_start_line_after": 9,
+        "snippet_end_line_after": 13,
+        "all_line_number": ["[10][10]", "[11][]", "[][11]", "[][12]", "[12][13]"],
+    } | changes
+
+
+def read(folder: Path, task: Literal["assess", "locate", "comment"], *rows: object) -> ContextCrbench:
+    (folder / "entries.json").write_text(json.dumps(rows))
+    return ContextCrbench(path=str(folder), task=task)
+
+
+def test_assess(tmp_path: Path) -> None:
+    no, yes = read(tmp_path, "assess", entry(), entry(id=18, merged=True)).cases()
+    assert (no.id, no.verdict, yes.verdict) == ("17", False, True)
+    assert no.change.task is Task.ASSESS and no.change.title == "Set b"
+    assert no.change.focus == Span(path="a.py", start=10, end=13)
+    assert no.change.issues[0].title == "b is wrong"
+    assert [(s.side, s.start, s.end) for s in no.change.snippets] == [(Side.OLD, 9, 12), (Side.NEW, 9, 13)]
+    assert len(no.references) == 1 and yes.clean
+    assert no.facts["language"] == "Python" and no.facts["year"] == 2022 and no.facts["hunk"] == "whole"
+
+
+@pytest.mark.parametrize("task", ["assess", "locate", "comment"])
+def test_what_would_give_the_answer_away_reaches_no_reviewer(
+    tmp_path: Path, task: Literal["assess", "locate", "comment"]
+) -> None:
+    (case,) = read(tmp_path, task, entry()).cases()
+    shown = case.change.model_dump_json()
+    assert "SECRET" not in shown and "example.org" not in case.model_dump_json()
+    assert "return a" in shown  # the whole hunk: GitHub's ends with the commented line
+
+
+def test_locate_and_comment(tmp_path: Path) -> None:
+    data = read(tmp_path, "locate", entry(), entry(id=18, merged=True), entry(id=19, diff_hunk_content=None))
+    (case,) = data.cases()
+    assert case.references[0].span == Span(path="a.py", start=12) and case.change.focus != case.references[0].span
+    assert case.verdict is None
+    assert [note.reason.partition(":")[0] for note in data.notes()] == [
+        "it was merged",
+        "its hunk ends with the line that was commented on, which would give the answer away",
+    ]
+    (case,) = read(tmp_path, "comment", entry()).cases()
+    assert case.change.focus == Span(path="a.py", start=12)
+    assert case.references[0].body == "SECRET comment" and case.references[0].extra["replies"] == ["SECRET reply"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "span"),
+    [
+        ({"comment_lines": ["[11][]"]}, Span(path="a.py", start=11, side=Side.OLD)),
+        ({"comment_lines": ["[][11]", "[][12]"]}, Span(path="a.py", start=11, end=12)),
+        ({"comment_lines": None}, Span(path="a.py", start=12)),
+        ({"comment_lines": [], "original_start_line": 11}, Span(path="a.py", start=11, end=12)),
+        (
+            {"comment_lines": ["no marker"], "side": "LEFT", "original_line": 11},
+            Span(path="a.py", start=11, side=Side.OLD),
+        ),
+    ],
+)
+def test_places(tmp_path: Path, changes: dict[str, Any], span: Span) -> None:
+    (case,) = read(tmp_path, "locate", entry(**changes)).cases()
+    assert case.references[0].span == span
+
+
+def test_what_cannot_be_asked_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    rows = [entry(diff_hunk_content="", diff_hunk=""), entry(comment_lines=[], original_line=99, line=99)]
+    data = read(tmp_path, "comment", *rows)
+    assert list(data.cases()) == []
+    assert {note.reason for note in data.notes()} == {
+        "its hunk cannot be read",
+        "the line that was commented on is not in its hunk",
+    }
