@@ -59,6 +59,7 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "bundle": (),
     "cat-file": (),
     "clone": ("--template=",),
+    "commit-graph": (),
     "commit-tree": (),
     "count-objects": (),
     "diff-tree": _PLAIN_DIFF,
