@@ -1,0 +1,1 @@
+"""Syntax trees: what each grammar calls things, and the process that parses, apart from ours."""

@@ -1,0 +1,183 @@
+"""Which lines of a file are blank, comment or code, and what they say without white space and comments."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Self
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_NOT_NEWLINE = re.compile(rb"[^\n]")
+_OPEN, _CLOSED = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
+_NO_CALL = frozenset(  # a bracket after one of these words opens no call
+    ["and", "assert", "case", "del", "elif", "else", "for", "if", "in", "is", "lambda", "not", "or", "return", "yield"]
+)
+_PREFIXES = {  # what a comment of a whole line begins with, where no grammar is at hand
+    "#": "Shell Perl R Julia Elixir Makefile CMake Dockerfile Nix Starlark PowerShell Python Ruby HCL Cython",
+    "//": "Kotlin Scala Swift Dart Groovy Objective-C Zig Solidity F# Cuda SCSS Less Java JavaScript TypeScript C C++"
+    " C# Rust Go PHP",
+    "--": "Haskell Lua",
+    "%": "Erlang",
+    ";": "Clojure Assembly",
+    "!": "Fortran",
+    "'": "Visual Basic .NET",
+}
+_PREFIX_OF = {name: prefix.encode() for prefix, names in _PREFIXES.items() for name in names.split()}
+
+
+@dataclass(frozen=True)
+class LineKinds:
+    """The lines of one version of a file. `kinds[0]` is line 1's: "blank", "comment" or "code".
+
+    `known`: a grammar told comments from code; else `reason` says why not. `code` is the source with comments blanked
+    out, `literals` are the byte ranges in it that are kept to the letter, `holes` the code in them.
+    """
+
+    kinds: tuple[str, ...]
+    known: bool
+    reason: str
+    code: bytes
+    literals: tuple[tuple[int, int], ...]
+    holes: tuple[tuple[int, int], ...]
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        source: bytes,
+        comments: Iterable[Sequence[int]],
+        literals: Iterable[Sequence[int]],
+        holes: Iterable[Sequence[int]] = (),
+        *,
+        known: bool,
+        reason: str = "",
+    ) -> Self:
+        """The lines of a source whose comments, literals and holes are at these byte ranges, each list in order."""
+        kept = _merged((a, b) for a, b in literals)
+        code, said = _without(source, _outside(_merged((a, b) for a, b in comments), kept))
+        starts = line_starts(source)
+        ends = (*starts[1:], len(source))
+        kinds = tuple(
+            "code" if code[a:b].strip() else "comment" if source[a:b].strip() else "blank"
+            for a, b in zip(starts, ends, strict=True)
+        )
+        strings = tuple(r for r in kept if r not in said)
+        return cls(kinds, known, reason, code, strings, tuple(_merged((a, b) for a, b in holes)), starts)
+
+    def kind(self, line: int) -> str:
+        """What line number `line` is; "blank" for one that is not there."""
+        return self.kinds[line - 1] if 0 < line <= len(self.kinds) else "blank"
+
+    def tokens(self, line: int) -> tuple[str, ...]:
+        """The words and single signs of a line; a string is kept as it is, comments and white space are not there."""
+        if not 0 < line <= len(self.starts):
+            return ()
+        begin = self.starts[line - 1]
+        end = self.starts[line] if line < len(self.starts) else len(self.code)
+        found: list[str] = []
+        at = begin
+        for a, b in _between(self.literals, begin, end):
+            found += _words(self.code[at:a])
+            literal = self.code[max(a, begin) : min(b, end)].decode("utf-8", "replace").strip("\r\n")
+            found += [literal] if literal else []
+            at = b
+        found += _words(self.code[at:end])
+        if found and found[-1] == "\\":  # the statement goes on in the next line
+            found.pop()
+        return tuple(found)
+
+    def is_code(self, place: int) -> bool:
+        """Whether a byte is code: no comment, and in a string only where the string holds code."""
+        return not _between(self.literals, place, place + 1) or bool(_between(self.holes, place, place + 1))
+
+    def text(self, start: int, end: int) -> str:
+        """What lines `start` to `end` say: the same for code that was only broken into lines in another way.
+
+        White space, comments and a comma that trails before a closing bracket do not count; quotes, added brackets
+        and semicolons do. Indentation does not count either, in Python too: a line that moved into an `if` is the
+        same line.
+        """
+        return " ".join(_no_trailing_commas([token for line in range(start, end + 1) for token in self.tokens(line)]))
+
+
+def line_starts(source: bytes) -> tuple[int, ...]:
+    """The byte at which each line begins; a line break at the very end begins no line, an empty file has one line."""
+    starts = list(accumulate((len(line) + 1 for line in source.split(b"\n")), initial=0))
+    starts.pop()  # behind the last line
+    if len(starts) > 1 and source.endswith(b"\n"):
+        starts.pop()
+    return tuple(starts)
+
+
+def comments_by_prefix(source: bytes, language: str) -> list[tuple[int, int]]:
+    """The lines that begin with the mark of a comment; none for a language without one."""
+    mark = _PREFIX_OF.get(language)
+    if mark is None:
+        return []
+    pattern = re.compile(rb"^[ \t]*(" + re.escape(mark) + rb"[^\n]*)", re.MULTILINE)
+    return [match.span(1) for match in pattern.finditer(source)]
+
+
+def _between(ranges: Sequence[tuple[int, int]], begin: int, end: int) -> Sequence[tuple[int, int]]:
+    """Those of the ranges, which are in order and apart, that share a byte with `begin` up to `end`."""
+    return ranges[bisect_right(ranges, begin, key=lambda r: r[1]) : bisect_left(ranges, end, key=lambda r: r[0])]
+
+
+def _words(code: bytes) -> list[str]:
+    return _TOKEN.findall(code.decode("utf-8", "replace"))
+
+
+def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, without those that lie in another one."""
+    found: list[tuple[int, int]] = []
+    for a, b in ranges:
+        if found and a < found[-1][1]:
+            found[-1] = (found[-1][0], max(b, found[-1][1]))
+        else:
+            found.append((a, b))
+    return found
+
+
+def _outside(comments: list[tuple[int, int]], literals: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The comments that are not part of a literal (as in a template string); a docstring is a comment."""
+    held = []
+    for a, b in comments:
+        at = bisect_right(literals, a, key=lambda r: r[0]) - 1
+        if at < 0 or not literals[at][0] < a < literals[at][1]:
+            held.append((a, b))
+    return held
+
+
+def _without(source: bytes, comments: list[tuple[int, int]]) -> tuple[bytes, set[tuple[int, int]]]:
+    """(the source with comments blanked out, the comments)."""
+    parts: list[bytes] = []
+    at = 0
+    for a, b in comments:
+        parts += [source[at:a], _NOT_NEWLINE.sub(b" ", source[a:b])]
+        at = b
+    return b"".join((*parts, source[at:])), set(comments)
+
+
+def _no_trailing_commas(tokens: list[str]) -> list[str]:
+    """The tokens without commas before a closing bracket, except where one makes a tuple: `(x,)`, `a[1,]`."""
+    found: list[str] = []
+    around: list[tuple[bool, int]] = []  # (a comma may trail here in any case, commas so far)
+    for n, token in enumerate(tokens):
+        before = found[-1] if found else ""
+        if token in _OPEN:
+            call = (before[-1:].isalnum() or before[-1:] in ("_", ")", "]", ">")) and before not in _NO_CALL
+            around.append((token == "{" or (token == "(") == call, 0))
+        elif token in _CLOSED and around:
+            around.pop()
+        elif token == ",":
+            free, commas = around[-1] if around else (False, 0)
+            closing = n + 1 < len(tokens) and tokens[n + 1] in _CLOSED
+            if closing and before != "," and (free or commas):
+                continue
+            if around:
+                around[-1] = (free, commas + 1)
+        found.append(token)
+    return found
