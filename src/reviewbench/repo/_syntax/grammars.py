@@ -115,7 +115,8 @@ GRAMMARS: Mapping[str, Grammar] = {
         comments="comment",
         literals="string",
         holes="interpolation",
-        doc_query="(expression_statement . (string (string_start) . (string_content)? . (string_end)) .) @comment",
+        doc_query="(expression_statement . (string (string_start) . (string_end)) .) @comment"
+        " (expression_statement . (string (string_start) . (string_content) . (string_end)) .) @comment",
     ),
     "java": Grammar(
         name="Java",
