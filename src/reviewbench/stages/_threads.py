@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from reviewbench.core.building import Candidate
 from reviewbench.core.history import Account, PullRequest, Remark, Standing, Thread
 from reviewbench.core.records import Comment
+from reviewbench.stages._references import replace_references
 
 NO_PULL = "no pull request behind it"
 
@@ -39,14 +40,19 @@ def keep_threads(item: Candidate, wanted: Callable[[Thread], bool]) -> Candidate
     if item.pull is None:
         return item
     kept = tuple(thread for thread in item.pull.threads if wanted(thread))
+    if len(kept) == len(item.pull.threads):
+        return item
     gone = {thread.id for thread in item.pull.threads} - {thread.id for thread in kept}
+    pull = item.pull.model_copy(update={"threads": kept})
+    return without_references(item, gone).model_copy(update={"pull": pull})
+
+
+def without_references(item: Candidate, threads: Collection[str]) -> Candidate:
+    """The candidate without the references made from these threads. What is left of a finding stays one finding."""
+    gone = {comment.id for comment in item.case.references if thread_of(comment) in threads}
     if not gone:
         return item
-    left = tuple(comment for comment in item.case.references if thread_of(comment) not in gone)
-    names = {comment.id for comment in left}
-    left = tuple(c if c.same_as is None or c.same_as in names else c.model_copy(update={"same_as": None}) for c in left)
-    pull = item.pull.model_copy(update={"threads": kept})
-    return item.with_case(references=left).model_copy(update={"pull": pull})
+    return replace_references(item, {c.id: () if c.id in gone else (c,) for c in item.case.references})
 
 
 def is_adopted(comment: Comment) -> bool:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from reviewbench.core.building import Candidate
 from reviewbench.core.history import Thread
 from reviewbench.core.protocols import Stage
-from reviewbench.stages._threads import NO_PULL, keep_threads, thread_of
+from reviewbench.stages._threads import NO_PULL, is_bot, thread_of, without_references
 
 
 @dataclass(frozen=True)
 class DropOutdated(Stage):
-    """Take outdated threads and their references out. `whole_files`: what was said of a whole file is never outdated.
+    """Take out the references whose thread is outdated. `whole_files`: what was said of a whole file never is.
 
-    A candidate that nobody commented on passes.
+    The pull request keeps its threads. A candidate that no person commented on passes.
     """
 
     whole_files: bool = True
@@ -29,11 +29,10 @@ class DropOutdated(Stage):
             return NO_PULL
         if any(thread_of(comment) is None for comment in item.case.references):
             return "a reference that was made from no thread"
-        if not item.pull.threads:
-            return item
-        kept = keep_threads(item, self._stands)
-        assert kept.pull is not None
-        if not kept.pull.threads or (item.case.references and not kept.case.references):
+        opened = [thread for thread in item.pull.threads if not is_bot(thread.opened_by)]
+        outdated = {thread.id for thread in opened if not self._stands(thread)}
+        kept = without_references(item, outdated)
+        if (opened and len(outdated) == len(opened)) or (item.case.references and not kept.case.references):
             return "every comment is outdated"
         return kept
 
