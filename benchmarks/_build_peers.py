@@ -1,0 +1,65 @@
+"""One timed run of PyDriller on a repository: a job as JSON on standard input, figures as JSON on the last line.
+
+Run by benchmarks/build.py with the interpreter of the reference environment, in a process of its own. It imports
+nothing of this project.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import sys
+import time
+from importlib import metadata
+from typing import Any
+
+Job = dict[str, Any]
+
+
+def history(job: Job) -> Job:
+    """Read the given commits: their own fields, and of each changed file its names, what was done, and its patch."""
+    from pydriller import Git  # type: ignore[import-not-found, unused-ignore]
+
+    repository = Git(job["path"])
+    read = []
+    began = time.perf_counter()
+    for one in job["commits"]:
+        commit = repository.get_commit(one)
+        fields = (commit.msg, commit.author.name, commit.author_date, commit.committer_date, commit.parents)
+        files = [(mod.old_path, mod.new_path, mod.change_type, mod.diff) for mod in commit.modified_files]
+        read.append((one, fields, files))
+    wall = time.perf_counter() - began
+    found = {one: {new or old: digest(patch) for old, new, _, patch in files} for one, _, files in read}
+    return {"wall": wall, "found": found}
+
+
+def szz(job: Job) -> Job:
+    """For each fix the commits that last touched the lines it changed: [fix, path, commit]."""
+    from pydriller import Git  # type: ignore[import-not-found, unused-ignore]
+
+    repository = Git(job["path"])
+    found = []
+    began = time.perf_counter()
+    for one in job["commits"]:
+        touched = repository.get_commits_last_modified_lines(repository.get_commit(one))
+        found += [[one, path, commit] for path, commits in touched.items() for commit in commits]
+    return {"wall": time.perf_counter() - began, "found": found}
+
+
+def digest(patch: str) -> str:
+    """A patch's content, whatever became of bytes that are no UTF-8; nothing for a binary file."""
+    if patch.startswith("Binary files "):
+        patch = ""
+    return hashlib.sha1(patch.replace("\ufffd", "").rstrip("\n").encode("utf-8", "replace")).hexdigest()
+
+
+def main() -> None:
+    job = json.loads(sys.stdin.readline())
+    found = {"history": history, "szz": szz}[job["what"]](job)
+    found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps(found | {"version": metadata.version("pydriller")}))
+
+
+if __name__ == "__main__":
+    main()
