@@ -18,6 +18,7 @@ from reviewbench.core.results import Drop
 from reviewbench.repo.git import Repository
 from reviewbench.repo.history import Commit, read_history
 
+LARGEST_FILE = 2_000_000  # bytes; the diff of a larger file is not read, as nobody reviews it line by line
 LONGEST_TEXT = 10_000  # characters of a description
 MOST_COMMITS = 1000  # of one branch; a longer one is a line of development, no change
 _SHOWN = 50  # commits of one branch whose messages make its description
@@ -65,6 +66,7 @@ _PULL = re.compile(
     r"merge pull request #\d+|merge (?:pr|mr) ?[#!]\d+|merged in \S+ \(pull request #\d+\)", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\s*\((?:#\d+|!\d+|pr[ #]*\d+)(?:,\s*#\d+)*\)\s*$", re.IGNORECASE)
+_APPROVAL = re.compile(r"\[\s*(?:mrg|merge|wip|lgtm|r?f?c)\b[^\]]{0,20}\]:?\s*", re.IGNORECASE)
 _TRAILER = re.compile(
     r"^\s*(?:[A-Z][\w-]*(?:[ -][\w-]+)?[ -]by|cc|change-id|git-svn-id|bug-url|reviewed-on|differential revision"
     r"|pull request[ -]?(?:url)?"
@@ -196,7 +198,8 @@ def _drop(commit: Commit, reason: str) -> Drop:
 
 
 def _title(commit: Commit) -> str:
-    return _MAIL.sub("", _NUMBER.sub("", commit.subject)).strip()
+    """The subject without what was put to it when it was merged: numbers of pull requests, marks of approval."""
+    return _MAIL.sub("", _NUMBER.sub("", _APPROVAL.sub("", commit.subject))).strip()
 
 
 def _told(commits: Sequence[Commit]) -> str:
@@ -223,6 +226,11 @@ def own_text(body: str) -> str:
 
 def _shown(repository: Repository, text: str, head: str) -> str:
     return without_foreign_ids(repository, text, head)[:LONGEST_TEXT]
+
+
+def without_ids(text: str) -> str:
+    """`text` with "(a commit)" for every word that looks like the id of one."""
+    return _ID.sub("(a commit)", text)
 
 
 def without_foreign_ids(repository: Repository, text: str, head: str) -> str:

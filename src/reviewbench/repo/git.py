@@ -254,11 +254,16 @@ class Repository:
                 mode, _, identity = head.decode("ascii").split(" ")
                 yield Entry(mode, identity, decode_path(path))
 
-    def changed_files(self, base: str, head: str) -> tuple[ChangedFile, ...]:
-        """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context."""
+    def changed_files(self, base: str, head: str, largest_file: int | None = None) -> tuple[ChangedFile, ...]:
+        """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context.
+
+        Files of more than `largest_file` bytes are taken as binary, so that their diff is never in memory.
+        """
         check_commit(base)
         check_commit(head)
-        return split_diff(self.run("diff-tree", *_DIFF, *_DIFF_PREFIX, base, head, "--").decode("utf-8", "replace"))
+        settings = None if largest_file is None else {"core.bigFileThreshold": str(largest_file)}
+        diff = self.run("diff-tree", *_DIFF, *_DIFF_PREFIX, base, head, "--", settings=settings)
+        return split_diff(diff.decode("utf-8", "replace"))
 
     def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
         """Write the files of `commit` (all, or `paths`) as plain files below `folder`.

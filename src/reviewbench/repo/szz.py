@@ -9,7 +9,7 @@ as well (da Costa et al., TSE 2017). Rules, figures and weak points: docs/szz.md
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,7 +35,7 @@ def trace(repository: Repository, fix: str | Fix, settings: SzzSettings = _DEFAU
 
 def trace_many(
     repository: Repository, fixes: Iterable[str | Fix], settings: SzzSettings = _DEFAULT, jobs: int = 2
-) -> Iterator[Trace]:
+) -> Generator[Trace]:
     """The trace of each fix, in their order; `jobs` threads, each with its own git. Memory does not grow with them.
 
     A fix that cannot be traced has a Trace that says why. `index_history` first makes this several times as fast.

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import mean, median
 
+from reviewbench.core.base import Fact
 from reviewbench.core.building import CardSection
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import ChangedFile, Side
-from reviewbench.repo.changes import LandedChange
+from reviewbench.repo.changes import LARGEST_FILE, LandedChange
 from reviewbench.repo.diffs import changed_lines
 from reviewbench.repo.git import Repository
+from reviewbench.repo.soundness import Soundness
 from reviewbench.stages._git_lines import forward, not_product
 
 SAMPLE = 100  # clean changes whose lines are looked up again at the end of their horizon
@@ -49,17 +51,25 @@ class CleanSample:
             self.drawn[at] = (change, files)
 
 
-def lines_gone(
+def share_gone(
     repository: Repository, change: LandedChange, files: tuple[ChangedFile, ...], later: str
-) -> tuple[int, int]:
-    """(added lines of product code, how many of them are no longer as they were at the commit `later`)."""
+) -> float | None:
+    """The share of the added lines of product code that are no longer as they were at the commit `later`."""
     added = {file.path: changed_lines(file, Side.NEW) for file in files if not not_product(file.path)}
     try:
-        between = repository.changed_files(change.head, later)
+        between = repository.changed_files(change.head, later, LARGEST_FILE)
     except UserError:
-        return 0, 0
-    gone = sum(forward(between, path, line) is None for path, lines in added.items() for line in lines)
-    return sum(map(len, added.values())), gone
+        return None
+    gone = [forward(between, path, line) is None for path, lines in added.items() for line in lines]
+    return sum(gone) / len(gone) if gone else None
+
+
+def history_section(soundness: Soundness) -> CardSection:
+    """What was read, and what is odd about it."""
+    figures: dict[str, Fact] = {"commits": soundness.commits, "merges": soundness.merges}
+    if soundness.first is not None and soundness.last is not None:
+        figures |= {"first": soundness.first.date().isoformat(), "last": soundness.last.date().isoformat()}
+    return CardSection(by=BY, title="History", text=" ".join(f"{w}." for w in soundness.warnings), figures=figures)
 
 
 def fixes_section(seen: Seen, outcomes: Mapping[str, int]) -> CardSection:
@@ -89,10 +99,9 @@ def lines_section(lines: int, skipped: Mapping[str, int]) -> CardSection:
     )
 
 
-def noise_section(seen: Seen, horizon: int, gone: tuple[int, int]) -> CardSection:
-    """How much of the truth a history can show at all."""
-    added, lost = gone
-    figures: dict[str, str | int | float | bool] = {
+def noise_section(seen: Seen, horizon: int, gone: Sequence[float]) -> CardSection:
+    """How much of the truth a history can show. `gone`: the share of lines, for each of some clean changes."""
+    figures: dict[str, Fact] = {
         "changes read": seen.changes,
         "share observed for less than the horizon": _share(seen.young, seen.changes),
         "share labelled among labelled and clean": _share(seen.labelled, seen.labelled + seen.clean),
@@ -101,10 +110,12 @@ def noise_section(seen: Seen, horizon: int, gone: tuple[int, int]) -> CardSectio
         figures["half-life of a defect in days (median from change to fix)"] = round(median(seen.days), 1)
         early = sum(days <= horizon / 2 for days in seen.days)
         figures["share of fixes in the first half of the horizon"] = _share(early, len(seen.days))
-    if added:
-        figures["share of the lines of clean changes rewritten or deleted within the horizon without a fix"] = _share(
-            lost, added
+    if gone:
+        figures["clean changes whose lines were looked up again at the end of their horizon"] = len(gone)
+        figures["share of a clean change's lines rewritten or deleted by then, without a fix (mean)"] = round(
+            mean(gone), 3
         )
+        figures["clean changes with over half of their lines gone by then"] = sum(share > 0.5 for share in gone)
     return CardSection(
         by=BY,
         title="What a history can show",

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from reviewbench.core.building import Place
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import Case, Change, ChangedFile, Comment, Side
-from reviewbench.repo.changes import LandedChange
+from reviewbench.repo.changes import LARGEST_FILE, LandedChange
 from reviewbench.repo.diffs import changed_lines
 from reviewbench.repo.git import Repository
 from reviewbench.stages import _git_card as card
@@ -77,15 +77,14 @@ class CaseMaker:
             while waiting:
                 yield self._made(*waiting.popleft())
 
-    def survival(self) -> tuple[int, int]:
-        """(lines that drawn clean changes added, how many of them were gone at the end of the horizon)."""
-        added = gone = 0
+    def survival(self) -> list[float]:
+        """Of each drawn clean change: the share of its added lines that were gone at the end of its horizon."""
+        shares = []
         for change, files in self._sample.drawn:
             later = self._last_by(change.landed_at + timedelta(days=self.limits.horizon))
-            if later:
-                counts = card.lines_gone(self.repository, change, files, later)
-                added, gone = added + counts[0], gone + counts[1]
-        return added, gone
+            gone = card.share_gone(self.repository, change, files, later) if later else None
+            shares += [] if gone is None else [gone]
+        return shares
 
     def _last_by(self, moment: datetime) -> str:
         """The last change that had landed by then, found by halving."""
@@ -117,7 +116,7 @@ class CaseMaker:
 
     def _files(self, change: LandedChange) -> tuple[ChangedFile, ...] | str:
         try:
-            return self.repository.changed_files(change.base, change.head)
+            return self.repository.changed_files(change.base, change.head, LARGEST_FILE)
         except UserError as error:
             return str(error)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from reviewbench.core.building import Place
 from reviewbench.repo.fixes import Mending
 from reviewbench.repo.git import Repository
-from reviewbench.repo.szz import Inducing, SzzSettings, Trace, trace_many
+from reviewbench.repo.szz import Inducing, SzzSettings, Trace, index_history, trace_many
 from reviewbench.stages._git_changes import ChangeStore
 from reviewbench.stages._git_lines import not_product, trivial
 
-VERSION = "2"  # of what is remembered of a fix
+VERSION = "3"  # of what is remembered of a fix
 _DAY = 86_400.0  # seconds
 
 
@@ -75,10 +76,13 @@ class Tracer:
         """What every fix blames. Each new trace is on disk before the next is looked at."""
         missing = [fix.landed for fix in fixes if self.place.recall(self._key(fix.landed)) is None]
         done = len(fixes) - len(missing)
-        for trace in trace_many(self.repository, missing, self.settings):
-            self.place.remember(self._key(trace.fix), trace.model_dump_json(exclude_defaults=True).encode())
-            done += 1
-            self.place.progress("tracing fixes", done, len(fixes))
+        if missing:
+            index_history(self.repository, self.place.code)
+        with closing(trace_many(self.repository, missing, self.settings)) as traces:
+            for trace in traces:
+                self.place.remember(self._key(trace.fix), trace.model_dump_json(exclude_defaults=True).encode())
+                done += 1
+                self.place.progress("tracing fixes", done, len(fixes))
         found = Traced()
         for index, fix in enumerate(fixes):
             self._weigh(found, index, fix)
@@ -136,7 +140,7 @@ class Tracer:
         if not fix.takes_back:
             return ""
         if fix.undone is None or fix.undone == fix.number:
-            return "takes back what is not among the changes"
+            return "takes back a change that it does not name"
         if not fix.explained:
             found.of(fix.undone).doubts.add("taken back without a reason")
             return "takes back a change and does not say why"
@@ -160,6 +164,8 @@ class Tracer:
     def _refusal(self, line: Inducing, owner: int | None, fix: FoundFix) -> str:
         if reason := not_product(line.fix_path) or not_product(line.path):
             return f"not in the product's code: {reason}"
+        if line.reason.startswith("beside"):
+            return "only beside what a fix adds"
         if reason := trivial(line.text):
             return reason
         if owner is None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import ChangedFile, Comment, Resolution, Side, Span
-from reviewbench.repo.changes import LandedChange, own_text
+from reviewbench.repo.changes import LARGEST_FILE, LandedChange, own_text, without_ids
 from reviewbench.repo.diffs import Hunk, parse_patch
 from reviewbench.repo.git import Repository
 from reviewbench.repo.szz import Inducing
@@ -45,7 +45,7 @@ class Labeller:
 
     def __post_init__(self) -> None:
         """Remember the diffs that several lines ask for."""
-        self._diff = lru_cache(maxsize=64)(self.repository.changed_files)
+        self._diff = lru_cache(maxsize=64)(partial(self.repository.changed_files, largest_file=LARGEST_FILE))
 
     def references(
         self, change: LandedChange, number: int, files: Sequence[ChangedFile], by: Sequence[int]
@@ -156,7 +156,7 @@ class Labeller:
         )
 
     def _body(self, mended: LandedChange) -> str:
-        return own_text(fix_text(mended))[:_LONGEST_BODY]
+        return without_ids(own_text(fix_text(mended)))[:_LONGEST_BODY]
 
     def _evidence(self, mended: LandedChange, spot: Spot) -> tuple[str, str]:
         """(the fix's hunks that change these lines, the lines after it)."""

@@ -19,6 +19,7 @@ _TOKEN = re.compile(r"\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
 _SIGNS = frozenset("()[]{},;:.'\"`\\")  # say nothing by themselves
 _ALIKE = 0.75  # from which on a line is an edit of another one (share of tokens that both have, in order)
 _ENOUGH = 3  # different words from which on a line can be recognised
+_OWN = 0.5  # of a line's words from which on it is the change's own
 _MOST = 3000  # tokens on one side of a block; in a larger one every token counts as changed
 
 
@@ -51,7 +52,7 @@ def brought_what_was_mended(change: TouchedLine, fix: TouchedLine) -> str:
     """
     if not fix.changed and not fix.beside:
         return "only moved or wrapped by the fix"
-    if change.tokens != fix.tokens or change.share >= 0.5:  # it wrote the line, or the line differs in form
+    if change.tokens != fix.tokens or change.share >= _OWN:  # it wrote the line, or the line differs in form
         return ""
     if fix.share == 1.0:
         return "an old line that the change only edited, replaced as a whole"
@@ -74,7 +75,7 @@ def held_against_deleted(line: TouchedLine, files: Sequence[ChangedFile]) -> Tou
     """
     best, blocks = _ALIKE, None
     mine = set(line.tokens) - _SIGNS
-    if len(mine) < _ENOUGH:
+    if len(mine) < _ENOUGH or line.share < _OWN:  # too little to know it again, or an edit of what stood there
         return line
     for other in _deleted(tuple(file.patch for file in files if file.patch)):
         common = len(mine & set(other))
@@ -127,23 +128,28 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
     lines = {n: TouchedLine(_tokens(line.text)) for n, line in _numbered(block, side)}
     place = _places(mine)
     if max(len(olds), len(news)) > _MOST:
-        operations = [("replace", 0, len(olds), 0, len(news))]
+        operations = [(0, len(olds), 0, len(news))]
     else:
         words = [token for _, token in olds], [token for _, token in news]
-        operations = [(tag, *ends) for tag, *ends in SequenceMatcher(None, *words, autojunk=False).get_opcodes()]
-    for tag, a, b, c, d in operations:
+        found = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
+        operations = [(a, b, c, d) for tag, a, b, c, d in found if tag != "equal"]
+    for a, b, c, d in operations:
         first, last = (a, b) if side is Side.OLD else (c, d)
-        if tag == "equal":
-            continue
         for at in range(first, last):
             number, index = place[at]
             if mine[at][1] not in _SIGNS:
                 lines[number].changed.add(index)
-        if first == last:
+        if first == last and not _whole_lines(*((news, c, d) if side is Side.OLD else (olds, a, b))):
             for at in _neighbours(mine, first):
                 number, index = place[at]
                 lines[number].beside.add(index)
     return lines
+
+
+def _whole_lines(tokens: Sequence[tuple[int, str]], first: int, last: int) -> bool:
+    """Whether a run of tokens fills its lines: then it stands between the lines of the other side, and touches none."""
+    begins = first == 0 or tokens[first - 1][0] != tokens[first][0]
+    return begins and (last == len(tokens) or tokens[last - 1][0] != tokens[last][0])
 
 
 def _neighbours(tokens: Sequence[tuple[int, str]], at: int) -> Iterator[int]:

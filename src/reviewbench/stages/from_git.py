@@ -22,6 +22,7 @@ from reviewbench.repo.changes import LandedChange, read_changes
 from reviewbench.repo.fixes import Mending
 from reviewbench.repo.git import Repository
 from reviewbench.repo.mirrors import mirror_local
+from reviewbench.repo.soundness import look_over
 from reviewbench.repo.szz import SzzSettings
 from reviewbench.stages import _git_card as card
 from reviewbench.stages._git_cases import CaseMaker, Limits
@@ -75,6 +76,7 @@ class FromGit(Stage):
         name = self.name or repository_name(place.source)
         repository = mirror_local(Path(place.source or "."), place.code / f"{name.replace('/', '-')}.git")
         tip, now = self._tip(repository)
+        place.report(card.history_section(look_over(repository, tip)))
         seen = card.Seen()
         with ChangeStore() as store:
             fixes = []
@@ -101,7 +103,7 @@ class FromGit(Stage):
             place.report(card.noise_section(seen, self.horizon, maker.survival()))
 
     def _tracer(self, repository: Repository, place: Place, store: ChangeStore) -> Tracer:
-        settings = SzzSettings(variant=self.variant, tests=False)
+        settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
         return Tracer(
             repository, place, store, settings, self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
         )
