@@ -19,7 +19,8 @@ class Grammar:
     functions where a wrapper names them. `bodied` are scopes only with a body (a struct's definition, not its use).
     `wrappers` say what belongs to the definition that they hold: `TYPE:FIELD|FIELD` by field, `TYPE>TYPE|TYPE` by the
     type of an only child. `attributes` and `comments` right above belong to what follows. `literals` are kept to
-    the letter when code is compared; `holes` are the code in them. `joint` stands between the parts of a name.
+    the letter when code is compared; `holes` are the code in them. `doc_query` finds strings that count as comments
+    unless they hold code. `joint` stands between the parts of a name.
     """
 
     name: str
@@ -115,8 +116,7 @@ GRAMMARS: Mapping[str, Grammar] = {
         comments="comment",
         literals="string",
         holes="interpolation",
-        doc_query="(expression_statement . (string (string_start) . (string_end)) .) @comment"
-        " (expression_statement . (string (string_start) . (string_content) . (string_end)) .) @comment",
+        doc_query="(expression_statement . (string) @doc .)",
     ),
     "java": Grammar(
         name="Java",

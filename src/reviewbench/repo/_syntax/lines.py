@@ -82,7 +82,7 @@ class LineKinds:
         for a, b in _between(self.literals, begin, end):
             found += _words(self.code[at:a])
             literal = self.code[max(a, begin) : min(b, end)].decode("utf-8", "replace").strip("\r\n")
-            found += [literal] if literal else []
+            found += [literal] if literal.strip() else []
             at = b
         found += _words(self.code[at:end])
         if found and found[-1] == "\\":  # the statement goes on in the next line

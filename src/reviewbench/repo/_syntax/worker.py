@@ -10,6 +10,8 @@ import contextlib
 import importlib
 import json
 import sys
+from bisect import bisect_left
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, BinaryIO
 
@@ -58,8 +60,14 @@ def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
         if root.type == "ERROR":
             errors.append([0, last_row(root)])
         return {"scopes": find_scopes(found.get("scope", []), GRAMMARS[key]), "errors": errors}
-    kinds = ("comment", "literal", "hole")
-    return {kind: sorted([n.start_byte, n.end_byte] for n in found.get(kind, ())) for kind in kinds}
+    comments, literals, holes, docs = (_ranges(found.get(what, ())) for what in ("comment", "literal", "hole", "doc"))
+    at = [hole[0] for hole in holes]
+    plain = [doc for doc in docs if bisect_left(at, doc[0]) == bisect_left(at, doc[1])]
+    return {"comment": sorted(comments + plain), "literal": literals, "hole": holes}
+
+
+def _ranges(nodes: Iterable[Any]) -> list[list[int]]:
+    return sorted([node.start_byte, node.end_byte] for node in nodes)
 
 
 @cache
