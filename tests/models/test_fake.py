@@ -83,6 +83,10 @@ def test_the_opposite_and_the_approval(text: str, opposite: str, yes: str) -> No
     assert contradict(contradict(text)) == text
 
 
+def test_the_opposite_of_a_list_of_findings_is_an_empty_one() -> None:
+    assert contradict('{"points": [{"comment": 1, "point": "a"}]}') == '{"points": []}' == contradict('{"points": []}')
+
+
 def asked(*blocks: str, words: str = "Do they say the same?") -> Request:
     return Request(messages=(system("You judge."), user("\n".join([words, *map(fence, blocks)]))))
 

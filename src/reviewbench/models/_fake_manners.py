@@ -22,6 +22,7 @@ _ORDERED = re.compile(
     re.IGNORECASE,
 )
 TOP, BOTTOM = 5, 1
+_FINDINGS = '{"points": [{'  # how the reply of a rule begins that lists something
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ def is_manner(model: str) -> bool:
 
 def contradict(text: str) -> str:
     """The opposite of a reply: yes is no, true is false, a grade g is 6 - g, a list of findings is empty."""
+    if text.startswith(_FINDINGS):
+        return json.dumps({"points": []})
     return _changed(text, _opposite, lambda word: "no" if word == "yes" else "yes", lambda grade: TOP + BOTTOM - grade)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from reviewbench.models.fakes import (
     augment,
+    change_points,
     class_category,
     class_context,
     class_domain,
@@ -45,4 +46,5 @@ RULES: tuple[Rule, ...] = (
     Rule("class_type", class_type.OPENING, class_type.reply),
     Rule("low_value", low_value.OPENING, low_value.reply),
     Rule("augment", augment.OPENING, augment.reply),
+    Rule("change_points", change_points.OPENING, change_points.reply),
 )

@@ -1,0 +1,80 @@
+"""The revision that change-points are asked for: the last one before the first commit that answers one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewbench.core.building import Candidate
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import Change
+from reviewbench.repo.git import Repository
+from reviewbench.stages._facts import change_facts
+from reviewbench.stages._point_answers import Found
+from reviewbench.stages._point_material import Material
+
+NO_CODE = "the commits to cut it back to before its first answer are not at hand"
+FOREIGN_HEAD = "its change ends at none of the pull request's commits"
+ANSWERED = "its change holds the answer to every change-point, or ends before what they are about"
+
+
+class Revised(NamedTuple):
+    """The candidate at the revision, and the change-points that are open in it."""
+
+    item: Candidate
+    points: Sequence[int]
+
+
+def cut_back(item: Candidate, material: Material, points: Sequence[Found]) -> Revised | str:
+    """The candidate at the last commit before the first that resolves a point, and which points are open there.
+
+    Points that are about code that came later are not open. The files are read from git anew, and so are the facts.
+    """
+    labels = list(material.commits)
+    end = min(labels.index(point.resolved) for point in points) - 1
+    change = item.case.change
+    head = material.commits[labels[end]].id
+    if head != change.head or not change.has_diff:
+        cut = _at(change, material, head)
+        if cut is None:
+            return NO_CODE
+        facts = {name: value for name, value in item.case.facts.items() if name not in _OF_FILES}
+        item = item.with_case(change=cut, facts={**facts, **change_facts(cut, commits=end + 1)})
+    return Revised(item, _open(points, labels, end))
+
+
+_OF_FILES = {"changed_files", "changed_lines", "hunks", "language", "size"}
+
+
+def as_given(item: Candidate, material: Material, points: Sequence[Found]) -> Revised | str:
+    """The candidate as it is, and which of the points are open in it."""
+    label = material.label_of(item.case.change.head)
+    if label is None:
+        return FOREIGN_HEAD
+    labels = list(material.commits)
+    found = _open(points, labels, labels.index(label))
+    return Revised(item, found) if found else ANSWERED
+
+
+def _open(points: Sequence[Found], labels: Sequence[str], end: int) -> list[int]:
+    """The points whose code is there and whose answer is not, by position."""
+    place = labels.index
+    return [at for at, point in enumerate(points) if place(point.introduced) <= end < place(point.resolved)]
+
+
+def _at(change: Change, material: Material, head: str) -> Change | None:
+    """The change up to `head`, from where its branch left; None where git does not hold it."""
+    git = change.git or material.pull.git
+    base = material.pull.base or change.base
+    if git is None or base is None:
+        return None
+    repository = Repository(Path(git))
+    try:
+        left = repository.run("merge-base", base, head).decode("ascii").split()
+        if not left or not repository.exists(head):
+            return None
+        files = repository.changed_files(left[0], head)
+    except UserError:
+        return None
+    return change.model_copy(update={"base": left[0], "head": head, "files": files, "snippets": (), "git": git})

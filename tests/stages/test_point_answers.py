@@ -1,0 +1,97 @@
+"""Lists of change-points as models write them: read, or refused with a reason that a model can act on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.models.answers import Unreadable
+from reviewbench.stages._point_answers import LEAVES, Found, read_change_points
+
+USUAL = {
+    "point": "The loop never ends",
+    "type": "F.2",
+    "mention": "T1",
+    "introduced": "C1",
+    "resolved": "C2",
+    "code": None,
+    "explanation": "it iterates",
+}
+MENTIONS, COMMITS = ["T1", "R1"], ["C1", "C2", "C3"]
+
+
+def read(text: str) -> list[Found]:
+    return read_change_points(text, MENTIONS, COMMITS)
+
+
+def listed(*entries: dict[str, object]) -> str:
+    return json.dumps({"points": [{**USUAL, **entry} for entry in entries]})
+
+
+def test_the_leaves_of_the_taxonomy_are_the_papers_eleven() -> None:
+    assert len(LEAVES) == 11
+
+
+def test_readable() -> None:
+    assert read('{"points": []}') == []
+    assert read(f"<think>none?</think>Here:\n```json\n{listed({})}\n```") == [
+        Found("The loop never ends", "F.2", "T1", "C1", "C2", None, "it iterates")
+    ]
+    (found,) = read(
+        listed({"type": "E.3.2 Solution Approach", "mention": "r1", "code": "  while x:  ", "point": "a\n b"})
+    )
+    assert (found.type, found.mention, found.code, found.point) == ("E.3.2", "R1", "while x:", "a b")
+    assert len(read(listed({}, {"type": "F.4"}))) == 2
+    assert read(listed({"code": " "}))[0].code is None
+    without = {key: value for key, value in USUAL.items() if key != "code"}
+    assert read(json.dumps({"points": [without]}))[0].code is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "empty"),
+        ("There are no change-points.", "no JSON object"),
+        ("[]", "no JSON object"),
+        ('{"points": {}}', 'no list "points"'),
+        ('{"points": ["x"]}', "point 1 is no object"),
+        (listed({"point": " "}), '"point" of point 1 holds no text'),
+        (listed({"explanation": None}), '"explanation" of point 1 holds no text'),
+        (listed({}, {"type": "E.1"}), "\"type\" of point 2 is 'E.1', and the types are E.1.1"),
+        (listed({"type": "F.2 Check"}), "\"type\" of point 1 is 'F.2 Check'"),
+        (listed({"mention": "T2"}), "\"mention\" of point 1 is 'T2', and there are T1, R1"),
+        (listed({"introduced": "C0"}), "and there are C1, C2, C3"),
+        (listed({"resolved": "abc1234"}), "\"resolved\" of point 1 is 'abc1234'"),
+        (listed({"resolved": "C1"}), "came with C1 and is resolved by C1, which is no later commit"),
+        (listed({"introduced": "C3", "resolved": "C2"}), "no later commit"),
+        (listed({"code": 3}), '"code" of point 1 is neither text nor null'),
+        (listed({}, {}), "the same point twice"),
+        (listed({}) + listed({"type": "F.4"}), "2 different JSON values"),
+        (listed({})[:-3], "cut off"),
+    ],
+)
+def test_unreadable(text: str, reason: str) -> None:
+    with pytest.raises(Unreadable) as error:
+        read(text)
+    assert reason in str(error.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["T1", "C1", "C2", "F.2", "x", ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*USUAL, "points"]), inner, max_size=7),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_nothing_but_points_or_the_typed_error_comes_out(value: object) -> None:
+    for text in (json.dumps(value), json.dumps({"points": value}), json.dumps({"points": [value]})):
+        try:
+            found = read(text)
+        except Unreadable as error:
+            assert str(error)
+        else:
+            assert all(one.type in LEAVES and one.mention in MENTIONS for one in found)
