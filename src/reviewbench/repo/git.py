@@ -169,7 +169,8 @@ class Repository:
         """
         if not args or args[0] not in _COMMANDS:
             raise UserError(f"git {' '.join(args[:1])} is not among the commands that are safe here")
-        options = [part for key, value in _SHUT.items() for part in ("-c", f"{key}={value}")]
+        own = settings or {}  # what stands on the command line would win against it
+        options = [part for key, value in _SHUT.items() if key not in own for part in ("-c", f"{key}={value}")]
         options += [part for p in protocols for part in ("-c", f"protocol.{p}.allow=always")]
         command = ["git", "--no-pager", "--no-optional-locks", *options, args[0], *_COMMANDS[args[0]], *args[1:]]
         if not self.git_dir.is_dir():
@@ -180,7 +181,7 @@ class Repository:
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
-                env=self._environment(protocols) | _as_environment(settings or {}),
+                env=self._environment(protocols) | _as_environment(own),
                 cwd=self.git_dir,
                 start_new_session=True,
             )
