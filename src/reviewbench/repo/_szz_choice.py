@@ -53,7 +53,8 @@ class Choice:
     def unknown(self, file: FileDiff) -> bool:
         """Whether lines were chosen without knowing what a comment looks like."""
         touched = file.old is not None and any(patch.old for patch in file.patches)
-        return self._form and touched and not lines_of(self._history, file.old_blob, file.path).known
+        lines = lines_of(self._history, file.old_blob, file.old or file.path) if self._form and touched else None
+        return lines is not None and not lines.known
 
     def _skipped(self, file: FileDiff, patch: Patch) -> dict[int, str]:
         """For lines of a hunk's old side that do not count: why."""
@@ -67,11 +68,11 @@ class Choice:
         if self._form:
             old, new = hunk_tokens(self._history, file, patch)
             why |= dict.fromkeys(same_code(new, old), FORMAT)
-            kinds = lines_of(self._history, file.old_blob, file.old or file.path)
-            names = {"blank": BLANK, "comment": COMMENT}
-            for at in range(len(patch.old)):
-                if (name := names.get(kinds.kind(patch.old_start + at))) is not None:
-                    why[at] = name
+            lines = lines_of(self._history, file.old_blob, file.old or file.path)
+            for at, text in enumerate(patch.old):
+                kind = ("code" if text.strip() else "blank") if lines is None else lines.kind(patch.old_start + at)
+                if kind != "code":
+                    why[at] = BLANK if kind == "blank" else COMMENT
         return why
 
     def beside(self, file: FileDiff, count: int) -> dict[int, Touched]:
@@ -79,11 +80,13 @@ class Choice:
         if file.old is None or not count:
             return {}
         content = self._history.content(file.old_blob)
-        rows = [] if content is None else content.removesuffix(b"\n").split(b"\n")
-        kinds = lines_of(self._history, file.old_blob, file.old)
+        if content is None:
+            return {}
+        rows = content.removesuffix(b"\n").split(b"\n")
+        kinds = lines_of(self._history, file.old_blob, file.old) if self._form else None
         found: dict[int, Touched] = {}
         for patch in file.patches:
             if not patch.old:
                 near = range(max(1, patch.old_start - count + 1), min(len(rows), patch.old_start + count) + 1)
                 found |= {n: Touched(rows[n - 1], BESIDE) for n in near}
-        return {n: line for n, line in found.items() if not self._form or kinds.kind(n) == "code"}
+        return {n: line for n, line in found.items() if kinds is None or kinds.kind(n) == "code"}

@@ -263,7 +263,7 @@ class History:
             spans = [(spans[0][0], spans[-1][1])]
         ranges = [part for start, end in spans for part in ("-L", f"{start},{end}")]
         name = os.fsdecode(encode_path(path))
-        args = ["--incremental", *([] if whitespace else ["-w"]), *ranges, commit, "--", name]
+        args = ["--incremental", "--ignore-revs-file=", *([] if whitespace else ["-w"]), *ranges, commit, "--", name]
         try:
             answer = self.repository.run("blame", *args, settings=_BLAME, seconds=self._seconds)
         except Missing:

@@ -14,6 +14,7 @@ from reviewbench.repo.languages import language
 from reviewbench.repo.syntax import LineKinds
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_MARK = "\ufeff"  # the byte order mark that some editors put before the first line
 _CLOSING = frozenset(")]}")
 _QUOTED = re.compile(r"([A-Za-z]{0,2})'([^'\"\\]*)'")
 _EITHER_QUOTE = ("Python", "JavaScript", "TypeScript")  # in which both quotes mean the same
@@ -26,6 +27,8 @@ Tokens = tuple[str, ...]
 def tokens_of(lines: LineKinds, path: str, start: int, count: int) -> tuple[Tokens, ...]:
     """The tokens of `count` lines from `start`, quotes made alike where a language does not tell them apart."""
     found = tuple(lines.tokens(line) for line in range(start, start + count))
+    if start == 1 and found[:1] and found[0][:1] == (_MARK,):
+        found = (found[0][1:], *found[1:])
     if language(path) not in _EITHER_QUOTE:
         return found
     return tuple(tuple(_QUOTED.sub(r'\1"\2"', token) if "'" in token else token for token in line) for line in found)

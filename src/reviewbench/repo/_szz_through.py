@@ -139,17 +139,21 @@ def plain_tokens(patch: Patch) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
 
 
 def hunk_tokens(history: History, file: FileDiff, patch: Patch) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
-    """The tokens of a hunk's old and new lines, in the light of the whole files."""
+    """The tokens of a hunk's old and new lines, in the light of the whole files where these are here."""
     before, after = file.old or file.path, file.path
-    old = tokens_of(lines_of(history, file.old_blob, before), before, patch.old_start, len(patch.old))
-    new = tokens_of(lines_of(history, file.new_blob, after), after, patch.new_start, len(patch.new))
-    return old, new
+    old, new = lines_of(history, file.old_blob, before), lines_of(history, file.new_blob, after)
+    if (old is None and patch.old) or (new is None and patch.new):
+        return plain_tokens(patch)
+    return (
+        () if old is None else tokens_of(old, before, patch.old_start, len(patch.old)),
+        () if new is None else tokens_of(new, after, patch.new_start, len(patch.new)),
+    )
 
 
-def lines_of(history: History, blob: str, path: str) -> LineKinds:
-    """The lines of a blob by its syntax; those of an empty file when it is not here."""
+def lines_of(history: History, blob: str, path: str) -> LineKinds | None:
+    """The lines of a blob by its syntax; None when it is not here or too large."""
     content = history.content(blob)
-    return code_lines(b"" if content is None else content, path)
+    return None if content is None else code_lines(content, path)
 
 
 def _patch_of(file: FileDiff, line: int) -> Patch | None:

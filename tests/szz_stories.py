@@ -1,0 +1,78 @@
+"""Histories that are told commit by commit, one a day, for the tests of SZZ."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from reviewbench.repo.git import Repository
+from reviewbench.repo.szz import Fix, SzzSettings, Trace, trace
+
+Files = Mapping[str, str | bytes | None]
+BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+class Story:
+    """A repository that grows by one commit a day."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.day = 0
+        self.git("init", "-q", "-b", "main")
+
+    @property
+    def repository(self) -> Repository:
+        return Repository(self.folder)
+
+    def git(self, *args: str, day: int | None = None) -> str:
+        """Git as a developer runs it, on a day of the story."""
+        date = (BEGIN + timedelta(days=self.day if day is None else day)).isoformat()
+        people = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+        quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        env = os.environ | people | quiet | {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+        done = subprocess.run(["git", *args], cwd=self.folder, env=env, capture_output=True, check=True)
+        return done.stdout.decode("utf-8", "replace").strip()
+
+    def write(self, files: Files) -> None:
+        """Write files; None deletes one."""
+        for name, content in files.items():
+            target = self.folder / name
+            if content is None:
+                target.unlink()
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def commit(self, files: Files, *, day: int | None = None) -> str:
+        """Write and commit files; the commit's id."""
+        self.write(files)
+        self.day += 1
+        self.git("add", "-A", "-f")
+        self.git("commit", "-q", "--allow-empty", "-m", "a change", day=day)
+        return self.git("rev-parse", "HEAD")
+
+    def merge(self, branch: str, files: Files) -> str:
+        """Merge a branch with what the files say as the result; the merge's id."""
+        self.day += 1
+        self.git("merge", "-q", "--no-ff", "--no-commit", "-s", "ours", branch)
+        self.write(files)
+        self.git("add", "-A", "-f")
+        self.git("commit", "-q", "-m", "a merge")
+        return self.git("rev-parse", "HEAD")
+
+    def trace(self, fix: str | Fix, variant: str = "ma", **settings: object) -> Trace:
+        """The trace of a fix."""
+        return trace(self.repository, fix, SzzSettings(variant, **settings))  # type: ignore[arg-type]
+
+    def blames(self, fix: str | Fix, variant: str = "ma", **settings: object) -> set[str]:
+        """The inducing commits of a fix."""
+        return set(self.trace(fix, variant, **settings).commits)
+
+
+def reasons(found: Trace) -> list[str]:
+    """Why lines, files or the fix were skipped, each once."""
+    return sorted({drop.reason for drop in found.skipped})
