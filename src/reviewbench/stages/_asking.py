@@ -13,7 +13,7 @@ from reviewbench.core.building import Candidate, Decision
 from reviewbench.core.plugins import short_spec
 from reviewbench.core.protocols import Stage
 from reviewbench.core.records import Comment
-from reviewbench.core.results import Failed
+from reviewbench.core.results import Failed, Vote
 from reviewbench.judges._hunks import hunk_of
 from reviewbench.models.asking import Reading, ask_for_each
 from reviewbench.models.chat import chat_model
@@ -82,6 +82,11 @@ def prompt_pins(prompt: Prompt, *, fenced: bool = True) -> Mapping[str, str]:
     if not fenced:
         return {"prompt": prompt.digest}
     return {"prompt": hashlib.sha256(f"{prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
+
+
+def raw_votes(votes: Sequence[Vote]) -> str:
+    """The answers behind a vote, in the model's words."""
+    return " | ".join(" ".join((vote.reason or "").split()) for vote in votes)
 
 
 def storable(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 from reviewbench.core.building import Candidate, Decision, Place
 from reviewbench.core.results import Drop
 from reviewbench.judges._classes import QUESTIONS, Classifier
-from reviewbench.stages._asking import AskingStage, prompt_pins
+from reviewbench.stages._asking import AskingStage, prompt_pins, raw_votes
 
 CODES = {word: code for code, word in QUESTIONS["domain"].options.items()}
 
@@ -48,5 +48,5 @@ class ClassifyDomain(AskingStage):
             return
         found = self._classifier.decide({"pr_title": change.title, "pr_description": change.description})
         shown = f"{change.title}\n\n{change.description}".strip()
-        yield self.decision(item, shown=shown, decided=found.value, reason=found.reason)
+        yield self.decision(item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
         yield item.with_facts({"domain": found.value, "domain_code": CODES[found.value]})

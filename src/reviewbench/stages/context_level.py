@@ -14,7 +14,7 @@ from reviewbench.core.building import Candidate, Decision, Place
 from reviewbench.core.records import Comment, Needs
 from reviewbench.core.results import Drop
 from reviewbench.judges._classes import Classifier
-from reviewbench.stages._asking import AskingStage, code_of, place_of, prompt_pins
+from reviewbench.stages._asking import AskingStage, code_of, place_of, prompt_pins, raw_votes
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ContextLevel(AskingStage):
             found = self._classifier.decide({"diff_hunk": code, "review_comment": comment.body})
             levels[comment.id] = comment.model_copy(update={"needs": Needs(found.value)})
             shown = f"{place_of(comment)}\n\n{code}\n\n{comment.body}".strip()
-            yield self.decision(item, shown=shown, decided=found.value, reason=found.reason)
+            yield self.decision(item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
         yield item.with_case(
             references=tuple(levels.get(comment.id, comment) for comment in item.case.references),
             neutral=tuple(levels.get(comment.id, comment) for comment in item.case.neutral),

@@ -1,0 +1,137 @@
+"""The stages that ask a model in a real build: stopped and resumed nothing is asked twice, failures are done again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reviewbench.core.building import Candidate, Place
+from reviewbench.core.protocols import Stage
+from reviewbench.engine.audit import audit_stage
+from reviewbench.engine.build import Line
+from reviewbench.engine.executors import Threads
+from reviewbench.engine.interruption import Interruption
+from reviewbench.engine.recipes import Step
+from reviewbench.engine.workplace import Stopped, Workplace
+from reviewbench.models.chat import Door, Settings
+from reviewbench.models.messages import Call
+from reviewbench.stages._point_revision import ANSWERED
+from reviewbench.stages.augment import Augment
+from reviewbench.stages.classify_domain import ClassifyDomain
+from reviewbench.stages.context_level import ContextLevel
+from reviewbench.stages.drop_low_value import DropLowValue
+from reviewbench.stages.extract_points import ExtractPoints
+from reviewbench.stages.generate import Generate
+from reviewbench.stages.merge_same import MergeSame
+from reviewed_pulls import AUTHOR, FAKE, commit, of_threads, said, thread
+from scripted_models import Messages, scripted
+
+WORDS = ("The cache is never invalidated for user {}", "thanks!", "Every caller of {} must close the file")
+
+
+@dataclass(frozen=True)
+class Pulls(Stage):
+    """Some pull requests, all different."""
+
+    n: int = 6
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate]:
+        for number in range(self.n):
+            first = thread(
+                "1", WORDS[number % 3].format(number), said("never mind" if number == 2 else "ok", AUTHOR, 2)
+            )
+            again = thread("2", WORDS[0].format(number), line=1, commit="1" * 40)
+            item = of_threads(first, again, commits=(commit("1" * 40, "one"), commit("2" * 40, "two", hours=3)))
+            item = item.with_change(title=f"Fix {number}", head="2" * 40)
+            yield item.with_case(id=f"acme/shop/pull/{number}")
+
+
+AACR: Sequence[Stage] = (
+    Pulls(),
+    ClassifyDomain(FAKE),
+    Augment(FAKE),
+    Generate((f"prompt(model={FAKE!r})",)),
+    MergeSame(FAKE, votes=3),
+    ContextLevel(FAKE, of="both"),
+)
+OTHERS: Sequence[Stage] = (Pulls(), DropLowValue(FAKE), ExtractPoints(FAKE, head="as_given", agree="count"))
+
+
+def build(folder: Path, stages: Sequence[Stage], stop_after: int = 0) -> tuple[list[Candidate], Line, list[Call]]:
+    """One run without a cache of calls, so that only what the folder remembers saves any."""
+    calls: list[Call] = []
+    stop = Interruption()
+
+    def heard(call: Call) -> None:
+        calls.append(call)
+        if len(calls) == stop_after:
+            stop.ask()
+
+    place = Workplace(folder, stop=stop)
+    try:
+        with Door(Settings(cache=False), record=heard):
+            line = Line(place, [(stage, Step(use="x")) for stage in stages], lambda _: Threads(2), stop)
+            try:
+                return list(line.run()), line, calls
+            except Stopped:
+                return [], line, calls
+    finally:
+        place.close()
+
+
+@pytest.mark.parametrize("stages", [AACR, OTHERS], ids=["aacr", "others"])
+def test_stopped_half_way_and_resumed_nothing_is_asked_twice(tmp_path: Path, stages: Sequence[Stage]) -> None:
+    whole, line, paid = build(tmp_path / "whole", stages)
+    assert line.tallies[-1].fake
+    stopped, _, before = build(tmp_path / "resumed", stages, stop_after=len(paid) // 2)
+    assert stopped == []
+    resumed, _, after = build(tmp_path / "resumed", stages)
+    assert resumed == whole
+    assert len(before) < len(paid)
+    assert len(before) + len(after) <= len(paid) + 2 * 3, "at most what two threads had in flight is asked again"
+    again, line, nothing = build(tmp_path / "resumed", stages)
+    assert (again, nothing) == (whole, [])
+    assert all(tally.remembered == tally.entered for tally in line.tallies[1:])
+
+
+def test_the_funnel_and_the_decisions_of_aacrs_stages(tmp_path: Path) -> None:
+    kept, line, _ = build(tmp_path, AACR)
+    assert [tally.dropped for tally in line.tallies] == [0] * len(AACR)
+    assert len(kept) == 6
+    assert {str(item.case.facts["domain"]) for item in kept} == {"Bug Fix"}
+    assert [len(item.case.references) for item in kept] == [2, 1, 1, 2, 1, 2]
+    assert all(one.needs is not None for item in kept for one in item.case.references)
+    audits = []
+    for number, tally in enumerate(line.tallies):
+        if tally.stage.models:
+            audits.append(audit_stage(tmp_path, repr(tally.stage), line.decisions(number), 3, 0))
+    assert len(audits) == 5
+    assert [section.figures["decisions"] for section in audits if section] == [6, 12, 0, 3, 9]
+
+
+def test_a_failure_is_counted_is_not_in_the_benchmark_and_is_done_again(tmp_path: Path) -> None:
+    mended: list[bool] = []
+
+    def say(messages: Messages) -> str:
+        broken = "Fix 3" in messages[-1]["content"] or "cannot be used" in messages[-1]["content"]
+        return "It is hard to say." if broken and not mended else "BF"
+
+    with scripted(say) as model:
+        stages = (Pulls(), ClassifyDomain(model.spec))
+        kept, line, _ = build(tmp_path, stages)
+        assert [item.id for item in kept] == [f"acme/shop/pull/{n}" for n in (0, 1, 2, 4, 5)]
+        assert line.tallies[1].failures == {"unreadable": 1}
+        mended.append(True)
+        kept, line, calls = build(tmp_path, stages)
+    assert len(kept) == 6
+    assert len(calls) == 1
+    assert (line.tallies[1].failed, line.tallies[1].remembered) == (0, 5)
+
+
+def test_change_points_that_the_change_answers_itself_leave_no_case(tmp_path: Path) -> None:
+    kept, line, _ = build(tmp_path, (Pulls(), ExtractPoints(FAKE, head="as_given")))
+    assert kept == []
+    assert line.tallies[1].reasons == {ANSWERED: 6}
