@@ -21,7 +21,7 @@ from reviewbench.repo.forge.reading import PullReader, Raw
 from reviewbench.repo.forge.replies import Unavailable
 from reviewbench.repo.git import Repository
 from reviewbench.repo.mirrors import REFS, fetch_commits, mirror_local
-from reviewbench.stages._pulls import merge_base
+from reviewbench.stages._pulls import LARGEST_FILE, merge_base
 
 CodeFrom = Literal["auto", "mirror", "api"]
 COMPARE_SHOWS = 300  # files that `compare` lists; `pulls/N/files` lists 3,000
@@ -84,7 +84,7 @@ class Mirror:
         if not (code.exists(pull.head) and code.exists(pull.base)):
             return None
         base = merge_base(code, pull.base, pull.head, pull.merge_commit)
-        return None if base is None else Found(base, code.changed_files(base, pull.head))
+        return None if base is None else Found(base, code.changed_files(base, pull.head, LARGEST_FILE))
 
     def revisions(self, pull: PullRequest) -> tuple[Revision, ...]:
         """Its states with their bases and commits, as far as they are here."""

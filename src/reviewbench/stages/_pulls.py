@@ -15,6 +15,7 @@ from reviewbench.repo.git import Repository
 from reviewbench.repo.suggestions import split_suggestion
 from reviewbench.stages._facts import change_facts
 
+LARGEST_FILE = 16 * 1024**2  # bytes; a larger file has no diff that anybody would review
 NO_CODE = "its commits are not at hand"
 NO_BASE = "where it left its base cannot be found"
 NO_FILES = "changes nothing"
@@ -76,7 +77,7 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
         base = merge_base(repository, tip, revision.head, pull.merge_commit) if tip is not None else None
     if base is None:
         return NO_BASE
-    files = repository.changed_files(base, revision.head)
+    files = repository.changed_files(base, revision.head, LARGEST_FILE)
     return change_of(pull, base, revision.head, files) if files else NO_FILES
 
 

@@ -18,7 +18,6 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.history import PullRequest
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop, Failed
-from reviewbench.repo.fixes import issue_numbers
 from reviewbench.repo.forge.address import SCHEME, repository_name
 from reviewbench.repo.forge.archive import Archive, write_archive_line
 from reviewbench.repo.forge.client import Forge
@@ -29,12 +28,14 @@ from reviewbench.repo.forge.reading import PullReader, Raw, read_issue
 from reviewbench.repo.forge.replies import Unavailable
 from reviewbench.stages._github_code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api
 from reviewbench.stages._pulls import NO_FILES, chosen_repositories, final_candidate
+from reviewbench.stages.link_issues import references
 
 FOLDER, DUMP = "forge", "pulls.jsonl.gz"
 STATES = ("merged", "closed", "open")
 AT_ONCE = 20  # pull requests whose commits are fetched together
 ROUND = 24 * 3600.0  # seconds for which a crawl that was killed goes on with the lists it had
 MOST_ISSUES = 10  # of one pull request that are read
+MOST_READ = 20_000  # characters of one text that are looked through for issues
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class FromGithub(Stage):
 
     def _crawl(self, forge: Forge, repo: str, place: Place, began: str) -> Iterator[tuple[Raw, PullRequest] | Drop]:
         try:
-            reader = PullReader(forge, repo)
+            reader = PullReader(forge, repo, began)
         except Unavailable as error:
             yield self.drop(repo, f"repository {error.reason}", str(error))
             return
@@ -153,7 +154,7 @@ class FromGithub(Stage):
             for own, updated in some:
                 place.progress(f"pull requests of {reader.repo}", done, None)
                 done += 1
-                raw = self._read(reader, own, updated)
+                raw = self._read(reader, own, updated, began)
                 if isinstance(raw, Drop):
                     yield raw
                 else:
@@ -165,12 +166,12 @@ class FromGithub(Stage):
         if mirror is not None and mirror.why:
             place.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=_without_git(mirror.why)))
 
-    def _read(self, reader: PullReader, own: int, updated: str) -> Raw | Drop:
+    def _read(self, reader: PullReader, own: int, updated: str, began: str) -> Raw | Drop:
         item = f"{reader.repo}/pull/{own}"
         try:
             raw = reader.read(own, updated)
             if self.issues:
-                raw["issues"] = [dict(issue) for issue in _issues(reader, raw)]
+                raw["issues"] = [dict(issue) for issue in _issues(reader, raw, began)]
         except Unavailable as error:
             return self.drop(item, error.reason, str(error))
         except Failed as error:
@@ -268,18 +269,25 @@ def _state(pull: object) -> str:
     return text(item, "state") or "open"
 
 
-def _issues(reader: PullReader, raw: Raw) -> Iterator[Raw]:
-    """The issues that a pull request closes or names in its title or description."""
-    names = [name for item in nodes(raw, "closing") if (name := named(item))]
-    said = issue_numbers(f"{text(raw, 'pull', 'title')}\n{text(raw, 'pull', 'body')}"[:20_000])
-    own = number(raw, "pull", "number")
-    names += [f"{reader.repo}#{one}" for one in said if one != own]
-    for name in list(dict.fromkeys(names))[:MOST_ISSUES]:
+def _issues(reader: PullReader, raw: Raw, version: str) -> Iterator[Raw]:
+    """The issues that a pull request closes, and those that its title, its description or a comment names."""
+    names = {named(item).lower(): None for item in nodes(raw, "closing")}
+    for words in _words(raw):
+        names |= {f"{repo}#{one}": None for (repo, one), _ in references(words[:MOST_READ], reader.repo)}
+    own = f"{reader.repo}#{number(raw, 'pull', 'number')}".lower()
+    for name in [name for name in names if name not in ("", own)][:MOST_ISSUES]:
         repo, _, one = name.partition("#")
         try:
-            yield read_issue(reader.forge, repo, int(one))
+            yield read_issue(reader.forge, repo, int(one), version=version)
         except Unavailable:
             continue  # a number that is none, or an issue that is gone
+
+
+def _words(raw: Raw) -> Iterator[str]:
+    yield text(raw, "pull", "body")
+    yield text(raw, "pull", "title")
+    for part in ("conversation", "reviews", "comments"):
+        yield from (text(item, "body") for item in nodes(raw, part))
 
 
 def _without_git(why: str) -> str:

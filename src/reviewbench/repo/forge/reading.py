@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from reviewbench.core.results import Failed
 from reviewbench.repo.forge.client import Forge
+from reviewbench.repo.forge.events import named
 from reviewbench.repo.forge.json_fields import Json, flag, node, nodes, number, text
 from reviewbench.repo.forge.queries import THREADS, TIMELINE
 from reviewbench.repo.forge.replies import Unavailable
@@ -31,10 +32,10 @@ _MOST_PAGES = 200
 class PullReader:
     """Reads pull requests of one repository. `repo` is its present name, also where it was asked by an old one."""
 
-    def __init__(self, forge: Forge, repo: str) -> None:
-        """Raises Unavailable where the repository is gone."""
-        self.forge = forge
-        self.about = node(forge.get(f"repos/{repo}"))
+    def __init__(self, forge: Forge, repo: str, version: str = "") -> None:
+        """`version` names the crawl that this is part of. Raises Unavailable where the repository is gone."""
+        self.forge, self.version = forge, version
+        self.about = node(forge.get(f"repos/{repo}", version=version))
         self.repo = text(self.about, "full_name") or repo
         self._languages: JsonValue = None
         self._graphql = forge.authenticated
@@ -74,7 +75,7 @@ class PullReader:
     def languages(self) -> JsonValue:
         """Bytes of code by language."""
         if self._languages is None:
-            self._languages = self.forge.get(f"repos/{self.repo}/languages")
+            self._languages = self.forge.get(f"repos/{self.repo}/languages", version=self.version)
         return self._languages
 
     def _all(self, path: str, version: str) -> JsonValue:
@@ -121,17 +122,20 @@ class PullReader:
         return found, pull
 
 
-def read_issue(forge: Forge, repo: str, issue_number: int, *, comments: bool = True) -> Raw:
-    """An issue with what was said on it and who refers to it. Raises Unavailable where it is gone."""
+def read_issue(forge: Forge, repo: str, issue_number: int, *, version: str = "") -> Raw:
+    """An issue with what was said on it and who refers to it. Raises Unavailable where it is gone.
+
+    `version` names the crawl that this is part of: within one, an issue is asked for once.
+    """
     path = f"repos/{repo}/issues/{issue_number}"
-    issue = node(forge.get(path))
-    version = text(issue, "updated_at")
+    issue = node(forge.get(path, version=version))
+    repo = named(issue).partition("#")[0] or repo
+    updated = text(issue, "updated_at")
     if "pull_request" in issue:  # a pull request has a number of the same row, and is no issue
         return {"repo": repo, "issue": dict(issue), "comments": [], "timeline": []}
-    said = comments and number(issue, "comments") != 0
     return {
         "repo": repo,
         "issue": dict(issue),
-        "comments": list(forge.pages(f"{path}/comments", version=version)) if said else [],
-        "timeline": list(forge.pages(f"{path}/timeline", version=version)),
+        "comments": list(forge.pages(f"{path}/comments", version=updated)) if number(issue, "comments") != 0 else [],
+        "timeline": list(forge.pages(f"{path}/timeline", version=updated)),
     }
