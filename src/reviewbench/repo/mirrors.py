@@ -11,13 +11,10 @@ from __future__ import annotations
 import base64
 import re
 import shutil
-import subprocess
-import tempfile
 import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
@@ -32,6 +29,7 @@ from reviewbench.repo.object_view import (
     plain_config,
     write_whole,
 )
+from reviewbench.repo.packs import NotAllThere, copy_objects, present
 
 REFS = ("refs/heads", "refs/tags", "refs/remotes")
 """What is taken from a local repository besides its HEAD: no stash, notes or replaced objects."""
@@ -61,7 +59,7 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     have = frozenset() if stale else frozenset(known.values())
     if missing := sorted(frozenset(wanted.values()) - have):
         with object_view(theirs, target) as view:
-            _copy_objects(view, mirror, missing, sorted(have), source, partial=lacks(theirs).partial)
+            _copy(view, mirror, missing, sorted(have), source, partial=lacks(theirs).partial)
     write_whole(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
     own = {name: commit for name, commit in known.items() if name.startswith(_OWN)}
     _write_refs(target, wanted | own | {_HEAD: wanted["HEAD"]})
@@ -96,41 +94,21 @@ def _refs(repository: Repository, patterns: Sequence[str], source: Path) -> tupl
     return {"HEAD": head, **found}, f"ref: {branch}" if found.get(branch) == head else head
 
 
-def _copy_objects(
+def _copy(
     view: Repository, mirror: Repository, wanted: Sequence[str], have: Sequence[str], source: Path, *, partial: bool
 ) -> None:
     """Bring what `wanted` reach and `have` do not. Raises UserError where it is not all there.
 
     What a partial repository never fetched is passed over: who reads it from the mirror finds it missing there too.
     """
-    there = _present(view, have)
-    asked = "".join([*(f"{oid}\n" for oid in wanted), *(f"^{oid}\n" for oid in there)]).encode()
-    options = ["--revs", "--stdout", "--delta-base-offset", "-q", *(["--missing=allow-any"] if partial else [])]
-    with tempfile.TemporaryFile() as revisions, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as answered:
-        revisions.write(asked)
-        revisions.seek(0)
-        with view.start("pack-objects", *options, stdin=revisions, stderr=said) as packing:
-            assert packing.stdout is not None
-            with mirror.start(
-                "index-pack", "--stdin", stdin=packing.stdout, stdout=subprocess.DEVNULL, stderr=answered
-            ) as indexing:
-                packing.stdout.close()
-                indexing.wait()
-            packing.wait()
-        if packing.returncode or indexing.returncode:
-            raise _damaged(source, _last_words(said) or _last_words(answered))
-        if partial:  # the mirror says of itself that it is
-            for pack in (mirror.git_dir / "objects" / "pack").glob("*.pack"):
-                pack.with_suffix(".promisor").touch()
-
-
-def _present(view: Repository, ids: Sequence[str]) -> list[str]:
-    """Those of `ids` that are commits in `view`."""
-    if not ids:
-        return []
-    answer = view.run("cat-file", "--batch-check", stdin="".join(f"{oid}\n" for oid in ids).encode())
-    lines = answer.decode("ascii", "replace").splitlines()
-    return [oid for oid, line in zip(ids, lines, strict=True) if not line.endswith(" missing")]
+    asked = [*wanted, *(f"^{oid}" for oid in present(view, have))]
+    try:
+        copy_objects(view, mirror, asked, "--revs", *(["--missing=allow-any"] if partial else []))
+    except NotAllThere as error:
+        raise _damaged(source, error.problem) from None
+    if partial:  # the mirror says of itself that it is
+        for pack in (mirror.git_dir / "objects" / "pack").glob("*.pack"):
+            pack.with_suffix(".promisor").touch()
 
 
 def _damaged(source: Path, said: str) -> UserError:
@@ -141,12 +119,6 @@ def _damaged(source: Path, said: str) -> UserError:
             remedy="make it whole: git repack -a -d, then delete objects/info/alternates",
         )
     return UserError(f"{source} is damaged: {said}", remedy="git fsck tells more; clone it again")
-
-
-def _last_words(file: IO[bytes]) -> str:
-    file.seek(0)
-    lines = [line for line in file.read(65536).decode("utf-8", "replace").splitlines() if line.strip()]
-    return lines[-1].removeprefix("fatal: ").removeprefix("error: ") if lines else ""
 
 
 # --- from a forge --------------------------------------------------------------------------------------------------
@@ -215,7 +187,7 @@ def fetch_commits(
     wanted = list(dict.fromkeys(commits))
     lost = {commit: "is no full commit id" for commit in wanted if not _ID.fullmatch(commit)}
     sound = [commit for commit in wanted if commit not in lost]
-    there = set(_present(asking.mirror, sound))
+    there = set(present(asking.mirror, sound))
     missing = [commit for commit in sound if commit not in there]
     for start in range(0, len(missing), _AT_ONCE):
         lost |= asking.fetch_commits(missing[start : start + _AT_ONCE])

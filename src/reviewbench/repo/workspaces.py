@@ -1,0 +1,354 @@
+"""Workspaces: scrubbed checkouts for reviewers that read or run in code, in which nothing later than head exists.
+
+A workspace is a repository of its own with one branch and no remote, tag, reflog, alternate or other object than what
+that branch reaches. Files are written from blobs by this module, never by a checkout of git's: no filter, attribute,
+hook or submodule has a say. By default its history is two commits made here, the base and the head on top of it:
+that is the same for every repository, however long its history, shallow or partial, costs the same in a large one,
+and its commit ids cannot be looked up at a forge, where the reviews of the change may stand. With `history` the real
+commits come along under their real ids.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Literal
+
+from reviewbench.core.errors import UserError
+from reviewbench.core.results import Drop
+from reviewbench.repo.blobs import BlobReader
+from reviewbench.repo.git import Entry, Repository, check_commit, is_sound
+from reviewbench.repo.object_view import cuts, object_format, object_view, plain_config, write_whole
+from reviewbench.repo.packs import NotAllThere, copy_objects, present
+from reviewbench.repo.paths import encode_path
+
+BRANCH = "review"
+LARGEST = 50_000_000  # bytes of a file; what is larger is left out and counted
+ALL = -1  # `history`: everything that head reaches
+_LINK, _MODULE, _RUNS = "120000", "160000", "100755"
+_CONFIG = """[core]
+\tbare = false
+\tsymlinks = false
+\tlogAllRefUpdates = false
+\thooksPath = /dev/null
+\tattributesFile = /dev/null
+\tfsmonitor = false
+\tautocrlf = false
+[protocol]
+\tallow = never
+[submodule]
+\trecurse = false
+"""
+_BY = "reviewbench <reviewbench@localhost>"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder with code in it. `base` and `head` are its commits; `left_out` are files that are not as they were."""
+
+    folder: Path
+    head: str
+    base: str | None
+    left_out: tuple[Drop, ...] = ()
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+
+@contextmanager
+def workspace(
+    repository: Repository,
+    head: str,
+    base: str | None = None,
+    at: Literal["base", "head"] = "head",
+    *,
+    history: int = 0,
+    whole: bool = True,
+    within: Path | None = None,
+) -> Iterator[Workspace]:
+    """A scrubbed checkout of `at` in a new folder, which is gone afterwards with all that was put into it.
+
+    `history=0` gives two commits made here; a number, that many generations of real commits back from head; `ALL`,
+    every one. A base that is no ancestor of head is replaced by their merge base, because it may be later than head.
+    `whole=False` makes do with the files that are there: by default a file that the repository lacks (a partial
+    mirror) is an error. `within` is the folder to work in, the system's own for temporary files by default.
+    Raises UserError.
+    """
+    if at == "base" and base is None:
+        raise UserError("a workspace at base needs a base commit")
+    head_id = _commit_id(repository, head)
+    base_id = None if base is None else _base(repository, head_id, _commit_id(repository, base))
+    top = _new_folder(within)
+    try:
+        yield _make(repository, top, head_id, base_id, at=at, history=history, whole=whole)
+    finally:
+        _remove(top)
+
+
+def _new_folder(within: Path | None) -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="reviewbench-", dir=within))
+    except OSError as error:
+        raise UserError(f"cannot make a workspace: {error}") from None
+
+
+def _make(
+    repository: Repository, top: Path, head: str, base: str | None, *, at: str, history: int, whole: bool
+) -> Workspace:
+    try:
+        (top / "code").mkdir()
+        with object_view(repository, top) as view:
+            wanted = [commit for commit in (base, head) if commit is not None]
+            if lost := set(wanted) - set(present(view, wanted)):
+                raise UserError(f"{repository.name} does not hold commit {min(lost)} itself")
+            making = _Making(repository, view, top / "code", whole)
+            return making.with_history(head, base, at, history) if history else making.snapshot(head, base, at)
+    except OSError as error:
+        raise UserError(f"cannot make a workspace in {top}: {error.strerror}") from None
+
+
+def _commit_id(repository: Repository, name: str) -> str:
+    check_commit(name)
+    try:
+        found = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    except UserError:
+        raise UserError(f"{repository.name} has no commit {name}") from None
+    return found.decode("ascii").strip()
+
+
+def _base(repository: Repository, head: str, base: str) -> str:
+    """`base`, or the merge base where it is no ancestor of `head`."""
+    try:
+        return repository.run("merge-base", base, head).decode("ascii").split()[0]
+    except UserError:  # none, or history is cut before it
+        if _seconds(repository, base) > _seconds(repository, head):
+            pair = f"base {base[:12]} is later than head {head[:12]}"
+            raise UserError(f"{pair}, and no common ancestor of them is in {repository.name}") from None
+        return base
+
+
+def _seconds(repository: Repository, commit: str) -> int:
+    """When it was committed, in seconds since 1970."""
+    return int(repository.run("rev-list", "--no-walk", "--timestamp", commit).split()[0])
+
+
+@dataclass(frozen=True)
+class _Making:
+    """A workspace in the making: from the objects of `view` (those of `source`) in the empty `folder`."""
+
+    source: Repository
+    view: Repository
+    folder: Path
+    whole: bool
+
+    def snapshot(self, head: str, base: str | None, at: str) -> Workspace:
+        """Two commits made here, base and head; one where there is no base. The same input gives the same ids."""
+        git = self._repository()
+        trees = {commit: self._usable(commit) for commit in (base, head) if commit is not None}
+        blobs = dict.fromkeys(entry.id for entries, _ in trees.values() for entry in entries if entry.mode != _MODULE)
+        self._copy(git, blobs, "--window=0")
+        written: dict[str, str] = {}
+        order = [commit for commit in (base, head) if commit is not None]
+        for commit in reversed(order) if at == "base" else order:  # the last one stays in the index
+            _fill_index(git, trees[commit][0])
+            written[commit] = git.run("write-tree").decode("ascii").strip()
+        ids: dict[str, str] = {}
+        for commit in order:
+            text = _commit_text(written[commit], list(ids.values()), _seconds(self.view, commit))
+            said = git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=text)
+            ids.setdefault(commit, said.decode("ascii").strip())
+        there = Workspace(self.folder, ids[head], None if base is None else ids[base])
+        return self._finish(git, there, at, *trees[head if at == "head" or base is None else base])
+
+    def with_history(self, head: str, base: str | None, at: str, history: int) -> Workspace:
+        """The real commits, as many generations back as asked for, and at least to the base."""
+        git = self._repository()
+        cut = cuts(self.view.git_dir)
+        if history != ALL:
+            depth = max(history, 0 if base is None else _generations(self.view, head, base))
+            cut = frozenset(_edge(self.view, head, depth)) | cut
+        for repository in (self.view, git):
+            write_whole(repository.git_dir / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
+        self._copy(git, [head], "--revs", *([] if self.whole else ["--missing=allow-any"]))
+        _keep_cuts(git, cut)
+        shown = base if at == "base" and base is not None else head
+        entries, left_out = self._usable(shown)
+        _fill_index(git, entries)
+        return self._finish(git, Workspace(self.folder, head, base), at, entries, left_out)
+
+    def _repository(self) -> Repository:
+        git = self.folder / ".git"
+        for part in ("objects", "refs/heads"):
+            (git / part).mkdir(parents=True)
+        write_whole(git / "config", plain_config(object_format(self.view)) + _CONFIG)
+        write_whole(git / "HEAD", f"ref: refs/heads/{BRANCH}\n")
+        return Repository(self.folder)
+
+    def _copy(self, git: Repository, asked: Iterable[str], *options: str) -> None:
+        try:
+            copy_objects(self.view, git, asked, *options)
+        except NotAllThere as error:
+            raise UserError(
+                f"{self.source.name} does not hold all that a workspace needs: {error.problem}", remedy=_PARTIAL
+            ) from None
+
+    def _usable(self, commit: str) -> tuple[list[Entry], list[Drop]]:
+        """The entries of the commit's tree that can be in a workspace, and those that cannot, each with why."""
+        entries = list(self.view.entries(commit))
+        drops = [Drop(item=entry.path, by="workspace", reason=why) for entry, why in _refused(entries)]
+        refused = {drop.item for drop in drops}
+        sound = [entry for entry in entries if entry.path not in refused]
+        files = [entry for entry in sound if entry.mode != _MODULE]
+        with BlobReader(self.view, LARGEST) as blobs:
+            problems = {
+                entry.path: found
+                for entry, found in zip(files, blobs.look_many(entry.id for entry in files), strict=True)
+                if found.problem
+            }
+        missing = sum(found.size is None for found in problems.values())
+        if missing and self.whole:
+            raise UserError(
+                f"{self.source.name} holds only {len(files) - missing:,} of the {len(files):,} files of {commit[:12]}",
+                remedy=_PARTIAL,
+            )
+        drops += [
+            Drop(
+                item=path, by="workspace", reason=_NOT_HERE if found.size is None else _TOO_LARGE, detail=found.problem
+            )
+            for path, found in problems.items()
+        ]
+        return [entry for entry in sound if entry.path not in problems], drops
+
+    def _finish(
+        self, git: Repository, made: Workspace, at: str, entries: Sequence[Entry], left_out: Sequence[Drop]
+    ) -> Workspace:
+        """Write the files and the refs."""
+        write_whole(git.git_dir / "refs" / "heads" / BRANCH, f"{made.head}\n")
+        if at == "base":
+            write_whole(git.git_dir / "HEAD", f"{made.base}\n")
+        drops = [*left_out, *self._write_files(entries)]
+        return replace(made, left_out=tuple(drops))
+
+    def _write_files(self, entries: Sequence[Entry]) -> Iterator[Drop]:
+        files = [entry for entry in entries if entry.mode != _MODULE]
+        with BlobReader(self.view, LARGEST) as blobs:
+            for entry, content in zip(files, blobs.read_many(entry.id for entry in files), strict=True):
+                problem = _write_file(self.folder, entry, content) if content is not None else "is damaged"
+                if problem:
+                    yield Drop(item=entry.path, by="workspace", reason=problem)
+                elif entry.mode == _LINK:
+                    yield Drop(item=entry.path, by="workspace", reason="is a symbolic link: a file with its target")
+        for entry in entries:
+            if entry.mode == _MODULE:
+                problem = _make_folder(self.folder, entry)
+                yield Drop(item=entry.path, by="workspace", reason=problem or "is a submodule: an empty folder")
+
+
+_PARTIAL = "fetch the repository whole, or make do with the files at hand: whole=False"
+_NOT_HERE = "is not in the repository"
+_TOO_LARGE = f"is larger than {LARGEST // 1_000_000} MB"
+
+
+def _refused(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
+    """The entries that may not be in a workspace, with why."""
+    paths = {entry.path for entry in entries}
+    seen: set[str] = set()
+    for entry in entries:
+        parents = accumulate(entry.path.split("/")[:-1], "{}/{}".format)
+        if not is_sound(entry.path):
+            yield entry, "has a name that leaves the folder or is git's own"
+        elif entry.path in seen or not paths.isdisjoint(parents):
+            yield entry, "stands twice in the tree"
+        elif entry.mode == _LINK and entry.path.rpartition("/")[2].lower() == ".gitmodules":
+            yield entry, "is a link where git wants a file"
+        seen.add(entry.path)
+
+
+def _fill_index(git: Repository, entries: Sequence[Entry]) -> None:
+    (git.git_dir / "index").unlink(missing_ok=True)
+    lines = (b"%s %s\t%s\x00" % (e.mode.encode(), e.id.encode(), encode_path(e.path)) for e in entries)
+    git.run("update-index", "-z", "--index-info", stdin=b"".join(lines))
+
+
+def _commit_text(tree: str, parents: Sequence[str], seconds: int) -> bytes:
+    by = f"{_BY} {seconds} +0000"
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {by}", f"committer {by}"]
+    return "\n".join([*lines, "", "head" if parents else "base", ""]).encode()
+
+
+def _write_file(folder: Path, entry: Entry, content: bytes) -> str:
+    """Write one new file; what went wrong, if anything did."""
+    target = Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = 0o777 if entry.mode == _RUNS else 0o666
+        with open(target, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
+            file.write(content)
+    except (FileExistsError, NotADirectoryError):
+        return "another file has this name on this file system"
+    except OSError as error:
+        return f"cannot be written: {error.strerror}"
+    return ""
+
+
+def _make_folder(folder: Path, entry: Entry) -> str:
+    target = Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return f"cannot be written: {error.strerror}"
+    return ""
+
+
+# --- how far back ---------------------------------------------------------------------------------------------------
+
+
+def _ancestry(view: Repository, head: str) -> Iterator[tuple[int, str, list[str]]]:
+    """(generations behind head, commit, its parents), children before their parents; holds only what lies ahead."""
+    behind = {head: 0}
+    rest = b""
+    with closing(view.stream("rev-list", "--parents", "--topo-order", head, "--")) as blocks:
+        for block in blocks:
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                commit, *parents = line.decode("ascii").split()
+                generation = behind.pop(commit)
+                for parent in parents:
+                    behind[parent] = min(generation + 1, behind.get(parent, generation + 1))
+                yield generation, commit, parents
+
+
+def _generations(view: Repository, head: str, base: str) -> int:
+    return next((generation for generation, commit, _ in _ancestry(view, head) if commit == base), 0)
+
+
+def _edge(view: Repository, head: str, depth: int) -> Iterator[str]:
+    """The commits that have parents and lie exactly `depth` generations behind head: history is cut there."""
+    return (commit for generation, commit, parents in _ancestry(view, head) if generation == depth and parents)
+
+
+def _keep_cuts(git: Repository, cut: frozenset[str]) -> None:
+    """Of `cut`, keep what is here: git does not take a cut at a commit that it does not have."""
+    here = present(git, sorted(cut))
+    write_whole(git.git_dir / "shallow", "".join(f"{commit}\n" for commit in here))
+
+
+def _remove(top: Path) -> None:
+    """Delete it all, whatever a reviewer did to the permissions in it."""
+
+    def open_up(_function: object, path: str, _error: object) -> None:
+        with suppress(OSError):
+            Path(path).parent.chmod(0o700)
+            if Path(path).is_dir() and not Path(path).is_symlink():
+                Path(path).chmod(0o700)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                Path(path).unlink()
+
+    shutil.rmtree(top, onerror=open_up)

@@ -1,0 +1,94 @@
+"""Nothing that a repository under review holds is run or obeyed by what reads repositories here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from armed_repositories import ARMS, NAMES, armed
+from git_project import run_git
+from reviewbench.core.errors import UserError
+from reviewbench.repo.blobs import BlobReader
+from reviewbench.repo.code_at import CodeAt
+from reviewbench.repo.git import Repository
+from reviewbench.repo.history import read_history
+from reviewbench.repo.mirrors import mirror_local, mirror_remote
+from reviewbench.repo.workspaces import ALL, workspace
+
+SPRING = tuple(name for name, arm in ARMS.items() if arm.triggers)
+
+
+@pytest.mark.parametrize("name", SPRING)
+def test_each_trap_springs_for_plain_git(tmp_path: Path, name: str) -> None:
+    trap = armed(tmp_path, name)
+    assert not trap.sprung
+    trap.trigger()
+    assert trap.sprung, "the trap must spring for plain git, or the tests below show nothing"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reading_springs_no_trap(tmp_path: Path, name: str) -> None:
+    trap = armed(tmp_path, name)
+    repository = Repository(trap.folder)
+    (changed,) = [file for file in repository.changed_files(trap.base, trap.head) if file.path == "a.py"]
+    assert changed.patch is not None and "+three" in changed.patch
+    assert repository.blob(trap.head, "a.py") == b"one\nthree\n"
+    assert "a.py" in repository.paths(trap.head) and repository.exists(trap.head)
+    assert not repository.exists("1" * 40)
+    repository.export(trap.head, tmp_path / "out")
+    with BlobReader(repository) as blobs:
+        assert blobs.read_file(trap.head, "a.py") == b"one\nthree\n" and blobs.read("1" * 40) is None
+    with CodeAt(repository, trap.head) as code:
+        assert code.read("a.py") == b"one\nthree\n" and [hit.path for hit in code.grep("three")] == ["a.py"]
+    subjects = [(commit.id, len(commit.files)) for commit in read_history(repository, ("HEAD",))]
+    assert [commit for commit, _ in subjects] == [trap.head, trap.base]
+    for command in (("log", "-p", "--all"), ("show", trap.head), ("blame", trap.head, "--", "a.py")):
+        repository.run(*command)
+    assert not trap.sprung
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mirrors_and_workspaces_spring_no_trap(tmp_path: Path, name: str) -> None:
+    trap = armed(tmp_path, name)
+    mirror = mirror_local(trap.folder, tmp_path / "m.git")
+    mirror_local(trap.folder, tmp_path / "m.git")
+    assert not trap.sprung
+    assert mirror.blob(trap.head, "a.py") == b"one\nthree\n"
+    inside = {path.name for path in mirror.git_dir.rglob("*")}
+    assert not inside & {"hooks", "alternates", "grafts", "replace", "attributes", "modules", "evil.sh"}
+    assert "evil" not in (mirror.git_dir / "config").read_text()
+    for history in (0, ALL):  # a mirror from others may be as armed as any, so straight from the source
+        with workspace(Repository(trap.folder), trap.head, trap.base, history=history) as made:
+            assert (made.folder / "a.py").read_bytes() == b"one\nthree\n"
+            assert not (made.folder / ".git" / "hooks").exists()
+            assert "evil" not in (made.folder / ".git" / "config").read_text()
+    assert not trap.sprung
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fetching_from_one_springs_no_trap(tmp_path: Path, name: str) -> None:
+    trap = armed(tmp_path, name)
+    mirror = mirror_remote(f"file://{trap.folder}", tmp_path / "m.git", protocols=("file",))
+    assert mirror.exists(trap.head) and not trap.sprung
+    with pytest.raises(UserError):
+        mirror_remote(f"ext::{trap.folder}/evil.sh", tmp_path / "n.git", protocols=("https",))
+    assert not trap.sprung
+
+
+def test_another_repositorys_objects_replaced_objects_and_grafts_stay_out(tmp_path: Path) -> None:
+    trap = armed(tmp_path, "alternateRefsCommand")
+    secret = run_git(trap.folder.parent / f"{trap.folder.name}-other", "rev-parse", "HEAD")
+    run_git(trap.folder, "replace", trap.base, trap.head)
+    (trap.folder / ".git" / "info").mkdir(exist_ok=True)
+    (trap.folder / ".git" / "info" / "grafts").write_text(f"{trap.head}\n")
+    (trap.folder / ".git" / "refs" / "heads" / "stolen").write_text(f"{secret}\n")
+    with pytest.raises(UserError, match="borrows objects"):
+        mirror_local(trap.folder, tmp_path / "m.git")
+    (trap.folder / ".git" / "refs" / "heads" / "stolen").unlink()
+    mirror = mirror_local(trap.folder, tmp_path / "m.git")
+    assert not mirror.exists(secret)
+    assert run_git(mirror.git_dir, "rev-list", "main").split() == [trap.head, trap.base]
+    with pytest.raises(UserError, match="does not hold commit"), workspace(Repository(trap.folder), secret):
+        pass
+    assert not trap.sprung
