@@ -12,6 +12,7 @@ from reviewbench.repo.git import Repository, is_sound
 from reviewbench.repo.paths import decode_path, encode_path
 
 _FILES = ("100644", "100755", "100664")
+_LONGEST = 70_000  # bytes of a path and a number
 _SECONDS = 60.0  # that one search may take
 
 
@@ -77,9 +78,13 @@ class CodeAt:
 
 
 def _hits(said: bytes, prefix: int, most: int) -> Iterator[Hit]:
-    """What `grep -n -z` prints: `COMMIT:PATH NUL NUMBER NUL TEXT`, a line each."""
-    for line in said.split(b"\n")[:most]:
-        path, _, rest = line.partition(b"\x00")
-        number, _, text = rest.partition(b"\x00")
-        if number.isdigit():
-            yield Hit(decode_path(path[prefix:]), int(number), text.decode("utf-8", "replace"))
+    """What `grep -n -z` prints: `COMMIT:PATH NUL NUMBER NUL TEXT`, a line each. A path may have line breaks in it."""
+    at = 0
+    while at < len(said) and most > 0:
+        path, _, rest = said[at : at + _LONGEST].partition(b"\x00")
+        number = rest.partition(b"\x00")[0]
+        start = at + len(path) + len(number) + 2
+        end = said.find(b"\n", start)
+        end = len(said) if end < 0 else end
+        yield Hit(decode_path(path[prefix:]), int(number), said[start:end].decode("utf-8", "replace"))
+        at, most = end + 1, most - 1
