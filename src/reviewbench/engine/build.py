@@ -13,7 +13,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -195,7 +195,8 @@ class Line:
             found: dict[int, _Worked] = {}
             for index, worked in executor.map(lambda item: self._work(tally.stage, key, item), window, self._stop):
                 found[index] = worked if isinstance(worked, _Worked) else _Worked(failure=worked)
-                self._place.progress(short_spec(tally.stage), tally.kept + tally.dropped + len(found), None)
+                with suppress(Stopped):  # what is in flight is finished first: its threads write into the folder
+                    self._place.progress(short_spec(tally.stage), tally.kept + tally.dropped + len(found), None)
             tally.seconds += time.monotonic() - began
             for index, item in enumerate(window):
                 if (done := found.get(index)) is None:

@@ -76,7 +76,8 @@ class Workplace:
     def close(self) -> None:
         """Let go of the memory and of the folder."""
         self._calls.close()
-        self._memory.close()
+        with self._lock:  # a thread that a second Ctrl-C left at work may be writing
+            self._memory.close()
         self._writer.release()
 
     # --- the bill ---
