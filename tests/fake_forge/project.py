@@ -321,13 +321,14 @@ def main_project() -> Project:
 
 
 def search_results() -> list[Json]:
-    """What `/search/repositories` finds: the project, and others that the rules of the papers drop."""
+    """What searches find: the project, and others that the rules of the papers drop. Keys with `_` are looked up."""
     rows = [
-        (NAME, "Python", 50_000, "2025-03-20T10:00:00Z"),
-        ("acme/slow", "Python", 60_000, "2023-01-01T10:00:00Z"),
-        ("acme/mixed", "Python", 40_000, "2025-03-20T10:00:00Z"),
-        ("acme/small", "Python", 30_000, "2025-03-20T10:00:00Z"),
-        ("acme/gone", "Go", 70_000, "2025-03-20T10:00:00Z"),
+        ("acme/slow", "Python", 60_000, "2023-01-01T10:00:00Z", 0.9, 9000),
+        (NAME, "Python", 50_000, "2025-03-20T10:00:00Z", 0.97, 5001),
+        ("acme/mixed", "Python", 40_000, "2025-03-20T10:00:00Z", 0.6, 9000),
+        ("acme/small", "Python", 30_000, "2025-03-20T10:00:00Z", 0.9, 5000),
+        ("acme/other", "Python", 20_000, "2025-03-20T10:00:00Z", 0.9, 9000),
+        ("acme/rare", "COBOL", 90_000, "2025-03-20T10:00:00Z", 0.9, 9000),
     ]
     return [
         {
@@ -339,6 +340,8 @@ def search_results() -> list[Json]:
             "pushed_at": pushed,
             "archived": False,
             "fork": False,
+            "_languages": {language: round(share * 10_000), "Shell": 10_000 - round(share * 10_000)},
+            "_items": items,
         }
-        for name, language, stars, pushed in rows
+        for name, language, stars, pushed, share, items in rows
     ]

@@ -25,6 +25,11 @@ def answer(
         return _json({"resources": {}, "rate": {}})
     if where == "/search/repositories":
         return _search(found, wanted, root, path)
+    if where == "/search/issues":
+        return _count(projects, found, wanted)
+    hidden = {str(one["full_name"]): one for one in found}
+    if (match := re.fullmatch(r"/repos/([^/]+/[^/]+)/languages", where)) is not None and match[1] in hidden:
+        return _json(hidden[match[1]].get("_languages", {}))
     by_id = {str(number_of("repo", name)): name for name in projects}
     if (match := re.fullmatch(r"/repositories/(\d+)(/.*)?", where)) is not None and match[1] in by_id:
         where = f"/repos/{by_id[match[1]]}{match[2] or ''}"
@@ -110,9 +115,24 @@ def _search(found: Sequence[Json], wanted: Mapping[str, str], root: str, path: s
     hits = [one for one in found if language in ("", str(one["language"]).lower())]
     hits.sort(key=lambda one: -int(one["stargazers_count"]))
     size, page = min(100, int(wanted.get("per_page", 30))), int(wanted.get("page", 1))
-    shown = hits[(page - 1) * size : page * size]
+    shown = [
+        {name: value for name, value in one.items() if not name.startswith("_")}
+        for one in hits[(page - 1) * size : page * size]
+    ]
     headers = _links(len(hits), size, page, root, path)
     return _json({"total_count": len(hits), "incomplete_results": False, "items": shown}, 200, headers)
+
+
+def _count(projects: Mapping[str, Documents], found: Sequence[Json], wanted: Mapping[str, str]) -> Answer:
+    """How many issues and pull requests a repository has; a search for one that is gone is refused."""
+    name = wanted.get("q", "").removeprefix("repo:")
+    for one in found:
+        if one["full_name"] == name:
+            return _json({"total_count": one["_items"], "incomplete_results": False, "items": []})
+    if name not in projects:
+        return _json({"message": "Validation Failed", "errors": [{"code": "invalid"}]}, 422)
+    count = len(projects[name].project.pulls) + len(projects[name].project.issues)
+    return _json({"total_count": count, "incomplete_results": False, "items": []})
 
 
 def _paged(items: list[Json], wanted: Mapping[str, str], root: str, path: str) -> Answer:

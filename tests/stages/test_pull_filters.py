@@ -10,7 +10,7 @@ from pull_toys import ANN, BOB, BOT, GHOST, candidate, pull, reference, remark, 
 from reviewbench.core.building import Candidate
 from reviewbench.core.history import Event, IssueHistory, Revision
 from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Issue, Resolution
+from reviewbench.core.records import Issue
 from reviewbench.stages.drop_bots import DropBots
 from reviewbench.stages.drop_long import DropLong
 from reviewbench.stages.drop_outdated import DropOutdated
@@ -93,8 +93,6 @@ ROWS = [
     ),
     Row(KeepReviewed(comments=0, adopted=0), ONE),
     Row(KeepReviewed(), ONE, "no more than 2 inline comments"),
-    Row(KeepReviewed(comments=0), ONE, "no comment was adopted"),
-    Row(KeepReviewed(comments=0, adopted=2), ONE, "fewer than 2 adopted comments"),
     Row(KeepReviewed(comments=1, adopted=0), candidate(pull(thread("1", remark("a"), remark("b", ANN))))),
     Row(
         KeepReviewed(comments=1, adopted=0, count="threads"),
@@ -167,10 +165,11 @@ def test_outdated_threads_go_with_their_references_and_phrasings_are_unchained()
     assert DropOutdated().narrow(loose) == "a reference that was made from no thread"
 
 
-def test_an_adopted_comment_is_one_that_a_later_commit_dealt_with() -> None:
+def test_whether_a_comment_was_adopted_is_a_fact_that_another_stage_states() -> None:
     item = candidate(pull(thread("1"), thread("2"), thread("3")))
-    first, *others = item.case.references
-    answered = first.model_copy(update={"resolution": Resolution(commit="c" * 40)})
-    assert isinstance(KeepReviewed().narrow(item.with_case(references=(answered, *others))), Candidate)
-    explained = first.model_copy(update={"resolution": Resolution(explanation="will do")})
-    assert KeepReviewed().narrow(item.with_case(references=(explained, *others))) == "no comment was adopted"
+    one = item.with_facts({"adopted": 1})
+    assert KeepReviewed().narrow(one) == one
+    assert KeepReviewed().narrow(item.with_facts({"adopted": 0})) == "no comment was adopted"
+    assert KeepReviewed(adopted=2).narrow(one) == "fewer than 2 adopted comments"
+    assert KeepReviewed().narrow(item) == "no fact adopted: find_adopted did not look at it"
+    assert KeepReviewed(adopted=0).narrow(item) == item

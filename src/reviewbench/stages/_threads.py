@@ -53,8 +53,3 @@ def without_references(item: Candidate, threads: Collection[str]) -> Candidate:
     if not gone:
         return item
     return replace_references(item, {c.id: () if c.id in gone else (c,) for c in item.case.references})
-
-
-def is_adopted(comment: Comment) -> bool:
-    """Whether find_adopted saw that a later commit of the pull request dealt with the comment."""
-    return comment.resolution is not None and comment.resolution.commit is not None

@@ -11,15 +11,15 @@ from typing import Literal
 
 from reviewbench.core.building import Candidate
 from reviewbench.core.protocols import Stage
-from reviewbench.stages._threads import NO_PULL, inline_comments, is_adopted, is_bot
+from reviewbench.stages._threads import NO_PULL, inline_comments, is_bot
 
 
 @dataclass(frozen=True)
 class KeepReviewed(Stage):
-    """Keep what has more than `comments` inline comments of people, and at least `adopted` adopted references.
+    """Keep what has more than `comments` inline comments of people, of which at least `adopted` threads were acted on.
 
     `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
-    Put find_adopted before it: what nobody looked at is not adopted.
+    Put find_adopted before it, which states the fact `adopted`.
     """
 
     comments: int = 2
@@ -36,6 +36,9 @@ class KeepReviewed(Stage):
             found = sum(not is_bot(thread.opened_by) for thread in item.pull.threads)
         if found <= self.comments:
             return f"no more than {self.comments} inline {self.count}"
-        if sum(is_adopted(comment) for comment in item.case.references) < self.adopted:
+        acted_on = item.case.facts.get("adopted")
+        if self.adopted and not isinstance(acted_on, int):
+            return "no fact adopted: find_adopted did not look at it"
+        if isinstance(acted_on, int) and acted_on < self.adopted:
             return "no comment was adopted" if self.adopted == 1 else f"fewer than {self.adopted} adopted comments"
         return item

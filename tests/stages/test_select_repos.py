@@ -1,0 +1,206 @@
+"""Repositories chosen by the rules of two papers: from files, from a forge; every other one with its reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_forge.project import NAME, main_project, search_results
+from fake_forge.server import TOKEN, Forge, serve
+from fake_forge.troubles import missing, secondary_limit
+from reviewbench.core.building import RepositoryCandidate
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.core.plugins import load
+from reviewbench.core.protocols import Stage
+from reviewbench.core.results import Drop
+from reviewbench.engine.workplace import Workplace
+from reviewbench.stages._pulls import chosen_repositories
+from reviewbench.stages._repositories import popular, ranked, read_candidates
+from reviewbench.stages.select_repos import SelectRepos
+
+HEADER = "name,language,stars,new_stars,issues_and_pulls,closed_pulls,active,language_share,team\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Workplace]:
+    made = Workplace(tmp_path / "bench")
+    yield made
+    made.close()
+
+
+def table(folder: Path, *rows: str, name: str = "repositories.csv") -> str:
+    path = folder / name
+    path.write_text(HEADER + "\n".join(rows) + "\n")
+    return str(path)
+
+
+def run(stage: SelectRepos, place: Workplace) -> dict[str, str]:
+    drops = list(stage.apply([], place))
+    assert all(isinstance(one, Drop) for one in drops)
+    return {one.item: one.reason for one in drops if isinstance(one, Drop)}
+
+
+def test_context_crbenchs_rule_from_a_file(tmp_path: Path, place: Workplace) -> None:
+    rows = (
+        "a/good,Python,50,,5001,,2025-04-01,0.61,red",
+        "a/second,Python,49,,9000,,2024-10-31,0.9,",
+        "a/third,Python,48,,9000,,2025-04-01,0.9,",
+        "a/mixed,Go,50,,9000,,2025-04-01,0.6,",
+        "a/asleep,Go,49,,9000,,2024-10-01,0.9,",
+        "a/small,Java,50,,5000,,2025-04-01,0.9,",
+        "a/cobol,COBOL,500,,9000,,2025-04-01,0.9,",
+        "a/starless,Python,,,9000,,2025-04-01,0.9,",
+        "a/unknown,Rust,9,,9000,,,0.9,",
+        "a/shareless,Rust,9,,9000,,2025-04-01,,",
+        "a/countless,Rust,9,,,,2025-04-01,0.9,",
+    )
+    stage = SelectRepos(candidates=table(tmp_path, *rows), top=3)
+    assert (
+        run(SelectRepos(candidates=stage.candidates, top=2), place)["a/third"]
+        == "not among the 2 most starred of Python"
+    )
+    assert run(stage, place) == {
+        "a/mixed": "its language is not over 60% of it",
+        "a/asleep": "not active in the 6 months before 2025-04-30",
+        "a/small": "not over 5,000 issues and pull requests",
+        "a/cobol": "in none of the languages",
+        "a/starless": "stars are not stated",
+        "a/unknown": "when it was last active is not stated",
+        "a/shareless": "the share of its language is not stated",
+        "a/countless": "the number of its issues and pull requests is not stated",
+    }
+    assert chosen_repositories(place) == ("a/good", "a/second", "a/third")
+    lines = (place.folder / "repositories.jsonl").read_bytes().splitlines()
+    kept = RepositoryCandidate.model_validate_json(lines[0])
+    assert (kept.name, kept.extra) == ("a/good", {"team": "red"})
+    assert place.sections[-1].figures == {"candidates": 11, "chosen": 3}
+
+
+def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(tmp_path: Path, place: Workplace) -> None:
+    rows = (
+        "a/one,Python,,90,,90,,,",
+        "a/two,Python,,80,,80,,,",
+        "a/three,Python,,70,,70,,,",
+        "a/starred,Go,,95,,1,,,",
+        "a/busy,Go,,1,,95,,,",
+        "a/go,golang,,60,,60,,,",
+        "a/kotlin,Kotlin,,85,,85,,,",
+        "a/untold,Go,5,,,50,,,",
+    )
+    stage = SelectRepos(rule="aacr_bench", candidates=table(tmp_path, *rows), rank=6, per_language=2)
+    assert run(stage, place) == {
+        "a/three": "not among the 2 with most new stars of Python",
+        "a/starred": "not in the top 6 by closed pull requests",
+        "a/busy": "not in the top 6 by new stars",
+        "a/kotlin": "in none of the languages",
+        "a/untold": "new stars or closed pull requests are not stated",
+    }
+    assert chosen_repositories(place) == ("a/one", "a/two", "a/go")
+
+
+def test_json_lines_are_read_as_well(tmp_path: Path, place: Workplace) -> None:
+    found = RepositoryCandidate(
+        name="a/b", language="Python", stars=1, issues_and_pulls=9999, active="2025-04-01T10:00:00Z", language_share=1.0
+    )
+    (tmp_path / "r.jsonl").write_bytes(found.to_line())
+    assert run(SelectRepos(candidates=str(tmp_path / "r.jsonl")), place) == {}
+    assert chosen_repositories(place) == ("a/b",)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("stars\n5\n", "line 1: has no column name"),
+        ("name,stars\na/b,many\n", "line 2, field stars: 'many' is no number"),
+        ("name,stars\na/b\n", "line 2: has more or fewer fields"),
+        ("name,stars\na/b,1,2\n", "line 2: has more or fewer fields"),
+        ("name,stars\n/a,1\n", "line 2, field name: is an absolute path"),
+        ("name,active\na/b,soon\n", "a/b, field active: 'soon' is no date"),
+        ("name\na/b\nA/B\n", "names a/b twice"),
+        ("name,language_share\na/b,60\n", "a/b, field language_share: 60.0 is no share"),
+        ("name,language_share\na/b,nan\n", "a/b, field language_share: nan is no share"),
+        ("name\n\xff\n", "is not UTF-8"),
+        ('name\n"a/b\n', "is no CSV"),
+    ],
+)
+def test_a_bad_file_is_named_with_line_and_field(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(BadInput, match=r"r\.csv") as caught:
+        read_candidates(path)
+    assert said in str(caught.value)
+
+
+def test_what_cannot_be_done_is_said(tmp_path: Path, place: Workplace) -> None:
+    with pytest.raises(UserError, match="which a forge does not tell"):
+        run(SelectRepos(rule="aacr_bench"), place)
+    with pytest.raises(UserError, match="cannot read"):
+        run(SelectRepos(candidates=str(tmp_path / "none.csv")), place)
+    with pytest.raises(UserError, match="no repository meets the rule"):
+        run(SelectRepos(candidates=table(tmp_path, "a/b,Go,1,,1,,,0.9,")), place)
+    with pytest.raises(UserError, match="Invalid isoformat"):
+        load(Stage, "select_repos(day='soon')")
+
+
+# --- from a forge --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    with serve(tmp_path / "forge", main_project()) as running:
+        running.found.extend(search_results())
+        yield running
+
+
+def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, place: Workplace) -> None:
+    stage = SelectRepos(api=forge.url, languages=("Python",), top=4)
+    reasons = {
+        "acme/slow": "not active in the 6 months before 2025-04-30",
+        "acme/mixed": "its language is not over 60% of it",
+        "acme/small": "not over 5,000 issues and pull requests",
+    }
+    assert run(stage, place) == reasons, "the fifth was not among the most starred that were searched"
+    assert chosen_repositories(place) == (NAME,)
+    counted = forge.paths("/search/issues")
+    assert len(counted) == 2, "only of those that were still in"
+    before = len(forge.asked)
+    assert run(stage, place) == reasons
+    assert {one.status for one in forge.asked[before:]} == {304}, "asked again, nothing was sent twice"
+
+
+def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, place: Workplace) -> None:
+    forge.troubles += [missing("/repos/acme/slow/languages"), secondary_limit("/search/", retry_after=0)]
+    reasons = run(SelectRepos(api=forge.url, languages=("Python",)), place)
+    assert reasons["acme/slow"] == "repository deleted, or not open to these tokens"
+    assert chosen_repositories(place) == (NAME, "acme/other")
+
+
+# --- the rules -----------------------------------------------------------------------------------------------------
+
+CANDIDATES = st.lists(
+    st.builds(
+        RepositoryCandidate,
+        name=st.integers(0, 10**6).map(lambda n: f"a/{n}"),
+        language=st.sampled_from(["Python", "Go", "Kotlin", ""]),
+        stars=st.none() | st.integers(0, 9),
+        new_stars=st.none() | st.integers(0, 9),
+        closed_pulls=st.none() | st.integers(0, 9),
+    ),
+    max_size=20,
+    unique_by=lambda one: one.name,
+)
+
+
+@given(CANDIDATES, st.integers(1, 4))
+def test_each_candidate_is_chosen_or_refused_once(candidates: list[RepositoryCandidate], most: int) -> None:
+    for found, refused in (popular(candidates, ("Python", "Go"), most), ranked(candidates, ("Python", "Go"), 9, most)):
+        assert sorted([c.name for c in found] + [r.name for r in refused]) == sorted(c.name for c in candidates)
+        counts = Counter(c.language for c in found)
+        assert set(counts) <= {"Python", "Go"}
+        assert all(count <= most for count in counts.values())
