@@ -17,6 +17,7 @@ from reviewbench.stages._git_lines import not_product, trivial
 
 VERSION = "3"  # of what is remembered of a fix
 _DAY = 86_400.0  # seconds
+_SKEW = 1.0  # days that clocks may differ by
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,9 @@ class Tracer:
         blame = found.of(owner)
         if days > self.horizon:
             blame.late = True
-        elif days < self.min_days:
+        elif days < -_SKEW:
+            blame.doubts.add("a fix is dated before it: a clock was wrong")
+        elif max(days, 0.0) < self.min_days:
             blame.doubts.add("mended sooner than min_days")
         else:
             blame.fixes.append(index)

@@ -186,4 +186,4 @@ def _text(hunk: Hunk) -> str:
 
 
 def _days(change: LandedChange, fix: FoundFix) -> float:
-    return round((fix.landed_at - change.landed_at).total_seconds() / _DAY, 1)
+    return max(0.0, round((fix.landed_at - change.landed_at).total_seconds() / _DAY, 1))

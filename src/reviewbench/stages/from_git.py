@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Literal
 
@@ -116,8 +116,9 @@ class FromGit(Stage):
         ).split()
         if len(found) < 3:
             raise UserError(f"{self.branch} has no commit up to {self.until}", remedy="name a later date")
-        today = datetime.now(UTC)
-        return found[1].decode("ascii"), min(datetime.fromtimestamp(int(found[2]), UTC), today)
+        end = datetime.combine(date.fromisoformat(self.until), time.max, UTC) if self.until else None
+        now = datetime.now(UTC)
+        return found[1].decode("ascii"), min(end or datetime.fromtimestamp(int(found[2]), UTC), now)
 
 
 def repository_name(source: str) -> str:

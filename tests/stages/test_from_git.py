@@ -1,0 +1,399 @@
+"""A benchmark out of a real history: known defects, known fixes, and what must not be seen by a reviewer."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reviewbench.core.building import Candidate, CardSection
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import Case, Side
+from reviewbench.core.results import Drop
+from reviewbench.engine.workplace import Workplace
+from reviewbench.repo.diffs import changed_lines
+from reviewbench.stages.from_git import FromGit
+from told_history import Told
+
+TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
+TAX = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"
+SHIP = "def shipping(weight):\n    if weight > 10:\n        return 5\n    return 2\n"
+LATE = "def greet(name):\n    return 'Hello ' + nmae\n"
+
+
+def fill(told: Told) -> dict[str, str]:
+    """A shop with three defects: in a commit, in a branch, and one found late; the commits by name."""
+    ids = {"root": told.commit("begin", {"README.md": "shop\n"})}
+    ids["total"] = told.commit("Add total (#3)\n\nSums up.", {"shop/total.py": TOTAL.format("[1:]")})
+    ids["shipping"] = told.commit("Add shipping", {"shop/shipping.py": SHIP})
+    ids["greet"] = told.commit("Add greeting", {"shop/greet.py": LATE})
+    told.branch("tax")
+    ids["tax"] = told.commit("Add tax", {"shop/tax.py": TAX.format("1.19")})
+    ids["tax-head"] = told.commit("Say what it is", {"shop/tax.py": '"""Taxes."""\n\n' + TAX.format("1.19")})
+    ids["tax-merge"] = told.merge("tax", message="Merge pull request #5 from ada/tax\n\nTaxes that are wrong")
+    ids["docs"] = told.commit("Fix typo in README", {"README.md": "Shop\n"})
+    ids["total-fix"] = told.commit(
+        "Fix total forgetting the first item (#9)\n\nIt began to count at one.\n\nSigned-off-by: B <b@example.invalid>",
+        {"shop/total.py": TOTAL.format(""), "tests/test_total.py": "def test_total():\n    assert True\n"},
+        days=20,
+    )
+    told.branch("mend")
+    ids["tax-fix-head"] = told.commit("Rate", {"shop/tax.py": '"""Taxes."""\n\n' + TAX.format("0.19")}, days=5)
+    ids["tax-fix"] = told.merge("mend", message="Merge pull request #10 from bob/mend\n\nFix tax that adds the amount")
+    ids["watched"] = told.quiet(500)
+    ids["greet-fix"] = told.commit("Fix crash of the greeting", {"shop/greet.py": LATE.replace("nmae", "name")})
+    ids["young"] = told.commit("Add stock", {"shop/stock.py": "def stock():\n    return 3\n"})
+    return ids
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Told:
+    return Told(tmp_path / "shop")
+
+
+def build(
+    folder: Path, out: Path, stage: FromGit | None = None, told: object = None
+) -> tuple[dict[str, Case], dict[str, str], list[CardSection]]:
+    """(cases by head, reasons of drops by the beginning of their commit, sections of the card)."""
+    place = Workplace(out, str(folder), told=told)  # type: ignore[arg-type]
+    try:
+        cases: dict[str, Case] = {}
+        drops: dict[str, str] = {}
+        for item in (stage or FromGit()).apply([], place):
+            if isinstance(item, Candidate):
+                cases[item.case.change.head or ""] = item.case
+            elif isinstance(item, Drop):
+                drops[item.item.rpartition("/")[2]] = item.reason
+        return cases, drops, place.sections
+    finally:
+        place.close()
+
+
+def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    total = cases[ids["total"]]
+    assert total.id == f"shop/{ids['total'][:12]}" and total.verdict is False
+    assert (total.change.title, total.change.description) == ("Add total", "Sums up.")
+    (reference,) = total.references
+    assert reference.span is not None
+    assert (reference.span.path, reference.span.start, reference.span.end) == ("shop/total.py", 3, 3)
+    assert reference.body == "Fix total forgetting the first item\n\nIt began to count at one."
+    assert (reference.category, reference.author) == ("defect", None)
+    assert reference.resolution is not None and reference.resolution.commit == ids["total-fix"]
+    assert "for item in items:" in (reference.resolution.snippet or "")
+    assert reference.extra["fix"] == ids["total-fix"] and reference.extra["days"] == 26.0
+    assert "-    for item in items[1:]:" in str(reference.extra["fix_diff"])
+    assert "test_total" not in str(reference.extra["fix_diff"])
+
+    tax = cases[ids["tax-head"]]
+    (reference,) = tax.references
+    assert reference.span is not None and (reference.span.path, reference.span.start) == ("shop/tax.py", 3)
+    assert reference.body.startswith("Fix tax that adds the amount"), "a fix may speak with its merge's words"
+    assert tax.change.title == "Add tax", "a change may not"
+    assert tax.facts["commits"] == 2 and tax.facts["language"] == "Python" and tax.facts["landing"] == "merge"
+
+    assert cases[ids["shipping"]].clean
+    assert drops[ids["greet"][:12]] == "first mended after the horizon"
+    assert drops[ids["young"][:12]] == "not observed for 365 days yet, and no fix so far"
+    assert drops[ids["docs"][:12]] == "adds no line of the product's code"
+    assert set(cases) == {ids["total"], ids["tax-head"], ids["shipping"], ids["total-fix"], ids["tax-fix-head"]}
+
+
+def test_every_reference_lies_on_added_lines_of_its_change(told: Told, tmp_path: Path) -> None:
+    fill(told)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    assert sum(len(case.references) for case in cases.values()) == 2
+    for case in cases.values():
+        added = {file.path: changed_lines(file, Side.NEW) for file in case.change.files}
+        for reference in case.references:
+            span = reference.span
+            assert span is not None and span.start is not None and span.end is not None
+            assert set(range(span.start, span.end + 1)) <= added[span.path]
+
+
+def test_nothing_later_than_its_head_can_be_reached_from_a_change(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    told.commit(f"Fix rounding, see {ids['total-fix'][:10]}", {"shop/total.py": TOTAL.format("") + "\n\nDIGITS = 2\n"})
+    told.quiet(400)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    everything = told.git("rev-list", "--all").split()
+    subjects = {c: told.git("log", "-1", "--format=%s", c) for c in everything}
+    for case in cases.values():
+        change = case.change
+        before = set(told.git("rev-list", change.head or "").split())
+        shown = json.dumps({**change.model_dump(mode="json", exclude={"git"}), "case": case.id})
+        for commit in set(everything) - before:
+            assert commit[:7] not in shown
+            if len(subjects[commit]) > 12:
+                assert subjects[commit] not in shown
+        assert "example.invalid" not in case.model_dump_json(), "no address of anybody"
+        for word in re.findall(r"\b[0-9a-f]{40}\b", shown):
+            assert word in before or word in shown.partition('"files"')[2], word
+    changed, clean = cases[ids["total"]], cases[ids["shipping"]]
+    assert re.sub("[0-9a-f]{12}", "", changed.id) == re.sub("[0-9a-f]{12}", "", clean.id), "an id tells nothing"
+
+
+def test_the_horizon_moves_what_counts(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit(horizon=10))
+    assert ids["total"] not in cases and drops[ids["total"][:12]] == "first mended after the horizon"
+    wide, _, _ = build(told.folder, tmp_path / "wide", FromGit(horizon=600))
+    assert ids["greet"] in wide and wide[ids["greet"]].references
+
+
+def test_since_until_limit_branch_and_name(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    cases, drops, _ = build(told.folder, tmp_path / "a", FromGit(since="2020-01-04", name="acme/shop"))
+    assert drops[ids["total"][:12]] == "older than since"
+    assert all(case.id.startswith("acme/shop/") and case.change.repo == "acme/shop" for case in cases.values())
+    cases, _, _ = build(told.folder, tmp_path / "b", FromGit(until="2020-01-20", horizon=10))
+    assert cases[ids["total"]].clean, "what the future brought is not looked at"
+    cases, _, _ = build(told.folder, tmp_path / "c", FromGit(limit=4))
+    assert ids["total"] not in cases
+    told.git("branch", "old", ids["shipping"])
+    cases, drops, _ = build(told.folder, tmp_path / "d", FromGit(branch="old"))
+    assert not cases and len(drops) == 3
+    with pytest.raises(UserError, match="nowhere"):
+        build(told.folder, tmp_path / "e", FromGit(branch="nowhere"))
+    with pytest.raises(UserError, match="no commit up to 1999-01-01"):
+        build(told.folder, tmp_path / "f", FromGit(until="1999-01-01"))
+    for wrong in ({"horizon": 0}, {"since": "yesterday"}):
+        with pytest.raises((ValueError, UserError)):
+            FromGit(**wrong)
+
+
+def test_the_card_tells_of_fixes_lines_and_what_cannot_be_seen(told: Told, tmp_path: Path) -> None:
+    fill(told)
+    _, _, sections = build(told.folder, tmp_path / "bench")
+    by = {section.title: section for section in sections}
+    assert by["History"].figures["commits"] == 14
+    assert by["Fixes"].figures == {"fixes": 4, "fixes traced to lines that count": 3}
+    assert ("message", "no: no bug fix: spelling", 1) in by["Fixes"].rows
+    noise = by["What a history can show"].figures
+    assert noise["share labelled among labelled and clean"] == 0.4
+    assert noise["half-life of a defect in days (median from change to fix)"] == 26.5
+
+
+# --- what is no label ----------------------------------------------------------------------------------------------
+
+
+PARSE = "def parse(text, sep, strict):\n    return {}.split(sep)[strict:{}]\n"
+
+
+def test_a_fix_labels_only_who_wrote_what_it_mends(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    told.commit("Add parse", {"shop/p.py": PARSE.format("text", "1")})
+    edit = told.commit("Name it", {"shop/p.py": PARSE.format("words", "1")})
+    move = told.commit("Move parse", {"shop/p.py": None, "shop/q.py": PARSE.format("words", "1")})
+    told.commit("Fix parse dropping words", {"shop/q.py": PARSE.format("words", "")})
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert edit not in cases, "who edits a line beside the defect did not bring it"
+    assert drops[edit[:12]] == "a fix speaks about it, but not about lines that count"
+    assert move not in cases and drops[move[:12]] == "adds no line of the product's code"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import os\nimport sys\n\n\nX = os.sep\n", "import os\n\n\nX = os.sep\n"),
+        ("X = 1  # one\n# two\nY = 2\n", "X = 1  # one\n# three\nY = 2\n"),
+        ("__version__ = '1'\nX = 3\n", "__version__ = '2'\nX = 3\n"),
+        ("def f():\n    pass\n\n\nX = 1\n", "def f():\n    return\n\n\nX = 1\n"),
+    ],
+    ids=["import", "comment", "version", "bare keyword"],
+)
+def test_lines_that_say_nothing_make_no_label_and_no_clean_change(
+    told: Told, tmp_path: Path, before: str, after: str
+) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    change = told.commit("Add it", {"shop/x.py": before})
+    told.commit("Fix crash at start", {"shop/x.py": after})
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert change not in cases or cases[change].clean
+    if change[:12] in drops:
+        assert drops[change[:12]] in (
+            "a later change may have mended it",
+            "a fix speaks about it, but not about lines that count",
+        )
+
+
+def test_doubt_is_neither_label_nor_clean(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    one = told.commit("Add one", {"shop/one.py": "def one(a):\n    return a + 2\n"})
+    two = told.commit("Add two", {"shop/two.py": "def two(a):\n    return a\n"})
+    told.commit("Handle wrong sums", {"shop/one.py": "def one(a):\n    return a + 1\n"})
+    guarded = "def two(a):\n    if a is None:\n        return 0\n    return a\n"
+    told.commit("Fix crash on nothing", {"shop/two.py": guarded})
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert one not in cases and two not in cases
+    assert {drops[one[:12]], drops[two[:12]]} == {"a later change may have mended it"}
+
+
+def test_a_change_that_was_taken_back(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    one = told.commit("Add a pool", {"shop/pool.py": "POOL = [1, 2]\n"})
+    reason = "It deadlocks under load."
+    told.commit(f'Revert "Add a pool"\n\nThis reverts commit {one}.\n\n{reason}', {"shop/pool.py": None})
+    two = told.commit("Add a queue", {"shop/queue.py": "QUEUE = [1, 2]\n"})
+    told.commit(f'Revert "Add a queue"\n\nThis reverts commit {two}.', {"shop/queue.py": None})
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    (reference,) = cases[one].references
+    assert reference.span is None and reason in reference.body
+    assert one[:7] not in reference.body
+    assert drops[two[:12]] == "taken back without a reason"
+    assert sum(reason.startswith("takes back") for reason in drops.values()) == 2
+
+
+def test_several_places_of_one_fix_are_one_finding(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    body = "def {0}(a):\n    b = a * {1}\n    c = b - a\n    d = c + b\n    return d\n\n\n"
+    change = told.commit("Add two sums", {"shop/s.py": body.format("one", 2) + body.format("two", 2)})
+    told.commit("Fix sums that double", {"shop/s.py": body.format("one", 3) + body.format("two", 3)})
+    told.quiet(400)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    first, second = cases[change].references
+    assert second.same_as == first.id and first.same_as is None
+    assert [r.span.start for r in (first, second) if r.span] == [2, 9]
+
+
+# --- resuming and growing ------------------------------------------------------------------------------------------
+
+
+class Killed(Exception):
+    """The process ends here."""
+
+
+def test_a_killed_build_goes_on_and_says_the_same(told: Told, tmp_path: Path) -> None:
+    fill(told)
+    seen: list[tuple[str, int, int | None]] = []
+
+    def kill(label: str, done: int, total: int | None) -> None:
+        if label == "tracing fixes" and done == 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        build(told.folder, tmp_path / "bench", told=kill)
+    again = build(told.folder, tmp_path / "bench", told=lambda *step: seen.append(step))
+    assert [step for step in seen if step[0] == "tracing fixes"] == [("tracing fixes", n, 4) for n in (3, 4)], (
+        "two are remembered"
+    )
+    fresh = build(told.folder, tmp_path / "fresh")
+    assert _without_git(again[0]) == _without_git(fresh[0]) and again[1:] == fresh[1:]
+
+
+def _without_git(cases: dict[str, Case]) -> list[Case]:
+    return [case.model_copy(update={"change": case.change.model_copy(update={"git": None})}) for case in cases.values()]
+
+
+def test_new_commits_extend_a_benchmark(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    before, _, _ = build(told.folder, tmp_path / "bench")
+    assert before[ids["shipping"]].clean and ids["young"] not in before
+    told.quiet(400)
+    seen: list[tuple[str, int, int | None]] = []
+    after, _, _ = build(told.folder, tmp_path / "bench", told=lambda *step: seen.append(step))
+    assert after[ids["young"]].clean
+    assert not [step for step in seen if step[0] == "tracing fixes"], "no fix is traced twice"
+
+
+# --- odd and broken repositories -----------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_read_is_one_clear_line(told: Told, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="has no commits"):
+        build(told.folder, tmp_path / "empty")
+    with pytest.raises(UserError, match="does not exist"):
+        build(tmp_path / "nowhere", tmp_path / "none")
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(UserError, match="is no git repository"):
+        build(tmp_path / "plain", tmp_path / "no-repository")
+    fill(told)
+    blobs = sorted((told.folder / ".git" / "objects").glob("??/*"), key=lambda path: path.stat().st_size)
+    blobs[0].chmod(0o644)
+    blobs[0].write_bytes(b"rubbish")
+    with pytest.raises(UserError, match="is damaged"):
+        build(told.folder, tmp_path / "corrupt")
+
+
+def odd(told: Told, tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The same history in other shapes."""
+    for name, options in {
+        "bare": ["--bare"],
+        "shallow": ["--depth", "9"],
+        "partial": ["--filter=blob:limit=5"],
+        "detached": ["-n"],
+    }.items():
+        target = tmp_path / name / "shop"
+        told.git("config", "uploadpack.allowFilter", "true")
+        told.git("clone", "-q", *options, f"file://{told.folder}", str(target))
+        if name == "detached":
+            told.git("-C", str(target), "checkout", "-q", "--detach", "HEAD")
+        if name == "partial":
+            told.git("-C", str(target), "remote", "set-url", "origin", "file:///nowhere")
+        yield name, target
+
+
+def test_other_shapes_of_a_repository_give_the_same_or_less(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    whole, _, _ = build(told.folder, tmp_path / "whole")
+    for name, folder in odd(told, tmp_path):
+        cases, drops, sections = build(folder, tmp_path / f"bench-{name}")
+        if name in ("bare", "detached"):
+            assert _without_git(cases) == _without_git(whole), name
+        elif name == "shallow":
+            assert ids["total"] not in cases and "shallow" in sections[0].text
+            assert set(cases) <= set(whole) and drops
+        else:
+            assert set(cases) <= set(whole) and "partial" in sections[0].text
+
+
+def test_files_that_go_round_in_circles_and_huge_ones(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    told.commit("Add sum", {"shop/a.py": TOTAL.format("[1:]")})
+    for here, there in (("a", "b"), ("b", "c"), ("c", "a"), ("a", "b"), ("b", "a")):
+        told.commit(f"Move to {there}", {f"shop/{here}.py": None, f"shop/{there}.py": TOTAL.format("[1:]")})
+    huge = told.commit("Add data", {"shop/data.py": b"ROW = 1\n" * 6_500_000})
+    told.commit("Fix sum forgetting the first", {"shop/a.py": TOTAL.format("")})
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    labelled = [case for case in cases.values() if case.references]
+    assert [case.change.title for case in labelled] == ["Add sum"]
+    assert drops[huge[:12]] == "adds no line of the product's code", "its diff is not read"
+
+
+def test_clocks_that_are_wrong(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    change = told.commit("Add sum", {"shop/a.py": TOTAL.format("[1:]")}, days=1500)
+    told.commit("Fix sum forgetting the first", {"shop/a.py": TOTAL.format("")}, days=-1000)
+    told.quiet(1000)
+    cases, drops, sections = build(told.folder, tmp_path / "bench")
+    assert change not in cases
+    assert drops[change[:12]] == "a fix is dated before it: a clock was wrong"
+    assert "dated over a day before" in sections[0].text
+
+
+def test_odd_paths_are_read(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    files = {"shop/back\\slash.py": "X = 1\n", "shop/ein\u00e4.py": "Y = 1\n", "a b/c.py": "Z = 2\n"}
+    change = told.commit("Add odd names", files)
+    told.quiet(400)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    assert len(cases[change].change.files) == 3
+    assert "shop/ein\u00e4.py" in [file.path for file in cases[change].change.files]
+
+
+def test_the_benchmark_stands_without_the_repository(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    shutil.rmtree(told.folder)
+    git = cases[ids["total"]].change.git
+    assert git is not None and Path(git) == tmp_path / "bench" / "repos" / "shop.git"
