@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.parse
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -19,12 +20,14 @@ from reviewbench.repo.forge.json_fields import Json, number, text
 from reviewbench.repo.forge.pulls import read_files
 from reviewbench.repo.forge.reading import PullReader, Raw
 from reviewbench.repo.forge.replies import Unavailable
+from reviewbench.repo.forge.revisions import first_words, push_time
 from reviewbench.repo.git import Repository
 from reviewbench.repo.mirrors import REFS, fetch_commits, mirror_local
 from reviewbench.stages._pulls import LARGEST_FILE, merge_base
 
 CodeFrom = Literal["auto", "mirror", "api"]
 COMPARE_SHOWS = 300  # files that `compare` lists; `pulls/N/files` lists 3,000
+_LATEST = 253_402_300_799  # the end of the year 9999: authors' clocks go wrong
 _STATUSES = {
     FileStatus.ADDED: "added",
     FileStatus.DELETED: "removed",
@@ -91,12 +94,19 @@ class Mirror:
         code = self.repository
         if code is None or pull.base is None or not code.exists(pull.base):
             return pull.revisions
-        return tuple(_completed(code, pull, revision) for revision in pull.revisions)
+        spoken = [(thread.commit, thread.remarks[0].created) for thread in pull.threads]
+        words = first_words([*spoken, *((review.commit, review.created) for review in pull.reviews)])
+        return tuple(_completed(code, pull, revision, words.get(revision.head)) for revision in pull.revisions)
 
 
-def _completed(code: Repository, pull: PullRequest, revision: Revision) -> Revision:
+def _completed(code: Repository, pull: PullRequest, revision: Revision, spoken: datetime | None) -> Revision:
+    """A state with its base and commits, and with the time of its commit where the forge did not tell of it."""
     if not code.exists(revision.head) or pull.base is None:
         return revision
+    if revision.pushed is None:
+        dated = code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", revision.head).split()[0]
+        pushed = push_time(pull.created, datetime.fromtimestamp(min(int(dated), _LATEST), UTC), spoken)
+        revision = revision.model_copy(update={"pushed": pushed})
     base = merge_base(code, pull.base, revision.head, pull.merge_commit)
     if base is None:
         return revision

@@ -42,11 +42,12 @@ class CollectReviews(Stage):
     `reviews_by` are logins, with or without `[bot]`. Who submitted a review and said nothing has an empty review of
     that state; who never looked at it has none. Each comment has in `extra["adoption"]` what became of it, and in
     `extra["after_push"]` and `extra["after_open"]` the seconds until it was posted. References are the comments of
-    people who are not of `reviews_by`. `summaries`: also take the words of submitted reviews that are no status post.
+    people who are not of `reviews_by`. `summaries`: also take the words above a review's comments, where they are no
+    approval and no status post. What somebody says about a pull request of their own is no review.
     """
 
     reviews_by: tuple[str, ...] = ()
-    summaries: bool = True
+    summaries: bool = False
     costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -108,7 +109,7 @@ class CollectReviews(Stage):
         ]
         said = [one for one in pull.reviews if one.commit == head and same_login(one.author.login, login)]
         if self.summaries:
-            comments += [_told(_summary(one), one.created, state) for one in said if chatter(one.body, False) is None]
+            comments += [_told(_summary(one), one.created, state) for one in said if _is_said(one)]
         # which of its looks at this pull request it was: an empty review cannot say so otherwise
         trace = {"look": looks.index(head) + 1, "looks": len(looks), "states": [one.state for one in said]}
         return Review(case=name, system=login, comments=tuple(comments), trace=json.dumps(trace))
@@ -116,6 +117,8 @@ class CollectReviews(Stage):
 
 def _looks(pull: PullRequest, login: str) -> list[str]:
     """The states that an account looked at, in their order: it opened a thread there, or submitted a review."""
+    if same_login(pull.author.login, login):
+        return []
     seen = {thread.commit for thread in pull.threads if _is_by(thread, login)}
     seen |= {review.commit for review in pull.reviews if same_login(review.author.login, login)}
     return [revision.head for revision in pull.revisions if revision.head in seen]
@@ -131,6 +134,10 @@ def _change(item: Candidate, pull: PullRequest, revision: Revision) -> Change | 
     if isinstance(found, str) and revision.head == item.case.change.head:
         return item.case.change
     return found
+
+
+def _is_said(review: Remark) -> bool:
+    return review.state != "APPROVED" and chatter(review.body, False) is None
 
 
 def _summary(review: Remark) -> Comment:

@@ -4,7 +4,7 @@ GitHub keeps no list of pushes. What is known is put together: the commits of th
 ends of each forced push, the commits that reviews and comments were made on (`original_commit_id`), and when the pull
 request was opened. A commit that nobody looked at and that no forced push names is not told apart from the next one.
 A head's `pushed` is exact for a forced push; for others it is the date of its commit, but not before the pull request
-was opened and not after somebody spoke about it.
+was opened and not after somebody spoke about it. Where not even the commit's date is known, it is None.
 """
 
 from __future__ import annotations
@@ -38,11 +38,8 @@ def read_revisions(
 
     `events` are the timeline's, as REST or GraphQL gives them.
     """
-    heads: dict[str, _Head] = {}
-    for commit, time in spoken:
-        if commit:
-            known = heads.setdefault(commit, _Head())
-            known.seen = min(filter(None, (known.seen, time)), default=None)
+    first = first_words(spoken)
+    heads = {commit: _Head(seen=first.get(commit)) for commit, _ in spoken if commit}
     pushes = _pushes(events)
     for before, after, time in pushes:
         if before:
@@ -51,8 +48,8 @@ def read_revisions(
         if after:
             known = heads.setdefault(after, _Head())
             known.exact, known.forced = time, True
-    if not pushes and (first := _first_head(opened, commits)) is not None:
-        heads.setdefault(first, _Head(seen=opened))
+    if not pushes and (earliest := _first_head(opened, commits)) is not None:
+        heads.setdefault(earliest, _Head(seen=opened))
     if head:
         heads.setdefault(head, _Head())
     return _ordered(heads, opened, head, commits)
@@ -65,29 +62,29 @@ def _ordered(
     dates = {commit.id: commit.committed for commit in commits}
     made = []
     for commit, known in heads.items():
-        pushed = known.exact or _between(opened, dates.get(commit), known.seen)
+        pushed = known.exact or push_time(opened, dates.get(commit), known.seen)
         kept = tuple(c.id for c in commits[: order[commit] + 1]) if commit in order else ()
-        made.append(Revision(head=commit, pushed=pushed, commits=kept, forced=known.forced))
-    return tuple(
-        sorted(
-            made,
-            key=lambda revision: (
-                revision.head == last,
-                revision.pushed.isoformat() if revision.pushed is not None else "",
-                order.get(revision.head, -1),
-            ),
-        )
-    )
+        stood = pushed or known.seen
+        place = (commit == last, stood.isoformat() if stood is not None else "", order.get(commit, -1))
+        made.append((place, Revision(head=commit, pushed=pushed, commits=kept, forced=known.forced)))
+    return tuple(revision for _, revision in sorted(made, key=lambda one: one[0]))
 
 
-def _between(opened: datetime | None, dated: datetime | None, seen: datetime | None) -> datetime | None:
+def push_time(opened: datetime | None, dated: datetime | None, seen: datetime | None) -> datetime | None:
     """The date of a commit, held between the opening and the first word about it: the clocks of authors go wrong."""
-    found = dated or seen or opened
-    if found is None:
+    if dated is None:
         return None
-    if opened is not None:
-        found = max(found, opened)
+    found = max(dated, opened) if opened is not None else dated
     return min(found, seen) if seen is not None else found
+
+
+def first_words(spoken: Sequence[tuple[str | None, datetime | None]]) -> dict[str, datetime]:
+    """When somebody first spoke about each commit."""
+    found: dict[str, datetime] = {}
+    for commit, time in spoken:
+        if commit and time is not None:
+            found[commit] = min(time, found.get(commit, time))
+    return found
 
 
 def _first_head(opened: datetime | None, commits: Sequence[PullCommit]) -> str | None:
