@@ -23,6 +23,7 @@ from reviewbench.repo.syntax import enclosing, prepare
 from reviewbench.repo.szz import SzzSettings, index_history, trace_many
 
 Job = dict[str, Any]
+_SKIPPED = ("//", "#", "/*", "'''", '"""', "*")  # how lines begin that PyDriller takes for comments
 _AT_ONCE = 32  # commits whose files are parsed side by side
 
 
@@ -47,7 +48,7 @@ def whole(job: Job) -> Job:
 
 
 def szz(job: Job) -> Job:
-    """For each fix the commits that brought the lines it changed: [fix, path, commit]."""
+    """For each fix the commits that brought the lines it changed: [fix, path, commit, whether PyDriller skips them]."""
     path = Path(job["path"])
     repository = Repository(path)
     everything = {
@@ -62,10 +63,13 @@ def szz(job: Job) -> Job:
     if job["index"]:
         index_history(repository, path.parent)
     indexed = time.perf_counter() - began
-    found = set()
+    found: dict[tuple[str, str, str], bool] = {}
     for trace in trace_many(repository, job["commits"], settings, jobs=job["jobs"]):
-        found |= {(trace.fix, line.fix_path, line.commit) for line in trace.inducing}
-    return {"wall": time.perf_counter() - began, "indexed": indexed, "found": sorted(found)}
+        for line in trace.inducing:
+            key, text = (trace.fix, line.fix_path, line.commit), line.text.strip()
+            found[key] = found.get(key, True) and (not text or text.startswith(_SKIPPED))
+    wall = time.perf_counter() - began
+    return {"wall": wall, "indexed": indexed, "found": sorted([*key, skipped] for key, skipped in found.items())}
 
 
 def functions(job: Job) -> Job:

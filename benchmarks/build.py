@@ -131,14 +131,15 @@ def compare_szz(mine: Path, theirs: Path, reference: Path | None, fixes: list[st
     print(f"  {'PyDriller, 1 thread':<24} {peer['wall']:>8.2f} s  ({peer['version']})")
     print(f"  ours is {ratio:.1f} times as fast, the commit-graph included{note}")
     theirs_found = {tuple(one) for one in peer["found"]}
+    print("  of (fix, file, inducing commit):")
     for name, got in runs.items():
-        found = {tuple(one) for one in got["found"]}
-        both = found & theirs_found
-        share = len(both) / max(1, len(found | theirs_found))
-        print(
-            f"  {name:<24} {len(both):,} of (fix, file, inducing commit) in both, {len(found - both):,} only ours,"
-            f" {len(theirs_found - both):,} only PyDriller's: overlap {share:.1%}"
-        )
+        found = {tuple(one[:3]): one[3] for one in got["found"]}
+        both = found.keys() & theirs_found
+        skipped = sum(found[one] for one in found.keys() - theirs_found)
+        share = len(both) / max(1, len(found.keys() | theirs_found) - skipped)
+        print(f"  {name:<24} {len(both):,} in both, {len(theirs_found - both):,} only PyDriller's,", end=" ")
+        print(f"{len(found) - len(both):,} only ours ({skipped:,} of lines that it takes for comments);", end=" ")
+        print(f"without those the overlap is {share:.1%}")
     return good
 
 

@@ -31,11 +31,17 @@ class Written:
     encoding: bytes = b""
 
 
-def write_history(folder: Path, commits: Sequence[Written], branch: str = "main") -> list[str]:
+def write_history(
+    folder: Path, commits: Sequence[Written], branch: str = "main", object_format: str = "sha1"
+) -> list[str]:
     """Write `commits` into a new bare repository at `folder`; their ids. `branch` is the last one."""
     folder.mkdir(parents=True)
     environment = os.environ | IDENTITY
-    subprocess.run(["git", "init", "-q", "--bare", "-b", branch, str(folder)], env=environment, check=True)
+    subprocess.run(
+        ["git", "init", "-q", "--bare", "-b", branch, f"--object-format={object_format}", str(folder)],
+        env=environment,
+        check=True,
+    )
     stream = b"".join(_commit(commit, number, branch) for number, commit in enumerate(commits))
     marks = folder / "marks"
     subprocess.run(

@@ -11,6 +11,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.records import FileStatus, Side
 from reviewbench.repo.diffs import changed_lines, parse_patch
 from reviewbench.repo.git import Repository
+from written_history import Written, write_history
 
 Git = Callable[..., str]
 Commit = Callable[[], str]
@@ -301,3 +302,20 @@ def test_a_fetch_that_was_asked_for_works(tmp_path: Path, git: Git, commit: Comm
         mirror.run("fetch", "-q", f"file://{tmp_path}/repo", "main")
     mirror.run("fetch", "-q", f"file://{tmp_path}/repo", "main:refs/heads/main", protocols=("file",))
     assert mirror.blob(head, "a") == b"a\n"
+
+
+def test_a_huge_change_is_not_held(tmp_path: Path, git: Git, commit: Commit) -> None:
+    """A patch of many megabytes is left out, the small ones beside it are there."""
+    folder = tmp_path / "repo"
+    write(folder, {"a": b"1\n"})
+    base = commit()
+    write(folder, {"a": b"2\n", "huge": b"a line of some forty characters of text\n" * 150_000, "z": b"1\n"})
+    files = {file.path: file for file in Repository(folder).changed_files(base, commit())}
+    assert files["huge"].patch is None and not files["huge"].binary
+    assert files["a"].patch == "@@ -1 +1 @@\n-1\n+2" and files["z"].patch == "@@ -0,0 +1 @@\n+1"
+
+
+def test_a_path_that_no_record_holds_is_refused(tmp_path: Path) -> None:
+    ids = write_history(tmp_path / "long", [Written({b"a": b"1"}), Written({b"/".join([b"d" * 200] * 21): b"x\n"})])
+    with pytest.raises(UserError, match="whose path is no path"):
+        Repository(tmp_path / "long").changed_files(ids[0], ids[1])

@@ -13,7 +13,8 @@ from unidiff.patch import PatchSet
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import ChangedFile, FileStatus
-from reviewbench.repo.diffs import parse_patch
+from reviewbench.repo.blobs import BlobReader
+from reviewbench.repo.diffs import parse_patch, split_diff
 from reviewbench.repo.git import Repository
 from reviewbench.repo.history import EPOCH, Commit, read_commits, read_history
 from written_history import LINK, MODULE, PROGRAM, Content, Written, write_history
@@ -30,6 +31,12 @@ def one(repository: Repository, commit: str, **options: object) -> Commit:
 
 def status(commit: Commit) -> dict[str, str]:
     return {file.path: file.status.value for file in commit.files}
+
+
+def otherwise(repository: Repository, base: str, head: str) -> dict[str, ChangedFile]:
+    """The same change through the reader of whole diffs, which takes names from git's headers."""
+    shape = ("-r", "-p", "-M50%", "--full-index", "--submodule=short", "--ignore-submodules=none")
+    return {f.path: f for f in split_diff(repository.run("diff-tree", *shape, base, head).decode("utf-8", "replace"))}
 
 
 def by_path(commit: Commit) -> dict[str, ChangedFile]:
@@ -102,12 +109,27 @@ def test_every_kind_of_change(tmp_path: Path) -> None:
     assert files["crlf"].patch is not None and "\n+LINE 3\r\n" in files["crlf"].patch
     assert {line.text for h in parse_patch(files["retyped"].patch or "") for line in h.lines} == {"text", "kept"}
     assert len(parse_patch(files["diff --git a/x b/x"].patch or "")[0].lines) == 4
-    assert by_path(newest) == {file.path: file for file in repository.changed_files(ids[0], ids[1])}
+    assert by_path(newest) == otherwise(repository, ids[0], ids[1])
     blobs = dict(zip(files, newest.blobs, strict=True))
     assert (blobs["mode.sh"].old_mode, blobs["mode.sh"].new_mode) == ("100644", "100755")
     assert (blobs["gone"].new, blobs["no newline"].old) == ("", "")
     assert repository.run("cat-file", "blob", blobs["no newline"].new) == b"a\nb"
     assert newest.dropped == ()
+
+
+def test_a_repository_of_longer_ids(tmp_path: Path) -> None:
+    history = [Written({b"a": BODY}), Written({b"a": b"side\n" + BODY}, parents=(0,))]
+    history += [Written({b"a": BODY + b"main\n"}, parents=(0,)), Written({b"a": b"merged\n" + BODY}, parents=(1, 2))]
+    ids = write_history(tmp_path / "r", history, object_format="sha256")
+    merge, *others = read_history(Repository(tmp_path / "r"), merges="dense-combined")
+    assert merge.id == ids[3] and len(merge.id) == 64 and status(merge) == {"a": "modified"}
+    assert {c.id: status(c) for c in others} == {
+        ids[2]: {"a": "modified"},
+        ids[1]: {"a": "modified"},
+        ids[0]: {"a": "added"},
+    }
+    with BlobReader(Repository(tmp_path / "r")) as blobs:
+        assert blobs.read(others[-1].blobs[0].new) == BODY
 
 
 def test_copies_are_found_when_asked_for(tmp_path: Path) -> None:
@@ -191,7 +213,7 @@ def test_what_a_merge_shows_is_chosen(merged: tuple[Repository, list[str]]) -> N
     plain = next(read_history(repository))
     assert plain.is_merge and plain.parents == (ids[2], ids[1]) and plain.files == ()
     first = next(read_history(repository, merges="first-parent"))
-    assert by_path(first) == {f.path: f for f in repository.changed_files(ids[2], ids[3])}
+    assert by_path(first) == otherwise(repository, ids[2], ids[3])
     assert set(status(first)) == {"f", "new", "g", ODD_TEXT}
     dense = next(read_history(repository, merges="dense-combined"))
     assert status(dense) == {"f": "modified", "g": "deleted", ODD_TEXT: "modified"}
@@ -399,7 +421,7 @@ NAMES = st.sampled_from(["f", "a b", "-x", "d/diff --git a", 'q"', "ü", "\t"])
 def test_unidiff_and_our_other_reader_see_the_same(
     tmp_path_factory: pytest.TempPathFactory, states: list[dict[str, str | None]]
 ) -> None:
-    """Random files through several commits: hunks as unidiff has them, files as `changed_files` has them."""
+    """Random files through several commits: hunks as unidiff has them, files as whole diffs name them."""
     folder = tmp_path_factory.mktemp("pairs") / "r"
     there: set[str] = set()
     history = []
@@ -411,7 +433,9 @@ def test_unidiff_and_our_other_reader_see_the_same(
     repository = Repository(folder)
     for commit in read_history(repository):
         if commit.parents:
-            assert by_path(commit) == {f.path: f for f in repository.changed_files(commit.parents[0], commit.id)}
+            expected = otherwise(repository, commit.parents[0], commit.id)
+            assert by_path(commit) == expected
+            assert {f.path: f for f in repository.changed_files(commit.parents[0], commit.id)} == expected
         shown = repository.run("show", "--format=", "-M50%", commit.id).decode()
         # unidiff splits lines where Python does, and reads no quoted names: only the hunks are held against it
         oracle = [

@@ -10,18 +10,21 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import signal
 import subprocess
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import ChangedFile
 from reviewbench.core.results import Drop
-from reviewbench.repo.diffs import split_diff
 from reviewbench.repo.git_errors import git_error
+from reviewbench.repo.log_files import changed_files
+from reviewbench.repo.log_stream import FIELDS, LogStream
 from reviewbench.repo.paths import decode_path, encode_path
 
 _SHUT = {
@@ -133,7 +136,9 @@ class Repository:
             raise git_error(args[0], self.name, err.decode("utf-8", "replace"), process.returncode)
         return out
 
-    def stream(self, *args: str, stdin: bytes = b"", block: int = 1 << 20) -> Generator[bytes]:
+    def stream(
+        self, *args: str, stdin: bytes = b"", block: int = 1 << 20, settings: Mapping[str, str] | None = None
+    ) -> Generator[bytes]:
         """What git prints for `args` as it comes, in blocks of at most `block` bytes; git ends with the iterator.
 
         Raises UserError as `run` does; where git fails half-way, after what it had printed was handed out.
@@ -141,7 +146,7 @@ class Repository:
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:  # files: no pipe can fill up
             given.write(stdin)
             given.seek(0)
-            with self.start(*args, stdin=given, stderr=errors) as process:
+            with self.start(*args, stdin=given, stderr=errors, settings=settings) as process:
                 try:
                     while process.stdout is not None and (piece := os.read(process.stdout.fileno(), block)):
                         yield piece
@@ -258,13 +263,20 @@ class Repository:
     def changed_files(self, base: str, head: str, largest_file: int | None = None) -> tuple[ChangedFile, ...]:
         """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context.
 
-        Files of more than `largest_file` bytes are taken as binary, so that their diff is never in memory.
+        Files of more than `largest_file` bytes are taken as binary. A patch of over 5 MB is None, and so are those
+        that come after 50 MB of them.
         """
         check_commit(base)
         check_commit(head)
         settings = None if largest_file is None else {"core.bigFileThreshold": str(largest_file)}
-        diff = self.run("diff-tree", *_DIFF, *_DIFF_PREFIX, base, head, "--", settings=settings)
-        return split_diff(diff.decode("utf-8", "replace"))
+        mark = secrets.token_bytes(16)
+        asked = ("--raw", "-z", "--no-abbrev", *_DIFF, *_DIFF_PREFIX, base, head, "--")
+        with contextlib.closing(self.stream("diff-tree", *asked, settings=settings)) as printed:
+            commit = next(iter(LogStream(chain([mark + FIELDS * b"\x00"], printed), mark)))
+        files, _, dropped = changed_files(commit)
+        if len(files) < len(commit.entries):
+            raise UserError(f"the change from {base} to {head} has a file whose path is no path: {dropped[0].item}")
+        return files
 
     def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
         """Write the files of `commit` (all, or `paths`) as plain files below `folder`.

@@ -21,12 +21,10 @@ from reviewbench.core.records import ChangedFile
 from reviewbench.core.results import Drop
 from reviewbench.repo.git import Repository, check_commit
 from reviewbench.repo.log_files import Blobs, changed_files
-from reviewbench.repo.log_stream import LogCommit, LogStream
+from reviewbench.repo.log_stream import LARGEST_PATCH, LogCommit, LogStream
 from reviewbench.repo.paths import encode_path
 
 Merges = Literal["none", "first-parent", "combined", "dense-combined"]
-LARGEST_PATCH = 5_000_000  # bytes of one file's patch; a larger one is left out and said so
-_PATCHES = 10  # times that, the patches of one commit; those that come after are left out and said so
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIELDS = "%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"
 _ADDRESS = re.compile(r"<[^>]*>?|@\S*")
@@ -166,7 +164,7 @@ def _read(
         return
     shown = ["--encoding=UTF-8", "--no-notes", "--no-decorate", "--no-mailmap", f"--format=tformat:{mark}{_FIELDS}"]
     with closing(repository.stream("log", *shown, *options, stdin=given or b"")) as blocks:
-        for found in LogStream(blocks, mark.encode("ascii"), largest, _PATCHES * largest):
+        for found in LogStream(blocks, mark.encode("ascii"), largest):
             yield _commit(found)
 
 

@@ -17,6 +17,8 @@ _SIMPLE = re.compile(
 _COMBINED = re.compile(rb":{2,}((?:\d{6} )+)((?:[0-9a-f]{40,64} )+)([A-Z]+)\x00([^\x00]+)\x00")
 _BEGIN = b"diff --"
 _NEXT = b"\n" + _BEGIN  # no line of a hunk begins with a letter
+LARGEST_PATCH = 5_000_000  # bytes of one file's diff; a larger one is left out and said so
+_PATCHES = 10  # times that, the diffs of one commit; those that come after are left out and said so
 LARGE = 8_000_000  # bytes of a commit from which on it is cut as it comes
 
 
@@ -44,16 +46,22 @@ class LogCommit:
 
 
 class LogStream:
-    """The commits of a stream of blocks. `largest_diff` and `largest_commit` are in bytes of diffs.
+    """The commits of a stream of blocks. A diff of over `largest` bytes is None; `room` is for those of one commit.
 
     Commits of more than `large` bytes (more than the mark has) are cut as they come.
     """
 
     def __init__(
-        self, blocks: Iterator[bytes], mark: bytes, largest_diff: int, largest_commit: int, *, large: int = LARGE
+        self,
+        blocks: Iterator[bytes],
+        mark: bytes,
+        largest: int = LARGEST_PATCH,
+        room: int | None = None,
+        *,
+        large: int = LARGE,
     ) -> None:
         self._blocks, self._mark, self._large_from = blocks, mark, large
-        self._largest_diff, self._largest_commit = largest_diff, largest_commit
+        self._largest, self._room = largest, _PATCHES * largest if room is None else room
 
     def __iter__(self) -> Iterator[LogCommit]:
         rest = b""
@@ -70,7 +78,7 @@ class LogStream:
 
     def _commit(self, text: bytes) -> LogCommit:
         fields, entries, at = _header(text)
-        bag = _Diffs(self._largest_diff, self._largest_commit)
+        bag = _Diffs(self._largest, self._room)
         bag.add_all(text[at:])
         return LogCommit(fields, entries, tuple(bag.found))
 
@@ -82,7 +90,7 @@ class LogStream:
             text += block
         end = text.find(self._mark)
         fields, entries, at = _header(text if end < 0 else text[:end])
-        bag = _Diffs(self._largest_diff, self._largest_commit)
+        bag = _Diffs(self._largest, self._room)
         text = text[at:]
         while (end := text.find(self._mark)) < 0:
             text = bag.add_some(text, keep=len(self._mark))
