@@ -1,0 +1,214 @@
+"""drop_buggy on real histories: what a later fix speaks about, what it does not, and what cannot be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from reviewbench.core.building import Candidate
+from reviewbench.core.history import PullCommit, PullRequest
+from reviewbench.core.records import Case, Change
+from reviewbench.core.results import Drop
+from reviewbench.engine.workplace import Workplace
+from reviewbench.stages.drop_buggy import (
+    MISSED,
+    NO_BRANCH,
+    NO_CODE,
+    NOT_LANDED,
+    TAKEN_BACK,
+    TOO_RECENT,
+    DropBuggy,
+)
+from szz_stories import BEGIN, Story
+
+CODE = "def price(item):\n    return item.price * item.count\n\n\ndef name(item):\n    return item.title.strip()\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Workplace]:
+    place = Workplace(tmp_path / "bench")
+    yield place
+    place.close()
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return Story(tmp_path / "shop")
+
+
+def say(story: Story, message: str) -> str:
+    """Give the last commit another message; its new id."""
+    story.git("commit", "-q", "--amend", "-m", message)
+    return story.git("rev-parse", "HEAD")
+
+
+def candidate(
+    story: Story, head: str, base: str | None = None, *, merge: str | None = None, day: int | None = None
+) -> Candidate:
+    base = base or story.git("rev-parse", f"{head}^")
+    git = str(story.folder / ".git")
+    pull = None
+    if merge is not None:
+        commits = story.git("rev-list", "--reverse", f"{base}..{head}").split()
+        own = tuple(PullCommit(id=c, message=story.git("log", "-1", "--format=%B", c)) for c in commits)
+        when = None if day is None else BEGIN + timedelta(days=day)
+        pull = PullRequest(repo="a/b", number=1, merge_commit=merge, merged_at=when, commits=own, git=git)
+    return Candidate(case=Case(id=head[:12], change=Change(repo="a/b", base=base, head=head, git=git)), pull=pull)
+
+
+def decide(stage: DropBuggy, items: list[Candidate], place: Workplace) -> dict[str, str]:
+    """What became of each item: "" for one that was kept, else the reason."""
+    found: dict[str, str] = {}
+    for one in stage.apply(items, place):
+        assert isinstance(one, Candidate | Drop)
+        found[one.id if isinstance(one, Candidate) else one.item] = "" if isinstance(one, Candidate) else one.reason
+    return found
+
+
+def test_what_a_later_fix_changes_is_dropped(story: Story, place: Workplace) -> None:
+    story.commit({"shop.py": "a = 1\n"})
+    bad = story.commit({"shop.py": "a = 1\n" + CODE})
+    good = story.commit({"other.py": CODE.replace("item", "thing")})
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* max(item.count, 0)")})
+    fix = say(story, "Fix wrong price of negative counts")
+    story.commit({"README.md": "later\n"}, day=900)
+    items = [candidate(story, bad), candidate(story, good)]
+    assert decide(DropBuggy(), items, place) == {bad[:12]: MISSED, good[:12]: ""}
+    dropped = next(iter(DropBuggy().apply(items, place)))
+    assert isinstance(dropped, Drop)
+    assert (dropped.by, dropped.detail) == ("drop_buggy", f"{fix[:12]}, 2 days later")
+    assert decide(DropBuggy(lines=2), items, place) == {bad[:12]: "", good[:12]: ""}
+    (section,) = place.sections
+    assert (section.by, section.title) == ("drop_buggy", "Fixes of shop")
+    assert section.rows == (("leads to earlier commits", 1),)
+
+
+def test_the_horizon_counts_days_from_the_landing(story: Story, place: Workplace) -> None:
+    story.commit({"shop.py": "a = 1\n"})
+    bad = story.commit({"shop.py": "a = 1\n" + CODE})
+    fine = story.commit({"other.py": CODE})
+    story.day = 99
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})  # day 100
+    say(story, "Fix crash in price()")
+    items = [candidate(story, bad), candidate(story, fine)]
+    assert decide(DropBuggy(horizon=98), items, place) == {bad[:12]: MISSED, fine[:12]: TOO_RECENT}
+    assert decide(DropBuggy(horizon=97), items, place) == {bad[:12]: "", fine[:12]: ""}, (
+        "the fix came too late to count"
+    )
+    assert decide(DropBuggy(horizon=0), items, place) == {bad[:12]: MISSED, fine[:12]: ""}, "0: any time"
+    late = candidate(story, bad, merge=bad, day=60)
+    assert decide(DropBuggy(horizon=41), [late], place) == {bad[:12]: MISSED}, "merged on day 60, says the forge"
+    assert decide(DropBuggy(horizon=39), [late], place) == {bad[:12]: ""}
+
+
+def test_only_messages_that_speak_of_a_defect_count(story: Story, place: Workplace) -> None:
+    story.commit({"shop.py": "a = 1\n"})
+    bad = story.commit({"shop.py": "a = 1\n" + CODE})
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("strip()", "strip('-')")})
+    say(story, "Handle names with dashes")
+    items = [candidate(story, bad)]
+    assert decide(DropBuggy(horizon=0), items, place) == {bad[:12]: ""}
+    assert decide(DropBuggy(horizon=0, perhaps=True), items, place) == {bad[:12]: MISSED}
+
+
+def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, place: Workplace) -> None:
+    base = story.commit({"shop.py": "a = 1\n", "b.py": "b = 1\n"})
+    story.git("checkout", "-q", "-b", "side")
+    story.commit({"shop.py": "a = 1\n" + CODE})
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("strip()", "strip('-')")})
+    head = say(story, "Fix name of what was just written")
+    story.git("checkout", "-q", "main")
+    story.commit({"b.py": "b = 2\n"})
+    merge = story.merge(
+        "side", {"shop.py": (story.folder / "shop.py").read_text() + CODE.replace("strip()", "strip('-')")}
+    )
+    item = candidate(story, head, base, merge=merge)
+    assert decide(DropBuggy(horizon=0), [item], place) == {head[:12]: ""}, "a fix within the change is no missed one"
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2").replace("strip()", "strip('-')")})
+    say(story, "Fix the price")
+    assert decide(DropBuggy(horizon=0), [item], place) == {head[:12]: MISSED}
+
+
+def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, place: Workplace) -> None:
+    base = story.commit({"shop.py": "a = 1\n"})
+    story.git("checkout", "-q", "-b", "side")
+    story.commit({"shop.py": "a = 1\n" + CODE})
+    say(story, "Prices and names")
+    story.commit({"b.py": "b = 1\n"})
+    head = say(story, "And b")
+    story.git("checkout", "-q", "main")
+    story.commit({"c.py": "c = 1\n"})
+    story.git("cherry-pick", f"{base}..{head}")
+    rebased = story.git("rev-parse", "HEAD")
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
+    say(story, "Fix the price")
+    item = candidate(story, head, base, merge=rebased)
+    assert decide(DropBuggy(horizon=0), [item], place) == {head[:12]: MISSED}, "the fix blames the first of two"
+    unmerged = candidate(story, head, base)
+    assert decide(DropBuggy(horizon=0), [unmerged], place) == {head[:12]: NOT_LANDED}
+
+
+def test_what_was_taken_back_is_dropped_also_if_it_only_deleted(story: Story, place: Workplace) -> None:
+    story.commit({"shop.py": "a = 1\n" + CODE})
+    gone = story.commit({"shop.py": "a = 1\n"})
+    story.git("revert", "--no-edit", gone)
+    items = [candidate(story, gone)]
+    assert decide(DropBuggy(horizon=0), items, place) == {gone[:12]: TAKEN_BACK}
+    assert decide(DropBuggy(horizon=30), items, place) == {gone[:12]: TAKEN_BACK}
+
+
+def test_what_cannot_be_known_is_dropped_with_its_reason(story: Story, place: Workplace) -> None:
+    story.commit({"shop.py": "a = 1\n"})
+    head = story.commit({"shop.py": "a = 2\n"})
+    item = candidate(story, head)
+    nowhere = item.with_change(git=None).with_case(id="nowhere")
+    away = item.with_change(git=str(story.folder / "away")).with_case(id="away")
+    strange = item.with_change(head="f" * 40).with_case(id="strange")
+    option = item.with_change(head="--all").with_case(id="option")
+    assert decide(DropBuggy(), [item, nowhere, away, strange, option], place) == {
+        item.id: TOO_RECENT,
+        "nowhere": NO_CODE,
+        "away": NO_CODE,
+        "strange": NOT_LANDED,
+        "option": NOT_LANDED,
+    }
+    assert decide(DropBuggy(branch="release"), [item], place) == {item.id: NO_BRANCH}
+
+
+def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story, place: Workplace) -> None:
+    story.commit({"shop.py": "a = 1\n"})
+    bad = story.commit({"shop.py": "a = 1\n" + CODE})
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
+    fix = say(story, "Fix the price")
+    story.git("update-ref", f"refs/reviewbench/{fix}", fix)
+    story.git("symbolic-ref", "HEAD", "refs/heads/none")
+    items = [candidate(story, bad, merge=bad, day=2), candidate(story, fix, merge=fix, day=3)]
+    assert decide(DropBuggy(horizon=0), items, place) == {bad[:12]: MISSED, fix[:12]: ""}
+
+
+def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Path) -> None:
+    story.commit({"shop.py": "a = 1\n"})
+    bad = story.commit({"shop.py": "a = 1\n" + CODE})
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
+    say(story, "Fix the price")
+    told: list[str] = []
+    place = Workplace(tmp_path / "again", told=lambda label, done, total: told.append(label))
+    items = [candidate(story, bad)]
+    first = decide(DropBuggy(horizon=0), items, place)
+    assert told.count("tracing fixes") == 1
+    assert decide(DropBuggy(horizon=5), items, place) == {bad[:12]: MISSED}, "another horizon, the same fixes"
+    assert told.count("tracing fixes") == 1
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 3")})
+    say(story, "Fix the price again")
+    assert decide(DropBuggy(horizon=0), items, place) == first
+    assert told.count("tracing fixes") == 2, "a longer history: the new fix only"
+    place.close()
+
+
+def test_no_fix_is_traced_where_nothing_comes_in(place: Workplace) -> None:
+    assert list(DropBuggy().apply([], place)) == []
+    with pytest.raises(ValueError, match="horizon of 0 days or more"):
+        DropBuggy(horizon=-1)
