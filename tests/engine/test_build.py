@@ -163,4 +163,8 @@ def test_every_recipe_that_ships_can_be_read() -> None:
     for name in recipe_names():
         recipe = read_recipe(name)
         assert recipe.title
-        assert make_stages(recipe, recipe.parameters), name
+        settings = {word: "('a-bot',)" if word == "reviews_by" else "fake:rules" for word in recipe.required}
+        assert make_stages(recipe, set_parameters(recipe, settings)), name
+        for word in recipe.required:
+            with pytest.raises(UserError, match=f"the recipe {name} needs {word}"):
+                set_parameters(recipe, {key: value for key, value in settings.items() if key != word})

@@ -1,10 +1,11 @@
 """Recipes: a list of stages in a TOML file that reads top to bottom, with parameters that a user may set.
 
 title = "..."            summary = "..."            source = "whose procedure it is"
-[parameters]             # defaults; `$model` in a spec below stands for the value of `model`
-model = "fake:rules"
+required = ["model"]     # parameters without a default, which a user has to set
+[parameters]             # defaults; `$lines` in a spec below stands for the value of `lines`
+lines = 1000
 [[stage]]
-use = "drop_large(lines=1000)"
+use = "drop_large(lines=$lines)"
 why = "one line, shown in the funnel"
 """
 
@@ -43,6 +44,7 @@ class Recipe(Record):
     title: Text
     summary: Text = ""
     source: Text = ""
+    required: tuple[str, ...] = ()
     parameters: Mapping[str, JsonValue] = Field(default_factory=dict)
     stage: Annotated[tuple[Step, ...], Field(min_length=1)]
 
@@ -76,10 +78,15 @@ def read_recipe(word: str) -> Recipe:
 
 def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, JsonValue]:
     """The recipe's parameters with a user's words in place of defaults; a word that is no Python literal is text."""
-    unknown = sorted(settings.keys() - recipe.parameters.keys())
+    known = (*recipe.required, *recipe.parameters)
+    unknown = sorted(settings.keys() - set(known))
     if unknown:
-        known = ", ".join(recipe.parameters) or "none"
-        raise UserError(f"the recipe {recipe.name} has no parameter {unknown[0]!r}", remedy=f"it has {known}")
+        has = ", ".join(known) or "none"
+        raise UserError(f"the recipe {recipe.name} has no parameter {unknown[0]!r}", remedy=f"it has {has}")
+    missing = [name for name in recipe.required if name not in settings]
+    if missing:
+        how = "--model SPEC" if missing[0] == "model" else f"--set {missing[0]}=VALUE"
+        raise UserError(f"the recipe {recipe.name} needs {missing[0]}", remedy=how)
     return {**recipe.parameters, **{name: _value(word) for name, word in settings.items()}}
 
 
