@@ -151,7 +151,7 @@ _VAGUE = re.compile(
     r"(?:\W|\b(?:some|several|various|misc\w*|minor|small|tiny|quick|little|more|a|few|couple|of|other|the|many|lots?|dirty|last"
     r"|final|another|stupid|silly|important|general|assorted|trivial|simple|code|bugs?|fix(?:e[sd]|ing|up|ups)?|bugfix(?:es)?"
     r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this"
-    r"|again|now|for|in|to|wip|oops|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*",
+    r"|again|now|for|in|to|wip|oops|previous|prev|changesets?|revisions?|patch(?:es)?|commit(?:ed|s)?|r\d+|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])", re.IGNORECASE)
@@ -189,10 +189,10 @@ def read_message(message: str) -> Reading:
     other = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
     if other:
         return reading(Mending.NO, f"no bug fix: {other}")
-    plain = _NOT_A_FIX_OF_CODE.sub(" ", about)
-    if (kind in _FIX_TYPES or _WORDS.search(plain)) and not says_what(message):
+    plain = _NOT_A_FIX_OF_CODE.sub(" ", _CLOSES.sub(" ", about))  # "Add a pool, fixes #12" ends a wish
+    if (kind in _FIX_TYPES or _WORDS.search(about)) and not says_what(message):
         return reading(Mending.PERHAPS, "does not say what it mends")
-    if (kind in _FIX_TYPES or _WORDS.search(plain)) and _SEVERAL.search(about):
+    if (kind in _FIX_TYPES or _WORDS.search(plain)) and _SEVERAL.search(plain):
         return reading(Mending.PERHAPS, "several fixes at once")
     if (kind in _FIX_TYPES or _WORDS.search(plain)) and _TANGLED.search(f"{about}\n{_BULLET.sub('', body)}"):
         return reading(Mending.PERHAPS, "mends one thing and changes others")
@@ -200,7 +200,7 @@ def read_message(message: str) -> Reading:
         return reading(Mending.YES, "conventional commit")
     if _WORDS.search(plain):
         return reading(Mending.YES, "word in the title")
-    if _FEATURES.match(title):
+    if _FEATURES.match(plain.strip(" :;-.,()")):
         hinted = bool(issues) or _WORDS.search(body) or _HINTS.search(title)
         return reading(Mending.PERHAPS, "feature that closes or mentions a defect") if hinted else _none(issues)
     if _closes_a_bug(message):
@@ -214,7 +214,7 @@ def says_what(message: str) -> bool:
     """Whether a message tells more than that something was mended: "fixes", "Fix #12" and "minor fixes" do not."""
     title, _, body = _pull_title(message).strip().partition("\n")
     body = re.sub(r"(?m)^\s*[\w-]+-by:.*$", "", body)
-    return _VAGUE.fullmatch(title) is None or _VAGUE.fullmatch(body) is None
+    return _VAGUE.fullmatch(_ASIDE.sub("", title)) is None or _VAGUE.fullmatch(body) is None
 
 
 def _none(issues: tuple[int, ...]) -> Reading:

@@ -1,0 +1,134 @@
+"""Whose words a fix changed in a line, and which lines of a history count at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from reviewbench.core.records import ChangedFile, FileStatus, Side
+from reviewbench.stages._git_lines import forward, new_text, not_product, runs, texts, trivial
+from reviewbench.stages._git_tokens import (
+    TouchedLine,
+    brought_what_was_mended,
+    held_against_deleted,
+    touched_at,
+    touched_lines,
+)
+
+
+def verdict(before: str, line: str, after: str) -> str:
+    """Why a change from `before` to `line` is not the origin of a fix from `line` to `after` ("" if it is)."""
+    change = ChangedFile(path="a.py", patch=_patch(before, line))
+    fix = ChangedFile(path="a.py", patch=_patch(line, after))
+    brought, mended = touched_at([change], "a.py", 2, Side.NEW), touched_at([fix], "a.py", 2, Side.OLD)
+    assert brought is not None and mended is not None
+    return brought_what_was_mended(held_against_deleted(brought, [change]), mended)
+
+
+def _patch(old: str, new: str) -> str:
+    sides = [f"-{old}\n" if old else "", f"+{new}\n" if new else ""]
+    return f"@@ -1,{2 + bool(old)} +1,{2 + bool(new)} @@\n top\n{''.join(sides)} end\n"
+
+
+EDITED = "the fix changed what had stood in the line before"
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "after", "why"),
+    [
+        ("", "total = a - b", "total = a + b", ""),
+        ("return quote(path)", "return quote(unquote(path))", "return quote(path, safe)", ""),
+        ("x = read(path)", "x = read(path) or '/'", "x = load(path) or '/'", EDITED),
+        ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x == b.y and c != 'GET':", EDITED),
+        ("f(a, b, c, d)", "f(a, b, c, e)", "f(a, b, c, g)", ""),
+        ("f(a, b, c, d)", "f(a, b, c, e)", "", "an old line that the change only edited, replaced as a whole"),
+        ("", "raise Error('no')", 'raise Error("no")', "only moved or wrapped by the fix"),
+    ],
+)
+def test_whose_words_were_mended(before: str, line: str, after: str, why: str) -> None:
+    assert verdict(before, line, after) == why
+
+
+def test_a_line_that_came_from_elsewhere_is_an_edit_of_it() -> None:
+    moved = [
+        ChangedFile(path="old.py", patch="@@ -5 +4,0 @@\n-    return self.host.parse(self.url, strict)\n"),
+        ChangedFile(path="new.py", patch="@@ -0,0 +1 @@\n+return request.host.parse(request.url, strict)\n"),
+    ]
+    line = touched_at(moved, "new.py", 1, Side.NEW)
+    assert line is not None and line.share == 1.0
+    held = held_against_deleted(line, moved)
+    assert {held.tokens[n] for n in held.changed} == {"request"}
+    short = TouchedLine(("x", "=", "1"), {0, 1, 2})
+    assert held_against_deleted(short, moved) is short
+
+
+def test_new_lines_between_touch_nothing_and_words_within_do() -> None:
+    between = "@@ -1,2 +1,4 @@\n-raise Error('no')\n+raise Error(\"no\")\n+\n+def close():\n x\n"
+    assert touched_lines(between, Side.OLD)[1].beside == set()
+    within = "@@ -1 +1 @@\n-f(a, b)\n+f(a, not b)\n"
+    line = touched_lines(within, Side.OLD)[1]
+    assert {line.tokens[n] for n in line.beside} == {"a", "b"} and not line.changed
+
+
+def test_a_huge_block_counts_as_changed_throughout() -> None:
+    rows = [f"-a{n} b{n}" for n in range(2000)] + [f"+a{n} c{n}" for n in range(2000)]
+    patch = "@@ -1,2000 +1,2000 @@\n" + "\n".join(rows) + "\n"
+    assert all(line.share == 1.0 for line in touched_lines(patch, Side.OLD).values())
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("shop/core.py", ""),
+        ("src/main/java/Shop.java", ""),
+        ("docs/conf.py", "docs, examples, tools or CI"),
+        ("tests/test_a.py", "tests"),
+        ("setup.py", "build or packaging"),
+        ("README.md", "documentation"),
+        ("shop/packages/urllib3/pool.py", "vendored"),
+        ("packages/web/index.ts", ""),
+        ("style.css", "no program code"),
+        ("data.json", "no program code"),
+        ("vendor/lib.go", "vendored"),
+    ],
+)
+def test_what_is_the_products_code(path: str, why: str) -> None:
+    assert not_product(path) == why
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("    } else {", "only braces or a bare keyword"),
+        ("return", "only braces or a bare keyword"),
+        ("from a import b", "an import"),
+        ("#include <stdio.h>", "an import"),
+        ("const a = require('a')", "an import"),
+        ("// why", "a comment"),
+        (" * why", "a comment"),
+        ("    :param a: what", "a comment"),
+        ("__version__ = '1.2'", "a version number"),
+        ("#define SIZE 3", ""),
+        ("*pointer = 3;", ""),
+        ("return a", ""),
+        ("importance = 3", ""),
+        ("x = a - b", ""),
+    ],
+)
+def test_lines_that_say_too_little(line: str, why: str) -> None:
+    assert trivial(line) == why
+
+
+def test_lines_go_forward_through_edits_renames_and_end_at_deletions() -> None:
+    edit = ChangedFile(path="a.py", patch="@@ -1,3 +1,4 @@\n+new\n one\n-two\n+TWO\n three\n")
+    assert forward([edit], "a.py", 1) == ("a.py", 2)
+    assert forward([edit], "a.py", 2) is None
+    assert forward([edit], "a.py", 9) == ("a.py", 10)
+    assert forward([edit], "b.py", 9) == ("b.py", 9)
+    renamed = ChangedFile(path="b.py", old_path="a.py", status=FileStatus.RENAMED, patch="")
+    assert forward([renamed], "a.py", 4) == ("b.py", 4)
+    gone = ChangedFile(path="a.py", status=FileStatus.DELETED, patch="@@ -1 +0,0 @@\n-one\n")
+    assert forward([gone], "a.py", 1) is None
+    assert forward([ChangedFile(path="a.py", binary=True)], "a.py", 1) is None
+    assert new_text([edit], "a.py", 3) == "TWO" and new_text([edit], "a.py", 2) is None
+    assert texts([edit], "-") == {"two"} and texts([edit], "+") == {"new", "TWO"}
+    assert runs([9, 1, 2, 4, 8]) == [(1, 4), (8, 9)]
