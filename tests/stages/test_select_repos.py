@@ -147,6 +147,13 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, place: Workplace) -> None:
         load(Stage, "select_repos(day='soon')")
 
 
+def test_where_the_user_names_repositories_none_is_chosen(tmp_path: Path) -> None:
+    place = Workplace(tmp_path / "bench", "github:a/b")
+    assert run(SelectRepos(rule="aacr_bench"), place) == {}
+    assert chosen_repositories(place) == ()
+    place.close()
+
+
 # --- from a forge --------------------------------------------------------------------------------------------------
 
 

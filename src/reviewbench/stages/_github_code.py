@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import urllib.parse
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,12 +23,13 @@ from reviewbench.repo.forge.reading import PullReader, Raw
 from reviewbench.repo.forge.replies import Unavailable
 from reviewbench.repo.forge.revisions import first_words, push_time
 from reviewbench.repo.git import Repository
-from reviewbench.repo.mirrors import REFS, fetch_commits, mirror_local
+from reviewbench.repo.mirrors import REFS, fetch_commits, mirror_local, mirror_remote
 from reviewbench.stages._pulls import LARGEST_FILE, merge_base
 
 CodeFrom = Literal["auto", "mirror", "api"]
 COMPARE_SHOWS = 300  # files that `compare` lists; `pulls/N/files` lists 3,000
 _LATEST = 253_402_300_799  # the end of the year 9999: authors' clocks go wrong
+_BRANCH = re.compile(r"\w[\w./-]{0,200}", re.ASCII)
 _STATUSES = {
     FileStatus.ADDED: "added",
     FileStatus.DELETED: "removed",
@@ -52,9 +54,11 @@ def mirror_folder(place: Place, repo: str) -> Path:
 class Mirror:
     """The commits of one repository's pull requests. `why` says why there is none; empty where there is one."""
 
-    def __init__(self, place: Place, repo: str, *, url: str = "", token: str = "", clone: str = "") -> None:
+    def __init__(
+        self, place: Place, repo: str, *, url: str = "", token: str = "", clone: str = "", branch: str = ""
+    ) -> None:
         self.folder, self.why = mirror_folder(place, repo), ""
-        self._url, self._token = url, token
+        self._url, self._token, self._branch = url, token, branch
         if clone:
             mirror_local(Path(clone), self.folder, refs=(*REFS, "refs/pull"))
 
@@ -64,7 +68,7 @@ class Mirror:
         return Repository(self.folder) if not self.why and self.folder.is_dir() else None
 
     def fetch(self, pulls: Sequence[PullRequest]) -> None:
-        """Bring the commits of these pull requests: all their states, and their base.
+        """Bring the commits of these pull requests: all their states, and their base; first the main branch as it is.
 
         A repository that git cannot be asked about is done without from then on. Raises Failed for a broken network.
         """
@@ -73,6 +77,9 @@ class Mirror:
         wanted = [commit for pull in pulls for commit in _commits(pull)]
         scheme = urllib.parse.urlsplit(self._url).scheme
         try:
+            if self._branch:  # what was fixed later stands there, behind the last of the pull requests
+                name, self._branch = f"refs/heads/{self._branch}", ""
+                mirror_remote(self._url, self.folder, (f"+{name}:{name}",), (scheme,), token=self._token)
             fetch_commits(self._url, self.folder, wanted, (scheme,), token=self._token)
         except Failed:
             raise
@@ -126,7 +133,9 @@ def mirror_of(place: Place, forge: Forge, reader: PullReader, code: CodeFrom, cl
     if clone:
         return Mirror(place, reader.repo, clone=clone)
     token = forge.git_token if reader.about.get("private") is True else ""
-    return Mirror(place, reader.repo, url=f"{forge.address.web}/{reader.repo}.git", token=token)
+    branch = text(reader.about, "default_branch")
+    url = f"{forge.address.web}/{reader.repo}.git"
+    return Mirror(place, reader.repo, url=url, token=token, branch=branch if _BRANCH.fullmatch(branch) else "")
 
 
 def read_from_api(reader: PullReader, raw: Raw, pull: PullRequest) -> Found:

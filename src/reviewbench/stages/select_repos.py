@@ -17,6 +17,7 @@ from reviewbench.core.building import Candidate, CardSection, Decision, Place, R
 from reviewbench.core.errors import UserError
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop
+from reviewbench.repo.forge.address import SCHEME
 from reviewbench.repo.forge.client import Forge
 from reviewbench.repo.forge.replies import Unavailable
 from reviewbench.stages import _repositories as rules
@@ -34,7 +35,8 @@ class SelectRepos(Stage):
     `candidates` is a CSV or JSON lines file with the fields of RepositoryCandidate. Without one the forge is asked,
     which can answer the first rule only: nobody but an archive of events counts the new stars of a window. `day` is
     that from which "within six months" counts back; ContextCRBench crawled in April 2025. The paper's manual check
-    of what is left is yours to do: the chosen ones stand in repositories.jsonl beside the benchmark.
+    of what is left is yours to do: the chosen ones stand in repositories.jsonl beside the benchmark. Where the build's
+    source names repositories (`github:owner/name`), there is nothing to choose.
     """
 
     rule: Literal["context_crbench", "aacr_bench"] = "context_crbench"
@@ -55,8 +57,10 @@ class SelectRepos(Stage):
         date.fromisoformat(self.day)
 
     def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
-        """What came in, then a drop for each repository that is not chosen."""
+        """What came in, then a drop for each repository that is not chosen. Nothing where the user named some."""
         yield from items
+        if SCHEME in place.source:
+            return
         if self.rule == "aacr_bench":
             if not self.candidates:
                 raise UserError(
