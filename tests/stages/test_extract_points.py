@@ -112,7 +112,7 @@ def test_a_suggestion_that_a_later_commit_does_is_a_change_point(
     assert point.extra == {"original": LOOP, "said_in": "thread 7", "thread": "7"}
     assert kept.case.verdict is False
     assert decision.decided == f"F.2 Logic: {LOOP}"
-    assert decision.reason == f"C2 changes the same file (request 2: {LOOP}; request 3: {LOOP})"
+    assert decision.reason == f"C2 changes it (request 2: {LOOP}; request 3: {LOOP})"
     assert f"resolved by {ids[2]}\nstep 2" in decision.shown
     assert sorted(call.trial for call in calls) == [1, 2, 3], "three requests, each a call of its own"
 
@@ -202,7 +202,7 @@ def test_what_cannot_be_known_is_dropped_and_says_so(repository: tuple[Path, lis
     assert not calls
     lost = item_of(repository, *good.pull.threads, git=None).with_change(git=None)
     assert made(ExtractPoints(FAKE), lost)[1][0].reason == NO_CODE
-    away = item_of(repository, *good.pull.threads).with_change(git=str(folder / "nowhere"))
+    away = item_of(repository, *good.pull.threads, git=str(folder / "nowhere"))
     assert made(ExtractPoints(FAKE), away)[1][0].reason == NO_CODE
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar, TypeVar
 from pydantic import JsonValue
 
 from reviewbench.core.building import Candidate, Decision
+from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import short_spec
 from reviewbench.core.protocols import Stage
 from reviewbench.core.records import Comment
@@ -39,8 +40,8 @@ class AskingStage(Stage):
         return (self.model,)
 
     def check(self) -> None:
-        """Raises UserError for a model that does not exist."""
-        parse_model(self.model)
+        """Raises UserError for a model that does not exist, or where none is named."""
+        check_model(self.model)
 
     def ask(
         self,
@@ -70,6 +71,13 @@ class AskingStage(Stage):
             decided=storable(decided),
             reason=storable(reason),
         )
+
+
+def check_model(model: str) -> None:
+    """Raises UserError for a model that does not exist, or where none is named: before anything is crawled."""
+    if not model.strip():
+        raise UserError("a model is asked here, and none is named", remedy="--model openai:MODEL, or fake:rules to try")
+    parse_model(model)
 
 
 def own_prompt(name: str) -> Prompt:

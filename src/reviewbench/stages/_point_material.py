@@ -53,8 +53,8 @@ class Material(NamedTuple):
         return next((label for label, one in self.commits.items() if one.id == commit), None)
 
 
-def gather(pull: PullRequest, git: str | None) -> Material | str:
-    """The material, or why there is none. `git` is where the diffs of commits are read that came without."""
+def gather(pull: PullRequest) -> Material | str:
+    """The material, or why there is none. Diffs of commits that came without are read from its git directory."""
     mentions = _mentions(pull)
     if not any(mention.counts for mention in mentions):
         return NOBODY
@@ -63,7 +63,7 @@ def gather(pull: PullRequest, git: str | None) -> Material | str:
     commits = {f"C{at}": commit for at, commit in enumerate(pull.commits, 1)}
     diffs: dict[str, str] = {}
     for label, commit in commits.items():
-        files = _files(commit, git)
+        files = _files(commit, pull.git)
         if files is None:
             return NO_DIFF
         diffs[label] = "\n".join(map(_file_text, files)) or "(no file changes)"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from reviewbench.core.building import Candidate
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import Change
-from reviewbench.repo.git import Repository
+from reviewbench.core.history import Revision
 from reviewbench.stages._facts import change_facts
 from reviewbench.stages._point_answers import Found
 from reviewbench.stages._point_material import Material
+from reviewbench.stages._pulls import NO_CODE as NOT_HERE
+from reviewbench.stages._pulls import change_at
 
 NO_CODE = "the commits to cut it back to before its first answer are not at hand"
 FOREIGN_HEAD = "its change ends at none of the pull request's commits"
@@ -36,14 +35,17 @@ def cut_back(item: Candidate, material: Material, points: Sequence[Found]) -> Re
     change = item.case.change
     head = material.commits[labels[end]].id
     if head != change.head or not change.has_diff:
-        cut = _at(change, material, head)
-        if cut is None:
-            return NO_CODE
+        cut = change_at(material.pull, Revision(head=head))
+        if isinstance(cut, str):
+            return NO_CODE if cut == NOT_HERE else cut
+        kept = {name: getattr(change, name) for name in _OF_CHANGE}
+        cut = cut.model_copy(update=kept)
         facts = {name: value for name, value in item.case.facts.items() if name not in _OF_FILES}
         item = item.with_case(change=cut, facts={**facts, **change_facts(cut, commits=end + 1)})
     return Revised(item, _open(points, labels, end))
 
 
+_OF_CHANGE = ("title", "description", "issues", "task")
 _OF_FILES = {"changed_files", "changed_lines", "hunks", "language", "size"}
 
 
@@ -61,20 +63,3 @@ def _open(points: Sequence[Found], labels: Sequence[str], end: int) -> list[int]
     """The points whose code is there and whose answer is not, by position."""
     place = labels.index
     return [at for at, point in enumerate(points) if place(point.introduced) <= end < place(point.resolved)]
-
-
-def _at(change: Change, material: Material, head: str) -> Change | None:
-    """The change up to `head`, from where its branch left; None where git does not hold it."""
-    git = change.git or material.pull.git
-    base = material.pull.base or change.base
-    if git is None or base is None:
-        return None
-    repository = Repository(Path(git))
-    try:
-        left = repository.run("merge-base", base, head).decode("ascii").split()
-        if not left or not repository.exists(head):
-            return None
-        files = repository.changed_files(left[0], head)
-    except UserError:
-        return None
-    return change.model_copy(update={"base": left[0], "head": head, "files": files, "snippets": (), "git": git})

@@ -30,6 +30,7 @@ class ClassifyDomain(AskingStage):
 
     def __post_init__(self) -> None:
         """Refuse an unknown model and a number of votes that is none. Raises UserError."""
+        self.check()
         self._classifier  # noqa: B018  (raises)
 
     @property

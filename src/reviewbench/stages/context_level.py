@@ -31,6 +31,7 @@ class ContextLevel(AskingStage):
 
     def __post_init__(self) -> None:
         """Refuse an unknown model and a number of votes that is none. Raises UserError."""
+        self.check()
         self._classifier  # noqa: B018  (raises)
 
     @property

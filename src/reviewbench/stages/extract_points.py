@@ -61,7 +61,7 @@ class ExtractPoints(AskingStage):
         if item.pull is None:
             yield self.drop(item.id, NO_PULL)
             return
-        material = gather(item.pull, item.case.change.git or item.pull.git)
+        material = gather(item.pull.model_copy(update={"git": item.pull.git or item.case.change.git}))
         if isinstance(material, str):
             yield self.drop(item.id, material)
             return

@@ -23,7 +23,7 @@ from reviewbench.judges._loading import judge_of
 from reviewbench.judges.same_concern import SameConcern
 from reviewbench.models.model_spec import is_model
 from reviewbench.repo.diffs import Hunk, parse_patch
-from reviewbench.stages._asking import code_of, place_of, storable
+from reviewbench.stages._asking import check_model, code_of, place_of, storable
 
 Cell = tuple[int, int]
 NO_PLACE, WHOLE_FILE, OUTSIDE = -3, -2, -1
@@ -54,6 +54,8 @@ class MergeSame(Stage):
 
     def __post_init__(self) -> None:
         """Refuse a judge that judges by labels, which no candidate has. Raises UserError for an unknown one."""
+        if not self.judge.strip():
+            check_model(self.judge)
         if self._judge.reads_labels:
             raise ValueError(f"judge={self.judge!r} repeats what was recorded, and here is nothing recorded")
 

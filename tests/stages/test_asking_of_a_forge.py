@@ -1,0 +1,127 @@
+"""The stages that ask a model on pull requests as a forge gives them: read over HTTP, with their commits from git."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from fake_forge import shop
+from fake_forge.script import Project, Pull, Push, Said, Verdict, days
+from fake_forge.server import TOKEN, serve
+from reviewbench.core.building import Candidate, Decision
+from reviewbench.core.protocols import Stage
+from reviewbench.core.results import Drop
+from reviewbench.engine.workplace import Workplace
+from reviewbench.models.chat import Door, Settings
+from reviewbench.repo.diffs import DiffLine, parse_patch
+from reviewbench.stages.augment import Augment
+from reviewbench.stages.context_level import ContextLevel
+from reviewbench.stages.drop_low_value import DropLowValue
+from reviewbench.stages.extract_points import ExtractPoints
+from reviewbench.stages.from_github import FromGithub
+from reviewbench.stages.generate import Generate
+from reviewbench.stages.merge_same import MergeSame
+from reviewbench.stages.select_revision import SelectRevision
+from reviewed_pulls import FAKE
+
+NAME = "acme/shop"
+
+
+def a_pull(number: int, thing: str, **more: object) -> Pull:
+    fields: dict[str, object] = {
+        "number": number,
+        "title": f"Discounts for {thing}s",
+        "body": "Adds discounts.",
+        "pushes": shop.two_pushes(thing),
+        "threads": shop.three_threads(thing),
+        "verdicts": (Verdict("bob", "CHANGES_REQUESTED", 8),),
+        "opened": days(number),
+    }
+    return Pull(**{**fields, **more})  # type: ignore[arg-type]
+
+
+PROJECT = Project(
+    NAME,
+    {shop.path_of(thing): shop.module(thing) for thing in ("apple", "bread", "candle")},
+    pulls=(
+        a_pull(1, "apple"),
+        a_pull(2, "bread", threads=(), verdicts=(), talk=(Said("uma", "When is this out?", 9),)),
+        a_pull(3, "candle", pushes=(Push((shop.addition("candle"),)),)),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    found = Workplace(tmp_path_factory.mktemp("bench"), f"github:{NAME}")
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def pulls(tmp_path_factory: pytest.TempPathFactory, place: Workplace) -> dict[int, Candidate]:
+    with pytest.MonkeyPatch.context() as patch, serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
+        patch.setenv("GITHUB_TOKEN", TOKEN)
+        made = list(FromGithub(api=forge.url).apply((), place))
+    return {one.pull.number: one for one in made if isinstance(one, Candidate) and one.pull is not None}
+
+
+def run(stage: Stage, item: Candidate, place: Workplace) -> tuple[list[Candidate], list[Drop], list[Decision]]:
+    with Door(Settings(cache=False)):
+        made = list(stage.each(item, place))
+    return (
+        [one for one in made if isinstance(one, Candidate)],
+        [one for one in made if isinstance(one, Drop)],
+        [one for one in made if isinstance(one, Decision)],
+    )
+
+
+def test_the_thread_that_was_adopted_is_the_change_point(pulls: dict[int, Candidate], place: Workplace) -> None:
+    item = pulls[1]
+    assert item.pull is not None
+    (kept,), _, _ = run(ExtractPoints(FAKE), item, place)
+    (point,) = kept.case.references
+    assert point.body.startswith("The file with the apples is never closed.")
+    assert (point.category, point.commit) == ("F.3 Resource", item.pull.commits[0].id)
+    assert point.resolution is not None and point.resolution.commit == item.pull.commits[1].id
+    assert kept.case.change.head == item.pull.commits[0].id
+    (file,) = kept.case.change.files
+    assert "+    handle = open(path)" in (file.patch or ""), "the flaw is in the change"
+    assert "with open(path)" not in (file.patch or ""), "the answer is not"
+    assert point.span is not None and point.span.start is not None
+    numbered = {line.new: line.text for line in _lines(file.patch or "")}
+    assert numbered[point.span.start] == "    handle = open(path)"
+    assert kept.case.facts["commits"] == 1
+
+
+def _lines(patch: str) -> list[DiffLine]:
+    return [line for hunk in parse_patch(patch) for line in hunk.lines]
+
+
+def test_words_that_change_nothing_make_it_clean(pulls: dict[int, Candidate], place: Workplace) -> None:
+    for number in (2, 3):
+        (kept,), _, _ = run(ExtractPoints(FAKE), pulls[number], place)
+        assert kept.case.clean
+
+
+def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Candidate], place: Workplace) -> None:
+    chosen = SelectRevision().narrow(pulls[1])
+    assert isinstance(chosen, Candidate)
+    (kept,), _, decisions = run(Augment(FAKE), chosen, place)
+    assert len(kept.case.references) == len(decisions) == 3
+    assert "author: Good catch, changed." in decisions[0].shown
+    assert "+    handle = open(path)" in decisions[0].shown
+    for stage in (
+        DropLowValue(FAKE),
+        Generate((f"prompt(model={FAKE!r})", "analyser(tools=('ruff',))")),
+        MergeSame(FAKE, votes=3),
+        ContextLevel(FAKE, of="both"),
+    ):
+        (kept,), drops, _ = run(stage, kept, place)
+        assert not drops
+    *threads, ruff = kept.case.references
+    assert [one.same_as for one in threads] == [None, None, None]
+    assert ruff.author is not None and ruff.author.startswith("analyser")
+    assert ruff.same_as == threads[0].id, "ruff asks for a with statement too"
+    assert all(one.needs is not None for one in (*kept.case.references, *kept.case.neutral))
