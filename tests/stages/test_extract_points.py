@@ -105,7 +105,7 @@ def test_a_suggestion_that_a_later_commit_does_is_a_change_point(
     (point,) = kept.case.references
     assert (point.body, point.category) == (LOOP, "F.2 Logic")
     assert point.span == Span(path="a.py", start=2)
-    assert (point.commit, point.created) == (ids[1], START + timedelta(hours=3))
+    assert (point.author, point.commit, point.created) == ("bob", ids[1], START + timedelta(hours=3))
     assert point.resolution is not None
     assert point.resolution.commit == ids[2]
     assert "+    for row in rows:" in (point.resolution.snippet or "")

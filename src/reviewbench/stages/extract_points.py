@@ -24,6 +24,7 @@ from reviewbench.stages._point_agreement import Agreed, Disagreed, Rule, agreeme
 from reviewbench.stages._point_answers import SCHEMA, Found, read_change_points
 from reviewbench.stages._point_material import Material, gather, messages_of
 from reviewbench.stages._point_revision import as_given, cut_back
+from reviewbench.stages._pulls import said_at
 from reviewbench.stages._threads import NO_PULL
 
 NOTHING = "no change-point"
@@ -106,24 +107,30 @@ class ExtractPoints(AskingStage):
             shown = f"{material.pull.url}\n\n{said[point.mention]}\n\nresolved by {answer}"
             words = "; ".join(f"request {at}: {text}" for at, text in enumerate(others, 2))
             decided = f"{point.type} {TYPES[point.type].name}: {point.point}"
-            yield self.decision(item, shown=shown.strip(), decided=decided, reason=f"{point.explanation} ({words})")
+            reason = f"{point.explanation} ({words})" if words else point.explanation
+            yield self.decision(item, shown=shown.strip(), decided=decided, reason=reason)
 
     def _reference(self, number: int, point: Found, material: Material, change: Change) -> Comment:
         """A change-point as a reference, at its thread's lines or where the model's quote stands in the change."""
         mention = material.mentions[point.mention]
         introduced, resolved = material.commits[point.introduced], material.commits[point.resolved]
         thread = mention.thread
-        said = turns(mention.remarks, Roles(material.pull))
-        original = next(turn.body for turn in said if turn.role.startswith("reviewer"))
+        roles = Roles(material.pull)
+        original = next(one for one in mention.remarks if roles.of(one.author).startswith("reviewer"))
         files = resolved.files or ()
         snippet = next((f.patch for f in files if thread is not None and f.path == thread.path and f.patch), None)
-        extra = {"original": original, "said_in": mention.name, **({"thread": thread.id} if thread is not None else {})}
+        extra = {
+            "original": original.body,
+            "said_in": mention.name,
+            **({"thread": thread.id} if thread is not None else {}),
+        }
         comment = Comment(
             id=f"point-{number}-{content_id(material.pull.slug, point.type, point.point, resolved.id)}",
             body=storable(point.point),
             category=f"{point.type} {TYPES[point.type].name}",
+            author=original.author.login or None,
             commit=introduced.id,
-            created=mention.remarks[0].created,
+            created=original.created,
             resolution=Resolution(commit=resolved.id, snippet=snippet, explanation=storable(point.explanation)),
             extra=extra,
         )
@@ -137,7 +144,7 @@ def _claimed(point: Found, material: Material, change: Change) -> Mapping[str, o
     if thread is None:
         return {"claimed": Location(), "quote": code}
     if thread.commit == change.head and not thread.whole_file:
-        start = thread.start if thread.start is not None else thread.line
-        return {"claimed": Location(path=thread.path, start=start, end=thread.line, side=thread.side)}
+        where = said_at(thread)
+        return {"claimed": Location(path=where.path, start=where.start, end=where.end, side=where.side)}
     shown = thread.hunk.rstrip("\n").rpartition("\n")[2]
     return {"claimed": Location(path=thread.path), "quote": code or shown[1:].strip() or None}
