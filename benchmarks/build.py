@@ -1,6 +1,6 @@
 """How fast a history is read, traced and parsed, beside PyDriller, on a repository of your choice.
 
-    python benchmarks/build.py PATH [--commits 500] [--fixes 100] [--hunks 5000]
+    python benchmarks/build.py PATH [--commits 1000] [--fixes 500] [--hunks 5000]
 
 One run, side by side, on private bare copies of the repository at PATH, which is left as it is (PyDriller writes into
 the configuration of what it reads). Both read the same commits, in runs of 50 from all over the history, with the same
@@ -159,8 +159,8 @@ def mb(size: float) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, help="a git repository with a real history")
-    parser.add_argument("--commits", type=int, default=500, help="commits that both read")
-    parser.add_argument("--fixes", type=int, default=100, help="fixes that both trace")
+    parser.add_argument("--commits", type=int, default=1000, help="commits that both read")
+    parser.add_argument("--fixes", type=int, default=500, help="fixes that both trace")
     parser.add_argument("--hunks", type=int, default=5_000, help="hunks whose functions are looked for")
     parser.add_argument("--reference", type=Path, default=REFERENCE, help="a Python with PyDriller")
     options = parser.parse_args()
