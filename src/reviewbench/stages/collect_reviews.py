@@ -116,11 +116,15 @@ class CollectReviews(Stage):
 
 
 def _looks(pull: PullRequest, login: str) -> list[str]:
-    """The states that an account looked at, in their order: it opened a thread there, or submitted a review."""
+    """The states that an account looked at, in their order: it opened a thread there, or submitted a review.
+
+    An answer to a thread comes as a review too, without words or a verdict of its own: that is no look.
+    """
     if same_login(pull.author.login, login):
         return []
     seen = {thread.commit for thread in pull.threads if _is_by(thread, login)}
-    seen |= {review.commit for review in pull.reviews if same_login(review.author.login, login)}
+    said = (one for one in pull.reviews if same_login(one.author.login, login))
+    seen |= {one.commit for one in said if one.state != "COMMENTED" or one.body.strip()}
     return [revision.head for revision in pull.revisions if revision.head in seen]
 
 

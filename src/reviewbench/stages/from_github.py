@@ -80,8 +80,7 @@ class FromGithub(Stage):
         if self.archive:
             yield from self._from_archive(place)
             return
-        told = place.progress
-        with Forge.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, told=told) as forge:
+        with self.open_forge(place) as forge:
             began = self._round(forge)
             folder = place.folder / FOLDER
             with gzip.GzipFile(folder / f"{DUMP}.part", "wb", mtime=0) as dump:
@@ -95,6 +94,10 @@ class FromGithub(Stage):
             (folder / f"{DUMP}.part").replace(folder / DUMP)
             forge.answers.mark("round", "")
             _report(place, forge)
+
+    def open_forge(self, place: Place) -> Forge:
+        """The forge that is asked; answers are kept in the folder of the build."""
+        return Forge.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, told=place.progress)
 
     # --- which ---------------------------------------------------------------------------------------------------
 

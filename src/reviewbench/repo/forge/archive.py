@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, BinaryIO, Self, cast
+from typing import IO, Any, BinaryIO, NamedTuple, Self, cast
 
 from pydantic import JsonValue
 
@@ -36,10 +36,7 @@ from reviewbench.repo.forge.answers import without_addresses
 from reviewbench.repo.forge.json_fields import Json, node, number, text
 from reviewbench.repo.forge.reading import Raw
 
-LARGEST_MEMBER = 256 * 1024**2  # bytes of one answer; a file of JSON lines may be longer, but no line of it
-LARGEST = 64 * 1024**3  # bytes of everything
 MOST_MEMBERS = 2_000_000
-RATIO, RATIO_FROM = 300, 64 * 1024**2  # an archive may unpack to so many times its size, once it is past so many bytes
 _LINES = re.compile(r"(?:.*/)?[^/]+\.jsonl(?:\.gz)?")
 _ANSWER = re.compile(
     r"(?:(?:.*/)?(?P<repo>[\w.-]+/[\w.-]+)/)?(?:languages|(?P<kind>pulls|issues)/(?P<number>\d{1,9})(?:/(?P<part>\w+))?)"
@@ -70,12 +67,29 @@ _LISTS = (
 _OTHER_NAMES = {"review_comments": "comments", "issue_comments": "conversation", "review_threads": "threads"}
 
 
+class Limits(NamedTuple):
+    """What an archive may be, in bytes unpacked: one answer, everything, and `ratio` times its size once past `free`.
+
+    A file of JSON lines may be longer than one answer, but no line of it.
+    """
+
+    answer: int = 256 * 1024**2
+    everything: int = 64 * 1024**3
+    ratio: int = 300
+    free: int = 64 * 1024**2
+
+    def weigh(self, unpacked: int, packed: int) -> None:
+        """Raise UserError for what unpacks to too much."""
+        if unpacked > self.everything or (unpacked > self.free and unpacked > self.ratio * packed):
+            raise UserError("the archive unpacks to far more than it is, which no dump of pull requests does")
+
+
 class Archive(AbstractContextManager["Archive"]):
     """An open archive."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, limits: Limits | None = None) -> None:
         """Raises UserError for what is no archive."""
-        self.path = path
+        self.path, self._limits = path, limits or Limits()
         self._open = ExitStack()
         try:
             self._members = self._list()
@@ -96,7 +110,7 @@ class Archive(AbstractContextManager["Archive"]):
         """(where it stands, the pull request), in a stable order. Raises BadInput."""
         for name in sorted(name for name in self._members if _LINES.fullmatch(name)):
             with self._members[name]() as stream:
-                for line, raw in lines(_unpacked(stream, name), name):
+                for line, raw in lines(self._unpacked(stream, name), name):
                     where = f"{name}, line {line}"
                     yield where, shaped(parse_json(raw, where), where)
         yield from self._trees()
@@ -126,10 +140,15 @@ class Archive(AbstractContextManager["Archive"]):
 
     def _answer(self, name: str) -> JsonValue:
         with self._members[name]() as stream:
-            body = _unpacked(stream, name).read(LARGEST_MEMBER + 1)
-        if len(body) > LARGEST_MEMBER:
-            raise BadInput(name, f"is over {LARGEST_MEMBER:,} bytes")
+            body = self._unpacked(stream, name).read(self._limits.answer + 1)
+        if len(body) > self._limits.answer:
+            raise BadInput(name, f"is over {self._limits.answer:,} bytes")
         return cast(JsonValue, parse_json(body, name))
+
+    def _unpacked(self, stream: IO[bytes], name: str) -> BinaryIO:
+        if not name.endswith(".gz"):
+            return cast(BinaryIO, stream)
+        return _buffered(_Guarded(stream, name, self._limits))
 
     # --- members -----------------------------------------------------------------------------------------------
 
@@ -163,7 +182,7 @@ class Archive(AbstractContextManager["Archive"]):
         archive = self._open.enter_context(zipfile.ZipFile(self.path))
         entries = [entry for entry in archive.infolist() if _wanted(entry.filename) and not entry.is_dir()]
         _count(len(entries))
-        _weigh(sum(entry.file_size for entry in entries), self.path.stat().st_size)
+        self._limits.weigh(sum(entry.file_size for entry in entries), self.path.stat().st_size)
         return {entry.filename: lambda entry=entry: archive.open(entry) for entry in entries}  # type: ignore[misc]
 
     def _tar(self) -> Mapping[str, Callable[[], IO[bytes]]]:
@@ -174,14 +193,14 @@ class Archive(AbstractContextManager["Archive"]):
         with tarfile.open(self.path, "r:*") as archive:
             for member in archive:
                 if not member.isfile() or not _wanted(member.name):
-                    _weigh(member.offset, size)
+                    self._limits.weigh(member.offset, size)
                     continue
                 _count(len(places))
                 source = archive.extractfile(member)
                 start = spool.tell()
                 while source is not None and (piece := source.read(1 << 20)):
                     spool.write(piece)
-                    _weigh(spool.tell(), size)
+                    self._limits.weigh(spool.tell(), size)
                 places[member.name] = (start, spool.tell() - start)
         return {name: lambda at=at: _buffered(_Window(spool, *at)) for name, at in places.items()}  # type: ignore[misc]
 
@@ -223,8 +242,8 @@ def write_archive_line(stream: BinaryIO | gzip.GzipFile, raw: Json) -> None:
 class _Guarded(io.RawIOBase):
     """A compressed stream that is refused once it unpacks to far more than it is."""
 
-    def __init__(self, packed: IO[bytes], name: str) -> None:
-        self._packed, self._name, self._read = packed, name, 0
+    def __init__(self, packed: IO[bytes], name: str, limits: Limits) -> None:
+        self._packed, self._name, self._limits, self._read = packed, name, limits, 0
         self._stream = gzip.GzipFile(fileobj=packed)
 
     def readable(self) -> bool:
@@ -236,7 +255,7 @@ class _Guarded(io.RawIOBase):
         try:
             piece = self._stream.read(len(buffer))
             self._read += len(piece)
-            _weigh(self._read, max(1, self._packed.tell()))
+            self._limits.weigh(self._read, max(1, self._packed.tell()))
         except (OSError, EOFError, zlib.error):
             raise BadInput(self._name, "is no whole gzip file", remedy="is the file complete?") from None
         buffer[: len(piece)] = piece
@@ -247,7 +266,11 @@ class _Window(io.RawIOBase):
     """Some bytes of a file, as a file."""
 
     def __init__(self, whole: IO[bytes], start: int, size: int) -> None:
-        self._whole, self._at, self._end = whole, start, start + size
+        self._whole, self._start, self._at, self._end = whole, start, start, start + size
+
+    def tell(self) -> int:
+        """Bytes that were read."""
+        return self._at - self._start
 
     def readable(self) -> bool:
         """It is."""
@@ -266,10 +289,6 @@ def _buffered(stream: io.RawIOBase) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(stream))
 
 
-def _unpacked(stream: IO[bytes], name: str) -> BinaryIO:
-    return _buffered(_Guarded(stream, name)) if name.endswith(".gz") else cast(BinaryIO, stream)
-
-
 def _wanted(name: str) -> bool:
     clean = name.removeprefix("./")
     sound = not clean.startswith("/") and ".." not in clean.split("/") and "\\" not in clean
@@ -279,8 +298,3 @@ def _wanted(name: str) -> bool:
 def _count(members: int) -> None:
     if members > MOST_MEMBERS:
         raise UserError(f"the archive holds over {MOST_MEMBERS:,} files")
-
-
-def _weigh(unpacked: int, packed: int) -> None:
-    if unpacked > LARGEST or (unpacked > RATIO_FROM and unpacked > RATIO * packed):
-        raise UserError("the archive unpacks to far more than it is, which no dump of pull requests does")

@@ -1,0 +1,185 @@
+"""Dumps in every form, and archives that mean harm."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbench.core.errors import BadInput, UserError
+from reviewbench.repo.forge.archive import Archive, Limits
+from reviewbench.repo.forge.pulls import read_pull
+
+PULL = {
+    "number": 7,
+    "title": "Add",
+    "user": {"login": "ann", "type": "User"},
+    "base": {"sha": "b0", "ref": "main", "repo": {"full_name": "o/n"}},
+    "head": {"sha": "c1", "repo": None},
+}
+COMMENT = {"id": 1, "path": "a.py", "body": "Why?", "user": {"login": "bob"}, "original_line": 2, "side": "RIGHT"}
+COMMIT = {"sha": "c1", "commit": {"message": "Add", "author": {"email": "a@example.org"}}}
+NESTED = {"repo": "o/n", "pull": PULL, "comments": [COMMENT], "commits": [[COMMIT], []]}
+FLAT = {**PULL, "comments": 1, "commits": [COMMIT], "review_comments": [COMMENT], "issue_comments": []}
+TREE: Mapping[str, Any] = {
+    "o/n/pulls/7.json": PULL,
+    "o/n/pulls/7/comments.json": [COMMENT],
+    "o/n/pulls/7/commits.json": [[COMMIT]],
+    "o/n/issues/7/comments.json": [{"id": 5, "body": "When?", "user": None}],
+    "o/n/issues/8/comments.json": [{"id": 6}],
+    "o/n/languages.json": {"Python": 10},
+    "o/n/README.md": "no answer of the forge",
+}
+
+
+SMALL = Limits(answer=100_000, free=100_000)
+
+
+def read(path: Path, limits: Limits | None = None) -> list[tuple[str, Any]]:
+    with Archive(path, limits) as found:
+        return [(where, read_pull(raw, where)) for where, raw in found.pulls()]
+
+
+def lines(*values: object) -> bytes:
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def written(path: Path, members: Mapping[str, bytes]) -> Path:
+    """An archive of this kind, by its name."""
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+            for name, content in members.items():
+                made.writestr(name, content)
+    elif ".tar" in path.name:
+        with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as tar:
+            for name, content in members.items():
+                entry = tarfile.TarInfo(name)
+                entry.size = len(content)
+                tar.addfile(entry, io.BytesIO(content))
+    else:
+        for name, content in members.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_bytes(content)
+    return path
+
+
+@pytest.fixture(params=["folder", "dump.zip", "dump.tar", "dump.tar.gz"])
+def container(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return tmp_path / str(request.param)
+
+
+@pytest.mark.parametrize("value", [NESTED, FLAT])
+def test_a_line_is_a_pull_request_in_either_shape(value: Any, tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_bytes(lines(value))
+    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress(lines(value)))
+    for name in ("p.jsonl", "p.jsonl.gz"):
+        ((where, pull),) = read(tmp_path / name)
+        assert where == f"{name}, line 1"
+        assert (pull.slug, len(pull.threads), len(pull.commits)) == ("o/n#7", 1, 1)
+        assert "example.org" not in pull.model_dump_json() and pull.fork_gone
+
+
+def test_containers_of_lines(container: Path) -> None:
+    members = {"b.jsonl": lines(NESTED), "deep/a.jsonl.gz": gzip.compress(lines(FLAT, NESTED)), "c.pkl": b"no"}
+    assert [where for where, _ in read(written(container, members))] == [
+        "b.jsonl, line 1",
+        "deep/a.jsonl.gz, line 1",
+        "deep/a.jsonl.gz, line 2",
+    ]
+
+
+def test_containers_of_answers_under_their_own_paths(container: Path) -> None:
+    members = {f"dump/{name}": json.dumps(value).encode() for name, value in TREE.items()}
+    members["dump/o/n/pulls/7/reviews.json.gz"] = gzip.compress(b"[]")
+    ((where, pull),) = read(written(container, members))
+    assert where == "dump/o/n/pulls/7.json"
+    assert (pull.slug, len(pull.threads), len(pull.commits), len(pull.conversation)) == ("o/n#7", 1, 1, 1)
+    assert pull.repo_languages == {"Python": 10}
+
+
+def test_names_that_leave_the_archive_are_not_opened(tmp_path: Path) -> None:
+    evil = {"../evil.jsonl": lines(NESTED), "/etc/evil.jsonl": lines(NESTED), "a\\..\\evil.jsonl": lines(NESTED)}
+    for name in ("evil.zip", "evil.tar.gz"):
+        assert read(written(tmp_path / name, evil)) == []
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["evil.tar.gz", "evil.zip"], "nothing was written"
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.jsonl"
+    secret.write_bytes(lines(NESTED))
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    (folder / "p.jsonl").symlink_to(secret)
+    (folder / "elsewhere").symlink_to(tmp_path, target_is_directory=True)
+    os.mkfifo(folder / "pipe.jsonl")
+    assert read(folder) == []
+    with tarfile.open(tmp_path / "dump.tar", "w") as tar:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE):
+            entry = tarfile.TarInfo("p.jsonl")
+            entry.type, entry.linkname = kind, str(secret)
+            tar.addfile(entry)
+    assert read(tmp_path / "dump.tar") == []
+
+
+def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path) -> None:
+    bomb = b'{"a": "' + b"0" * 30_000_000
+    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress(bomb))
+    found = [tmp_path / "p.jsonl.gz"]
+    found += [written(tmp_path / name, {"p.jsonl": bomb}) for name in ("b.zip", "b.tar.gz")]
+    inner = {"p.jsonl.gz": gzip.compress(bomb)}
+    found += [written(tmp_path / name, inner) for name in ("n.zip", "n.tar", "folder")]
+    for path in found:
+        with pytest.raises(UserError, match="unpacks to far more than it is"):
+            read(path, SMALL)
+
+
+def test_one_answer_may_only_be_so_long(tmp_path: Path) -> None:
+    members = {"o/n/pulls/7.json": json.dumps({**PULL, "body": os.urandom(80_000).hex()}).encode()}
+    with pytest.raises(BadInput, match="is over 100,000 bytes"):
+        read(written(tmp_path / "d.tar", members), SMALL)
+
+
+def test_a_tar_is_not_held_in_memory(tmp_path: Path) -> None:
+    many = {f"{n}.jsonl": lines(*[NESTED] * 50) for n in range(20)}
+    assert len(read(written(tmp_path / "d.tar.gz", many))) == 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("p.jsonl", b'{"pull": ', "is not valid JSON"),
+        ("p.jsonl", b"[1]\n", "is no object"),
+        ("p.jsonl", b"{}\n", "is no pull request"),
+        ("p.jsonl", lines({"number": 1}), "which repository"),
+        ("p.jsonl", b'{"a": ' + b"[" * 100_000 + b"\n", "nested too deeply"),
+        ("p.jsonl.gz", b"no gzip", "is no whole gzip file"),
+        ("p.jsonl.gz", gzip.compress(lines(*[NESTED] * 100))[:-20], "is no whole gzip file"),
+        ("p.zip", b"PK\x03\x04 and then nothing", "is no archive"),
+        ("p.tar.gz", gzip.compress(b"no tar"), "is no archive"),
+        ("p.pkl", b"\x80\x04.", "is no archive"),
+    ],
+)
+def test_what_is_no_dump_is_one_clear_line(name: str, content: bytes, problem: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=problem):
+        read(tmp_path / name)
+    with pytest.raises(UserError, match="there is no archive"):
+        Archive(tmp_path / "none")
+
+
+def test_a_zip_that_lies_about_its_sizes_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "d.zip", {"p.jsonl": lines(NESTED)})
+    whole = bytearray(path.read_bytes())
+    at = whole.rindex(b"PK\x01\x02")
+    whole[at + 24 : at + 28] = (2**31).to_bytes(4, "little")
+    path.write_bytes(bytes(whole))
+    with pytest.raises(UserError):
+        read(path)

@@ -1,0 +1,341 @@
+"""A crawl of a real HTTP forge over a real git repository: what comes out, what is asked, kills, dumps, troubles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fake_forge import shop
+from fake_forge.script import Commit, Issue, Project, Pull, Push, Said, Verdict, days
+from fake_forge.server import TOKEN, Forge, serve
+from fake_forge.troubles import broken, missing, revoked, secondary_limit
+from reviewbench.core.building import Candidate, Place
+from reviewbench.core.errors import UserError
+from reviewbench.core.results import Drop, Failed
+from reviewbench.engine.workplace import Workplace
+from reviewbench.repo.forge.client import Forge as ForgeClient
+from reviewbench.stages.from_github import DUMP, FOLDER, FromGithub
+
+NAME = "acme/shop"
+
+
+def a_pull(number: int, thing: str, **more: object) -> Pull:
+    fields: dict[str, object] = {
+        "number": number,
+        "title": f"Discounts for {thing}s",
+        "body": f"Adds discounts.\n\nFixes #{number + 40}",
+        "pushes": shop.two_pushes(thing),
+        "threads": shop.three_threads(thing),
+        "verdicts": (Verdict("bob", "CHANGES_REQUESTED", 8), Verdict("mel", "APPROVED", 40, on=1)),
+        "opened": days(number),
+    }
+    return Pull(**{**fields, **more})  # type: ignore[arg-type]
+
+
+THINGS = ("apple", "bread", "candle")
+PROJECT = Project(
+    NAME,
+    {shop.path_of(thing): shop.module(thing) for thing in (*THINGS, "drum")},
+    pulls=(
+        a_pull(1, "apple", talk=(Said("uma", "When is this out?", 9),)),
+        a_pull(2, "bread", end="closed", fork_gone=True),
+        a_pull(3, "candle", end="open", threads=(), verdicts=()),
+    ),
+    issues=(
+        Issue(41, "Apples cost too much", closed=days(9)),
+        Issue(42, "Bread costs too much", talk=(Said("bob", "Yes", 1),)),
+    ),
+    former=("acme/store",),
+)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
+    with serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
+        yield forge
+
+
+@pytest.fixture
+def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    running.troubles.clear()
+    running.asked.clear()
+    running.limits.clear()
+    running.tokens = {TOKEN}
+    return running
+
+
+def place(folder: Path, source: str = f"github:{NAME}") -> Workplace:
+    return Workplace(folder, source)
+
+
+class Impatient(FromGithub):
+    """It does not wait long before it asks again."""
+
+    def open_forge(self, place: Place) -> ForgeClient:
+        return ForgeClient.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, patience=0.001)
+
+
+def run(stage: FromGithub, folder: Path, source: str = f"github:{NAME}") -> tuple[list[Candidate], list[Drop]]:
+    where = place(folder, source)
+    try:
+        made = list(stage.apply((), where))
+    finally:
+        where.close()
+    return [m for m in made if isinstance(m, Candidate)], [m for m in made if isinstance(m, Drop)]
+
+
+def without_git(found: Iterable[Candidate]) -> list[object]:
+    return [one.case.model_copy(update={"change": one.case.change.model_copy(update={"git": None})}) for one in found]
+
+
+# --- what comes out ------------------------------------------------------------------------------------------------
+
+
+def test_pull_requests_become_candidates_with_their_final_state(forge: Forge, tmp_path: Path) -> None:
+    (second, first), drops = run(FromGithub(api=forge.url), tmp_path)
+    assert not drops
+    assert [one.case.id for one in (first, second)] == [f"{NAME}/pull/1", f"{NAME}/pull/2"], "open ones stay out"
+    case, pull = first.case, first.pull
+    assert pull is not None
+    assert (pull.merged, pull.number, pull.repo, len(pull.commits), len(pull.threads)) == (True, 1, NAME, 2, 3)
+    assert case.change.title == "Discounts for apples"
+    assert [issue.title for issue in case.change.issues] == ["Apples cost too much"], "what merging it closes"
+    assert [issue.issue.number for issue in pull.issues] == [41]
+    assert pull.repo_languages == {"Python": 9000, "Shell": 300}
+    assert case.facts["language"] == "Python" and case.facts["year"] == 2025 and case.facts["commits"] == 2
+    assert case.change.git is not None and Path(case.change.git).is_dir()
+    assert [remark.body for remark in pull.conversation] == ["When is this out?"]
+    said = [(one.state, one.author.login) for one in pull.reviews]
+    assert said == [("CHANGES_REQUESTED", "bob"), ("COMMENTED", "ann"), ("APPROVED", "mel")], (
+        "an answer is a review too"
+    )
+    assert second.pull is not None and second.pull.fork_gone and not second.pull.merged
+
+
+def test_references_of_the_final_state_are_those_whose_lines_still_stand(forge: Forge, tmp_path: Path) -> None:
+    (first,), _ = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    case = first.case
+    patch = case.change.files[0].patch or ""
+    assert len(case.references) == 2, "the third thread's line was changed after it"
+    for comment in case.references:
+        assert comment.span is not None and comment.span.start is not None
+        line = _line(first, comment.span.start)
+        assert line in patch
+        assert ("Decimal" in comment.body and "rate = percent" in line) or "int(row[1])" in line
+        assert comment.id == f"thread-{comment.extra['thread']}" and comment.author == "bob"
+    assert case.verdict is False
+
+
+def _line(item: Candidate, number: int) -> str:
+    from reviewbench.repo.git import Repository
+
+    change = item.case.change
+    assert change.git is not None and change.head is not None
+    blob = Repository(Path(change.git)).blob(change.head, change.files[0].path)
+    assert blob is not None
+    return blob.decode().split("\n")[number - 1]
+
+
+def test_states_before_the_last_one_have_bases_commits_and_times(forge: Forge, tmp_path: Path) -> None:
+    (first,), _ = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    assert first.pull is not None
+    early, late = first.pull.revisions
+    assert early.base == late.base == first.case.change.base
+    assert late.commits[:1] == early.commits and late.head == first.case.change.head
+    assert early.pushed is not None and late.pushed is not None and early.pushed < late.pushed
+    assert {thread.commit for thread in first.pull.threads} == {early.head}
+
+
+def test_patches_of_the_api_stand_in_where_there_is_no_git(forge: Forge, tmp_path: Path) -> None:
+    with_git, _ = run(FromGithub(api=forge.url), tmp_path / "a")
+    without, _ = run(FromGithub(api=forge.url, code="api"), tmp_path / "b")
+    assert without_git(with_git) == without_git(without), "git and the API tell the same"
+    assert all(one.case.change.git is None for one in without)
+    assert not any(".git" in str(file) for file in (tmp_path / "b" / "repos").iterdir())
+
+
+def test_a_clone_on_this_machine_holds_the_commits_too(forge: Forge, tmp_path: Path) -> None:
+    usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
+    forge.asked.clear()
+    cloned, _ = run(FromGithub(api=forge.url, clone=str(forge.git_dir(NAME))), tmp_path / "b")
+    assert without_git(cloned) == without_git(usual)
+    assert not forge.paths("compare")
+
+
+def test_a_choice_by_time_state_number_and_count(forge: Forge, tmp_path: Path) -> None:
+    def ids(**choice: object) -> list[int]:
+        stage = replace(FromGithub(api=forge.url, code="api", issues=False), **choice)  # type: ignore[arg-type]
+        return [one.pull.number for one in run(stage, tmp_path)[0] if one.pull is not None]
+
+    everything = ("open", "closed", "merged")
+    assert ids(states=everything) == [3, 2, 1]
+    assert ids(states=("open",)) == [3]
+    assert ids(states=("closed",)) == [2]
+    assert ids(states=everything, since=days(2).date().isoformat()) == [3, 2]
+    assert ids(states=everything, until=days(2).date().isoformat()) == [2, 1]
+    assert ids(states=everything, limit=2) == [3, 2]
+    assert ids(numbers=(1, 3)) == [1, 3], "what is named is read in any state"
+
+
+def test_a_renamed_repository_is_read_under_its_present_name(forge: Forge, tmp_path: Path) -> None:
+    found, _ = run(FromGithub(api=forge.url), tmp_path, "github:acme/store")
+    assert [one.case.change.repo for one in found] == [NAME, NAME]
+
+
+# --- what is asked -------------------------------------------------------------------------------------------------
+
+
+def test_a_second_build_asks_only_whether_something_changed(forge: Forge, tmp_path: Path) -> None:
+    stage = FromGithub(api=forge.url)
+    first = run(stage, tmp_path)
+    count = len(forge.asked)
+    assert run(stage, tmp_path) == first
+    again = forge.asked[count:]
+    assert {one.status for one in again} == {304}, "nothing of the limit is spent"
+    assert not any("/pulls/1" in one.path for one in again)
+
+
+@pytest.mark.parametrize("at", [1, 2, 5, 9, 14, 18])
+def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: Forge, tmp_path: Path) -> None:
+    stage = FromGithub(api=forge.url, states=("merged", "closed", "open"))
+    whole = run(stage, tmp_path / "whole")
+    asked = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
+    forge.asked.clear()
+    forge.troubles.append(revoked(TOKEN, after=at))
+    with pytest.raises(Failed, match="refuses GITHUB_TOKEN, and no other token is left"):
+        run(stage, tmp_path / "killed")
+    assert not (tmp_path / "killed" / FOLDER / DUMP).exists(), "a dump that is there is whole"
+    forge.tokens = {TOKEN}
+    assert without_git(run(stage, tmp_path / "killed")[0]) == without_git(whole[0])
+    answered = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
+    assert sorted(answered) == sorted(asked), "each was answered once, over both runs"
+
+
+def test_what_was_asked_stands_on_the_card(forge: Forge, tmp_path: Path) -> None:
+    where = place(tmp_path)
+    list(FromGithub(api=forge.url).apply((), where))
+    where.close()
+    (section,) = where.sections
+    assert section.figures["requests"] == len(forge.asked)
+    assert "requests" in section.text and "left now" in section.text
+    assert TOKEN not in section.model_dump_json()
+
+
+def test_no_token_is_written_anywhere(forge: Forge, tmp_path: Path) -> None:
+    run(FromGithub(api=forge.url), tmp_path)
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or TOKEN.encode() not in file.read_bytes(), file
+
+
+# --- dumps ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_dump_of_a_build_builds_the_same_without_the_forge(forge: Forge, tmp_path: Path) -> None:
+    states = ("merged", "closed", "open")
+    usual, _ = run(FromGithub(api=forge.url, states=states), tmp_path / "a")
+    forge.asked.clear()
+    for archive in (tmp_path / "a" / FOLDER, tmp_path / "a" / FOLDER / DUMP):
+        read, drops = run(FromGithub(archive=str(archive), states=states), tmp_path / archive.name, "")
+        assert without_git(read) == without_git(usual) and not drops
+    assert not forge.asked
+    chosen, _ = run(FromGithub(archive=str(tmp_path / "a" / FOLDER), numbers=(2,)), tmp_path / "c", "")
+    assert [one.case.id for one in chosen] == [f"{NAME}/pull/2"]
+    other, _ = run(FromGithub(archive=str(tmp_path / "a" / FOLDER), repos=("x/y",)), tmp_path / "d", "")
+    assert not other
+
+
+def test_a_dump_with_a_clone_has_every_state(forge: Forge, tmp_path: Path) -> None:
+    usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
+    stage = FromGithub(archive=str(tmp_path / "a" / FOLDER / DUMP), clone=str(forge.git_dir(NAME)))
+    read, _ = run(stage, tmp_path / "b", "")
+    assert [one.pull.revisions for one in read if one.pull] == [one.pull.revisions for one in usual if one.pull]
+
+
+# --- troubles ------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_gone_is_a_counted_drop(forge: Forge, tmp_path: Path) -> None:
+    forge.troubles.append(missing(r"/pulls/2$"))
+    found, drops = run(FromGithub(api=forge.url), tmp_path)
+    assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
+    assert [(drop.item, drop.reason) for drop in drops] == [(f"{NAME}/pull/2", "deleted, or not open to these tokens")]
+    forge.troubles.clear()
+    assert not run(FromGithub(api=forge.url), tmp_path)[1], "it is asked for again, and may be back"
+
+
+def test_a_repository_that_is_gone_does_not_end_the_build(forge: Forge, tmp_path: Path) -> None:
+    found, drops = run(FromGithub(api=forge.url, repos=("acme/nothing", NAME)), tmp_path)
+    assert len(found) == 2
+    assert [(drop.item, drop.reason) for drop in drops] == [
+        ("acme/nothing", "repository deleted, or not open to these tokens")
+    ]
+
+
+def test_one_pull_request_that_the_forge_fails_on_is_left_for_next_time(forge: Forge, tmp_path: Path) -> None:
+    forge.troubles += [secondary_limit("languages", retry_after=0), broken(r"/pulls/2/commits", times=99)]
+    stage = Impatient(api=forge.url, code="api")
+    found, drops = run(stage, tmp_path)
+    assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
+    assert [drop.reason for drop in drops] == ["the forge does not manage to answer: asked again next time"]
+    forge.troubles.clear()
+    assert len(run(stage, tmp_path)[0]) == 2
+
+
+def test_a_server_without_these_graphql_fields_is_read_by_rest_alone(forge: Forge, tmp_path: Path) -> None:
+    usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
+    forge.troubles.append(missing("graphql"))
+    plain, _ = run(FromGithub(api=forge.url), tmp_path / "b")
+    assert len(plain) == len(usual)
+    for one, other in zip(plain, usual, strict=True):
+        assert one.pull is not None and other.pull is not None
+        assert all(thread.resolved is None for thread in one.pull.threads)
+        assert [t.outdated for t in one.pull.threads] == [t.outdated for t in other.pull.threads]
+        assert {e.kind for e in other.pull.events} <= {e.kind for e in one.pull.events}
+        assert one.case.references == tuple(
+            c.model_copy(update={"extra": {k: v for k, v in c.extra.items() if k != "resolved"}})
+            for c in other.case.references
+        )
+
+
+def test_a_change_that_is_too_large_is_left_out_unread(forge: Forge, tmp_path: Path) -> None:
+    found, drops = run(FromGithub(api=forge.url, max_lines=5), tmp_path)
+    assert not found
+    assert {drop.reason for drop in drops} == {"more than 5 changed lines"}
+
+
+def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="states are of merged, closed, open"):
+        FromGithub(states=("done",))
+    with pytest.raises(ValueError, match="Invalid isoformat"):
+        FromGithub(since="yesterday")
+    with pytest.raises(UserError, match="no repository is named"):
+        run(FromGithub(), tmp_path / "a", "")
+    with pytest.raises(UserError, match="names no repository"):
+        run(FromGithub(repos=("../..",)), tmp_path / "b")
+    with pytest.raises(UserError, match="there is no archive"):
+        run(FromGithub(archive=str(tmp_path / "none.jsonl")), tmp_path / "c")
+
+
+def test_a_force_push_leaves_both_states(forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    thing = "drum"
+    again = Push((shop.addition(thing), shop.correction(thing)), hours=30, forced=True)
+    rebased = a_pull(4, thing, pushes=(Push((shop.addition(thing),)), again))
+    moved = Commit("Tidy", {"notes.txt": "x\n"})
+    from fake_forge.script import Direct
+
+    project = replace(PROJECT, pulls=(rebased,), direct=(Direct(days(4.5), moved),))
+    with serve(tmp_path / "other", project) as other:
+        (one,), _ = run(FromGithub(api=other.url), tmp_path / "bench")
+    assert one.pull is not None
+    early, late = one.pull.revisions
+    assert (early.forced, late.forced) == (False, True)
+    assert early.base != late.base and late.base == one.case.change.base
+    assert [file.path for file in one.case.change.files] == [shop.path_of(thing)], "the base's own commit is no part"
+    assert early.pushed is not None and one.pull.created is not None and early.pushed >= one.pull.created
+    assert json.loads(one.pull.model_dump_json())["revisions"][1]["forced"]
