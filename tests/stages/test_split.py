@@ -1,0 +1,148 @@
+"""Parts by repository and time: nothing lies in two parts that may not."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.core.building import Candidate
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Stage
+from reviewbench.engine.stages import _NoPlace
+from reviewbench.engine.workplace import Workplace
+from reviewbench.stages.split import Split
+from sampled import Drawn, candidate, section
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Workplace]:
+    workplace = Workplace(tmp_path)
+    yield workplace
+    workplace.close()
+
+
+def parts(drawn: Drawn) -> Counter[str]:
+    return Counter(str(item.case.facts["split"]) for item in drawn.kept)
+
+
+def items_of(**repos: int) -> list[Candidate]:
+    return [candidate(f"{repo}{n}", repo=f"o/{repo}") for repo, count in repos.items() for n in range(count)]
+
+
+def test_repositories_stay_whole_and_shares_come_out(place: Workplace) -> None:
+    drawn = Drawn(Split(), items_of(a=50, b=30, c=10, d=5, e=5), place)
+    assert parts(drawn) == {"train": 80, "validation": 10, "test": 10}
+    found = section(place.sections, "Parts")
+    assert found.rows[0] == ("train", 80, 0.8, 0.8, 2, None, None)
+    assert found.text == "By repo. No repository lies in two parts."
+    assert found.figures == {}
+
+
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=12), st.sampled_from(["largest", "hash"]), st.integers(0, 3))
+def test_no_repository_lies_in_two_parts(counts: list[int], assign: str, seed: int) -> None:
+    items = items_of(**{f"r{n}": count for n, count in enumerate(counts)})
+    drawn = Drawn(Split(assign=assign, seed=seed), items, _NoPlace())  # type: ignore[arg-type]
+    assert not drawn.drops
+    where = defaultdict(set)
+    for item in drawn.kept:
+        where[item.case.change.repo].add(item.case.facts["split"])
+    assert all(len(found) == 1 for found in where.values())
+
+
+def test_a_repository_by_its_hash_stays_when_others_come() -> None:
+    few, many = items_of(a=2, b=2, c=2), items_of(a=2, b=9, c=2, d=40, e=1)
+    stage = Split(assign="hash", shares=(0.4, 0.3, 0.3))
+    first = {i.case.change.repo: i.case.facts["split"] for i in Drawn(stage, few, _NoPlace()).kept}
+    then = {i.case.change.repo: i.case.facts["split"] for i in Drawn(stage, many, _NoPlace()).kept}
+    assert first == {repo: then[repo] for repo in first}
+
+
+def test_dates_cut_the_parts(place: Workplace) -> None:
+    items = [
+        candidate(f"c{n}", created=day)
+        for n, day in enumerate(("2021-12-31", "2022-01-01", "2022-12-31", "2023-01-01"))
+    ]
+    drawn = Drawn(Split(by="time", cuts=("2022-01-01", "2023-01-01")), [*items, candidate("when")], place)
+    assert [item.case.facts["split"] for item in drawn.kept] == ["train", "validation", "validation", "test"]
+    assert drawn.drops["when"].reason == "does not state created"
+    found = section(place.sections, "Parts")
+    assert found.figures == {"validation begins": "2022-01-01", "test begins": "2023-01-01"}
+    assert found.rows[1] == ("validation", 2, None, 0.5, 1, "2022-01-01", "2022-12-31")
+
+
+@given(st.lists(st.integers(1, 28), max_size=60))
+def test_what_is_tested_is_younger_than_what_was_learnt_from(days: list[int]) -> None:
+    items = [candidate(f"c{n}", created=f"2022-02-{day:02}") for n, day in enumerate(days)]
+    drawn = Drawn(Split(by="time", shares=(0.6, 0.2, 0.2)), items, _NoPlace())
+    assert len(drawn.kept) == len(days)
+    span = defaultdict(list)
+    for item in drawn.kept:
+        span[item.case.facts["split"]].append(str(item.case.facts["created"]))
+    in_order = [span[part] for part in ("train", "validation", "test") if span[part]]
+    assert all(max(one) < min(two) for one, two in itertools.pairwise(in_order))
+
+
+def test_shares_by_time_come_out_where_days_allow(place: Workplace) -> None:
+    items = [candidate(f"c{n}", created=f"2022-{1 + n // 28:02}-{1 + n % 28:02}") for n in range(100)]
+    assert parts(Drawn(Split(by="time"), items, place)) == {"train": 80, "validation": 10, "test": 10}
+
+
+def test_by_both_a_case_must_be_in_the_same_part_twice(place: Workplace) -> None:
+    items = [
+        candidate(f"{repo}-{year}", repo=repo, created=f"{year}-01-01")
+        for repo in ("o/large", "o/small")
+        for year in (2020, 2021, 2022, 2023)
+    ] + [candidate("o/large-more", repo="o/large", created="2020-05-05")]
+    stage = Split(by="both", parts=("train", "test"), shares=(0.5, 0.5), cuts=("2022-01-01",))
+    drawn = Drawn(stage, items, place)
+    assert [(i.id, i.case.facts["split"]) for i in drawn.kept] == [
+        ("o/large-2020", "train"),
+        ("o/large-2021", "train"),
+        ("o/small-2022", "test"),
+        ("o/small-2023", "test"),
+        ("o/large-more", "train"),
+    ]
+    drop = drawn.drops["o/small-2020"]
+    assert (drop.reason, drop.detail) == ("its repository and its date are in different parts", "test, train")
+
+
+def test_only_some_parts_stay(place: Workplace) -> None:
+    drawn = Drawn(Split(only=("test",)), items_of(a=8, b=1, c=1), place)
+    assert parts(drawn) == {"test": 1}
+    assert drawn.reasons == ["is in train", "is in validation"]
+    assert [row[1] for row in section(place.sections, "Parts").rows] == [8, 1, 1]
+
+
+def test_an_empty_stream_has_empty_parts(place: Workplace) -> None:
+    for by in ("repo", "time", "both"):
+        assert Drawn(Split(by=by), [], place).ids == []
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"parts": ("train",), "shares": (1.0,)},
+        {"parts": ("a", "a"), "shares": (0.5, 0.5)},
+        {"shares": (0.5, 0.5)},
+        {"shares": (0.5, 0.1, 0.1)},
+        {"cuts": ("2022-01-01", "2023-01-01")},
+        {"by": "time", "cuts": ("2022-01-01",)},
+        {"by": "time", "cuts": ("2023-01-01", "2022-01-01")},
+        {"by": "time", "cuts": ("soon", "later")},
+        {"only": ("holdout",)},
+    ],
+)
+def test_terms_that_make_no_sense_are_refused(terms: dict[str, object]) -> None:
+    with pytest.raises(ValueError):
+        Split(**terms)  # type: ignore[arg-type]
+
+
+def test_its_spec_comes_back() -> None:
+    stage = Split(by="time", cuts=("2022-01-01", "2023-01-01"), only=("test",))
+    assert load(Stage, signature(stage)) == stage

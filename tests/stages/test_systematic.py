@@ -1,0 +1,93 @@
+"""Every k-th case, and whether those look like the whole."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Stage
+from reviewbench.engine.stages import _NoPlace
+from reviewbench.engine.workplace import Workplace
+from reviewbench.stages.systematic import Systematic
+from sampled import Drawn, candidate, section
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Workplace]:
+    workplace = Workplace(tmp_path)
+    yield workplace
+    workplace.close()
+
+
+def test_the_sample_of_graded_reviews_has_1291_of_16780(place: Workplace) -> None:
+    items = (candidate(f"r{n}") for n in range(1, 16_781))
+    drawn = Drawn(Systematic(every=13, start=1), items, place)
+    assert drawn.ids[:3] == ["r1", "r14", "r27"]
+    assert len(drawn.ids) == 1291
+    others = {len(range(start, 16_781, 13)) for start in range(2, 14)}
+    assert others == {1290, 1291}  # the start is not what makes the number
+
+
+def test_what_is_not_drawn_says_where_it_stood(place: Workplace) -> None:
+    drawn = Drawn(Systematic(every=3, start=2), [candidate(f"c{n}") for n in range(1, 7)], place)
+    assert drawn.ids == ["c2", "c5"]
+    assert drawn.reasons == ["not drawn"]
+    assert drawn.drops["c3"].detail == "position 3"
+
+
+@given(st.integers(1, 20), st.integers(0, 60), st.integers(0, 5))
+def test_every_kth_from_a_start_that_the_seed_chooses(every: int, count: int, seed: int) -> None:
+    items = [candidate(f"c{n}") for n in range(count)]
+    ids = Drawn(Systematic(every=every, seed=seed), items, _NoPlace()).ids
+    assert ids == Drawn(Systematic(every=every, seed=seed), items, _NoPlace()).ids
+    positions = [int(name[1:]) for name in ids]
+    assert all(b - a == every for a, b in itertools.pairwise(positions))
+    assert len(ids) in {count // every, -(-count // every)}
+
+
+def test_seeds_choose_different_starts() -> None:
+    items = [candidate(f"c{n}") for n in range(50)]
+    assert len({Drawn(Systematic(every=10, seed=seed), items, _NoPlace()).ids[0] for seed in range(30)}) > 4
+
+
+def test_the_card_shows_a_sample_that_is_not_like_the_whole(place: Workplace) -> None:
+    items = [candidate(f"c{n}", language="Go" if n % 4 == 0 else "Rust", changed_lines=n, size="S") for n in range(400)]
+    Drawn(Systematic(every=4, start=1), items, place)
+    found = section(place.sections, "Is the sample like the whole?")
+    rows = {row[0]: row for row in found.rows}
+    assert set(rows) == {"language", "changed_lines"}  # the repository and the size are always the same
+    name, test, drawn, of, _, p, told = rows["language"]
+    assert (name, test, drawn, of, told) == ("language", "chi-square", 100, 400, "Rust: 0.0%, of all 75.0%")
+    assert isinstance(p, float)
+    assert p < 1e-9
+    assert rows["changed_lines"][1] == "KS"
+    assert float(rows["changed_lines"][5] or 0) > 0.9
+    assert found.figures == {"start": 1, "every": 4}
+
+
+def test_facts_that_only_few_have_are_put_together(place: Workplace) -> None:
+    items = [candidate(f"c{n}", domain=f"d{n}") for n in range(60)]
+    Drawn(Systematic(every=2, start=1), items, place)
+    (row,) = section(place.sections, "Is the sample like the whole?").rows
+    assert row[4:6] == (None, None)  # one cell is left: nothing to test
+
+
+def test_an_empty_stream_is_an_empty_sample(place: Workplace) -> None:
+    assert Drawn(Systematic(), [], place).ids == []
+
+
+@pytest.mark.parametrize(("every", "start"), [(0, 0), (3, 4), (3, -1)])
+def test_steps_that_make_no_sense_are_refused(every: int, start: int) -> None:
+    with pytest.raises(ValueError, match="every"):
+        Systematic(every=every, start=start)
+
+
+def test_its_spec_comes_back() -> None:
+    stage = Systematic(every=7, start=3, seed=2)
+    assert load(Stage, signature(stage)) == stage
