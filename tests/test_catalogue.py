@@ -26,6 +26,7 @@ REQUIRED = {
     "prompt": "prompt(model='fake:rules')",
     "replay": "replay(path='findings.sarif')",
     "same_concern": "same_concern(model='fake:rules')",
+    "stratify": "stratify(per_cell=30)",
     "where": "where(fact='language', values=('python', 'go'))",
 }
 
