@@ -23,6 +23,7 @@ REQUIRED = {
     "generate": "generate(reviewers=(\"prompt(model='fake:rules')\", 'silent'))",
     "golden": "golden(model='fake:rules')",
     "panel": "panel(judges=('fake:rules', 'lexical'))",
+    "command": "command(run=('./review.sh',))",
     "prompt": "prompt(model='fake:rules')",
     "replay": "replay(path='findings.sarif')",
     "same_concern": "same_concern(model='fake:rules')",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -70,6 +70,7 @@ def workspace(
     *,
     history: int = 0,
     whole: bool = True,
+    hidden: Callable[[str], bool] | None = None,
     within: Path | None = None,
 ) -> Iterator[Workspace]:
     """A scrubbed checkout of `at` in a new folder, which is gone afterwards with all that was put into it.
@@ -77,7 +78,8 @@ def workspace(
     `history=0` gives two commits made here; a number, that many generations of real commits back from head; `ALL`,
     every one. A base that is no ancestor of head is replaced by their merge base, because it may be later than head.
     `whole=False` makes do with the files that are there: by default a file that the repository lacks (a partial
-    mirror) is an error. `within` is the folder to work in, the system's own for temporary files by default.
+    mirror) is an error. Files whose path is `hidden` are in the commits and not in the folder, and git takes that as
+    it should be. `within` is the folder to work in, the system's own for temporary files by default.
     Raises UserError.
     """
     if at == "base" and base is None:
@@ -86,20 +88,28 @@ def workspace(
     base_id = None if base is None else _base(repository, head_id, _commit_id(repository, base))
     top = _new_folder(within)
     try:
-        yield _make(repository, top, head_id, base_id, at=at, history=history, whole=whole)
+        yield _make(repository, top, head_id, base_id, at=at, history=history, whole=whole, hidden=hidden)
     finally:
         _remove(top)
 
 
 def _new_folder(within: Path | None) -> Path:
     try:
-        return Path(tempfile.mkdtemp(prefix="reviewbench-", dir=within))
+        return Path(tempfile.mkdtemp(prefix="reviewbench-", dir=within)).resolve()
     except OSError as error:
         raise UserError(f"cannot make a workspace: {error}") from None
 
 
 def _make(
-    repository: Repository, top: Path, head: str, base: str | None, *, at: str, history: int, whole: bool
+    repository: Repository,
+    top: Path,
+    head: str,
+    base: str | None,
+    *,
+    at: str,
+    history: int,
+    whole: bool,
+    hidden: Callable[[str], bool] | None,
 ) -> Workspace:
     try:
         (top / "code").mkdir()
@@ -107,7 +117,7 @@ def _make(
             wanted = [commit for commit in (base, head) if commit is not None]
             if lost := set(wanted) - set(present(view, wanted)):
                 raise UserError(f"{repository.name} does not hold commit {min(lost)} itself")
-            making = _Making(repository, view, top / "code", whole)
+            making = _Making(repository, view, top / "code", whole, hidden or (lambda path: False))
             return making.with_history(head, base, at, history) if history else making.snapshot(head, base, at)
     except OSError as error:
         raise UserError(f"cannot make a workspace in {top}: {error.strerror}") from None
@@ -146,6 +156,7 @@ class _Making:
     view: Repository
     folder: Path
     whole: bool
+    hidden: Callable[[str], bool]
 
     def snapshot(self, head: str, base: str | None, at: str) -> Workspace:
         """Two commits made here, base and head; one where there is no base. The same input gives the same ids."""
@@ -232,7 +243,13 @@ class _Making:
         write_whole(git.git_dir / "refs" / "heads" / BRANCH, f"{made.head}\n")
         if at == "base":
             write_whole(git.git_dir / "HEAD", f"{made.base}\n")
-        drops = [*left_out, *self._write_files(entries)]
+        out_of_sight = [entry for entry in entries if self.hidden(entry.path)]
+        if out_of_sight:
+            paths = b"".join(encode_path(entry.path) + b"\x00" for entry in out_of_sight)
+            git.run("update-index", "--skip-worktree", "-z", "--stdin", stdin=paths)
+        hidden = {entry.path for entry in out_of_sight}
+        drops = [*left_out, *(Drop(item=path, by="workspace", reason=_HIDDEN) for path in sorted(hidden))]
+        drops += self._write_files([entry for entry in entries if entry.path not in hidden])
         return replace(made, left_out=tuple(drops))
 
     def _write_files(self, entries: Sequence[Entry]) -> Iterator[Drop]:
@@ -251,6 +268,7 @@ class _Making:
 
 
 _PARTIAL = "fetch the repository whole, or make do with the files at hand: whole=False"
+_HIDDEN = "was left out of the folder"
 _NOT_HERE = "is not in the repository"
 _TOO_LARGE = f"is larger than {LARGEST // 1_000_000} MB"
 

@@ -48,10 +48,15 @@ def pieces_of(change: Change, scope: Scope, longest: int = 0) -> Pieces:
     if scope == "hunk":
         whole = [piece for file in change.files for piece in _hunks(change, file)]
     elif len(unread) < len(change.files):
-        whole = [Piece("the change", "\n".join(_file_text(file) for file in change.files), change)]
+        whole = [Piece("the change", diff_text(change), change)]
     else:
         whole = []
     return Pieces([_shortened(piece, longest) for piece in whole], unread)
+
+
+def diff_text(change: Change) -> str:
+    """Every file of a change as `git diff` prints it, without the last line break."""
+    return "\n".join(_file_text(file) for file in change.files)
 
 
 def _unread(file: ChangedFile) -> str:

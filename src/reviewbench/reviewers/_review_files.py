@@ -1,23 +1,25 @@
-"""Which file holds the review of which change, and the names that files call a change by."""
+"""Which file holds the review of which change, the names that files call a change by, which comments count."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Format, Parsed
-from reviewbench.core.records import Change
+from reviewbench.core.records import Anchoring, Change, Comment, Side
+from reviewbench.repo.diffs import changed_lines
 
 LARGEST = 256 * 1024 * 1024  # bytes; a larger file is refused before it is read
 SHORTEST = 7  # hex digits of a commit that still name it
 ODD = re.compile(r"[^A-Za-z0-9._-]")
 _HEX = re.compile(r"[0-9a-f]{7,64}")
 _PLACES = ("{case}", "{head}")
+_ON_LINES = frozenset({Anchoring.AS_GIVEN, Anchoring.RENAMED, Anchoring.QUOTE})
 
 
 def names_case(path: str) -> bool:
@@ -144,3 +146,25 @@ def fingerprint(files: Sequence[Path]) -> str:
         whole.update(file.name.encode("utf-8", "surrogateescape") + b"\x00")
         whole.update(hashlib.sha256(_bytes(file)).digest())
     return whole.hexdigest()
+
+
+def on_added_lines(comment: Comment, change: Change) -> bool:
+    """Whether a placed comment stands on a line that `change` adds."""
+    span = comment.span
+    if span is None or span.start is None or span.end is None or comment.anchoring not in _ON_LINES:
+        return False
+    file = next((file for file in change.files if file.path == span.path), None)
+    if file is None or span.side is not Side.NEW:
+        return False
+    return any(span.start <= line <= span.end for line in changed_lines(file, Side.NEW))
+
+
+def unique(comments: Iterable[Comment]) -> tuple[Comment, ...]:
+    """The comments with unique ids: several entries of a file may be about one change."""
+    found: dict[str, Comment] = {}
+    for comment in comments:
+        name, n = comment.id, 2
+        while name in found:
+            name, n = f"{comment.id}-{n}", n + 1
+        found[name] = comment if name == comment.id else comment.model_copy(update={"id": name})
+    return tuple(found.values())

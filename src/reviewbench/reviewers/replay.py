@@ -14,10 +14,9 @@ from typing import ClassVar, Literal
 
 from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.protocols import Parsed, Reviewer
-from reviewbench.core.records import Anchoring, Change, Comment, Review, Side
+from reviewbench.core.records import Change, Comment, Review
 from reviewbench.core.results import Drop
 from reviewbench.repo.anchors import anchor_all, code_reader
-from reviewbench.repo.diffs import changed_lines
 from reviewbench.reviewers._review_files import (
     ODD,
     default_system,
@@ -26,10 +25,10 @@ from reviewbench.reviewers._review_files import (
     forget_folders,
     names_case,
     names_change,
+    on_added_lines,
     read_reviews,
+    unique,
 )
-
-_ON_LINES = frozenset({Anchoring.AS_GIVEN, Anchoring.RENAMED, Anchoring.QUOTE})
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Replay(Reviewer):
 
     def review(self, change: Change) -> Review:
         """What the files hold on `change`, placed in it. Raises BadInput when they hold nothing on it."""
-        comments = _unique(self._comments(change))
+        comments = unique(self._comments(change))
         return Review(case=change.id or change.repo, system=self.system, comments=comments)
 
     @property
@@ -142,17 +141,13 @@ class Replay(Reviewer):
 
     def _place_scan(self, parsed: Iterable[Parsed], change: Change) -> Iterator[Comment]:
         """The comments that fall on lines which `change` adds."""
-        added = {file.path: changed_lines(file, Side.NEW) for file in change.files}
-        names = {path.rpartition("/")[2] for path in added}
+        names = {file.path.rpartition("/")[2] for file in change.files}
         near = [
             entry.model_copy(update={"comments": tuple(c for c in entry.comments if _base_name(c) in names)})
             for entry in parsed
         ]
         for comment in self._place(near, change):
-            span = comment.span
-            if span is None or span.start is None or span.end is None or comment.anchoring not in _ON_LINES:
-                continue
-            if span.side is Side.NEW and any(span.start <= n <= span.end for n in added.get(span.path, ())):
+            if on_added_lines(comment, change):
                 yield comment
 
     def _prepare_scan(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
@@ -270,14 +265,3 @@ def _skipped(parsed: Iterable[Parsed]) -> Iterator[Drop]:
     counts = Counter((drop.by, drop.reason) for entry in parsed for drop in entry.skipped)
     for (by, reason), count in sorted(counts.items()):
         yield Drop(item=f"{count} entr{'y' if count == 1 else 'ies'}", by=by, reason=reason)
-
-
-def _unique(comments: Iterable[Comment]) -> tuple[Comment, ...]:
-    """The comments with unique ids: several entries of a file may be about one change."""
-    found: dict[str, Comment] = {}
-    for comment in comments:
-        name, n = comment.id, 2
-        while name in found:
-            name, n = f"{comment.id}-{n}", n + 1
-        found[name] = comment if name == comment.id else comment.model_copy(update={"id": name})
-    return tuple(found.values())
