@@ -23,6 +23,7 @@ REQUIRED = {
     "generate": "generate(reviewers=(\"prompt(model='fake:rules')\", 'silent'))",
     "golden": "golden(model='fake:rules')",
     "panel": "panel(judges=('fake:rules', 'lexical'))",
+    "collect_reviews": "collect_reviews(reviews_by=('helper[bot]',))",
     "command": "command(run=('./review.sh',))",
     "prompt": "prompt(model='fake:rules')",
     "replay": "replay(path='findings.sarif')",
