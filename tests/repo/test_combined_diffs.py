@@ -38,7 +38,7 @@ def test_what_git_prints_for_a_merge_is_read(
     texts = [("\n".join(lines) + end).encode() for lines in (*parents, result)]
     history = [Written({b"f": text}, parents=(), message=b"%d" % n) for n, text in enumerate(texts[:-1])]
     write_history(folder, [*history, Written({b"f": texts[-1]}, parents=tuple(range(len(parents))))])
-    sides = [text.decode().removesuffix("\n").split("\n") for text in texts]
+    sides = [text.decode().removesuffix("\n").split("\n") if text else [] for text in texts]
     for merges in ("combined", "dense-combined"):
         merge = next(read_history(Repository(folder), merges=merges, most=1))
         for file in merge.files:
