@@ -15,12 +15,14 @@ from reviewbench.repo.git import Repository
 from reviewbench.repo.szz import Inducing
 from reviewbench.stages._git_changes import fix_text
 from reviewbench.stages._git_fixes import FoundFix, Tracer
-from reviewbench.stages._git_lines import forward, new_text, normal, runs, texts
-from reviewbench.stages._git_tokens import brought_what_was_mended, held_against_deleted, touched_at
+from reviewbench.stages._git_lines import forward, new_text, normal, not_product, runs, texts, trivial
+from reviewbench.stages._git_tokens import brought_what_was_mended, held_against_deleted, touched_at, words_changed
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
 _LONGEST_BODY = 2000
+_CORE = 0.06  # of the words that a fix changes: less of them in a change's lines is an aside
+_PART = 0.25  # of the words that a fix takes out: less of them in a change's lines is an aside
 _SHORT = 8  # characters of a line, without blanks, from which on "only moved" can be told
 _DAY = 86_400.0
 
@@ -41,6 +43,7 @@ class Labeller:
     tracer: Tracer
     fixes: Sequence[FoundFix]
     most_places: int
+    strict: bool = True
     skipped: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -86,6 +89,9 @@ class Labeller:
                 self.skipped[why] += 1
             else:
                 placed.setdefault(at[0], {})[at[1]] = line
+        if why := self._aside(fix, [line for lines in placed.values() for line in lines.values()]):
+            self.skipped[why] += sum(map(len, placed.values()))
+            return ()
         spots = [
             Spot(
                 Span(path=path, start=first, end=last),
@@ -109,6 +115,19 @@ class Labeller:
         if mended is None or brought is None:
             return ""
         return brought_what_was_mended(held_against_deleted(brought, files), mended)
+
+    def _aside(self, fix: FoundFix, lines: Sequence[Inducing]) -> str:
+        """Why the lines of one change are too small a part of what a fix does for its text to be about them."""
+        files = self._diff(f"{fix.landed}^", fix.landed)
+        out, into = words_changed(files, lambda path, text: not not_product(path) and not trivial(text))
+        touched = [touched_at(files, line.fix_path, line.fix_line, Side.OLD) for line in lines]
+        taken = sum(len(one.changed) for one in touched if one is not None)
+        given = sum(one.inserted for one in touched if one is not None)
+        if not self.strict or not lines or not out + into:
+            return ""
+        if taken + given < _CORE * (out + into):
+            return "beside what the fix does: nearly all of it is elsewhere, or new lines"
+        return "beside what the fix does: most of what it takes out is elsewhere" if taken < _PART * out else ""
 
     def _at_head(self, change: LandedChange, line: Inducing) -> tuple[str, int] | None:
         """Where the line stands at the head: its commit's own number, carried through what the branch did after it."""

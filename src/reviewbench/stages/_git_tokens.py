@@ -7,7 +7,7 @@ into the line are held against the words that the fix took out of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -27,12 +27,14 @@ _MOST = 3000  # tokens on one side of a block; in a larger one every token count
 class TouchedLine:
     """One line of a block of a diff: its tokens, which of them the diff changed, and which stand beside something new.
 
-    All are indexes into `tokens`. Signs such as brackets are in `tokens` and never in the sets.
+    All are indexes into `tokens`. Signs such as brackets are in `tokens` and never in the sets. `inserted` is how many
+    words were put between those of the line.
     """
 
     tokens: tuple[str, ...]
     changed: set[int] = field(default_factory=set)
     beside: set[int] = field(default_factory=set)
+    inserted: int = 0
 
     @property
     def words(self) -> int:
@@ -58,6 +60,22 @@ def brought_what_was_mended(change: TouchedLine, fix: TouchedLine) -> str:
         return "an old line that the change only edited, replaced as a whole"
     own = fix.changed & change.changed
     return "" if 2 * len(own) > len(fix.changed) else "the fix changed what had stood in the line before"
+
+
+def words_changed(files: Sequence[ChangedFile], counts: Callable[[str, str], bool]) -> tuple[int, int]:
+    """How many words a diff takes out and puts in, in the lines for which `counts(path, text)` holds."""
+    totals = []
+    for side in (Side.OLD, Side.NEW):
+        total = 0
+        for file in files:
+            touched = touched_lines(file.patch, side) if file.patch else {}
+            for hunk in parse_patch(file.patch) if touched and file.patch else ():
+                for line in hunk.lines:
+                    number = line.old if side is Side.OLD else line.new
+                    if line.kind != " " and number in touched and counts(file.path, line.text):
+                        total += len(touched[number].changed)
+        totals.append(total)
+    return totals[0], totals[1]
 
 
 def touched_at(files: Sequence[ChangedFile], path: str, line: int, side: Side) -> TouchedLine | None:
@@ -130,8 +148,8 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
     if max(len(olds), len(news)) > _MOST:
         operations = [(0, len(olds), 0, len(news))]
     else:
-        words = [token for _, token in olds], [token for _, token in news]
-        found = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
+        both = [token for _, token in olds], [token for _, token in news]
+        found = SequenceMatcher(None, *both, autojunk=False).get_opcodes()
         operations = [(a, b, c, d) for tag, a, b, c, d in found if tag != "equal"]
     for a, b, c, d in operations:
         first, last = (a, b) if side is Side.OLD else (c, d)
@@ -139,17 +157,28 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
             number, index = place[at]
             if mine[at][1] not in _SIGNS:
                 lines[number].changed.add(index)
-        if first == last and not _whole_lines(*((news, c, d) if side is Side.OLD else (olds, a, b))):
-            for at in _neighbours(mine, first):
+        others, begin, end = (news, c, d) if side is Side.OLD else (olds, a, b)
+        words = [token for _, token in others[begin:end] if token not in _SIGNS]
+        if first == last and words and not _whole_lines(others, begin, end):
+            for count, at in enumerate(_neighbours(mine, first)):
                 number, index = place[at]
                 lines[number].beside.add(index)
+                lines[number].inserted += 0 if count else len(words)
     return lines
 
 
 def _whole_lines(tokens: Sequence[tuple[int, str]], first: int, last: int) -> bool:
-    """Whether a run of tokens fills its lines: then it stands between the lines of the other side, and touches none."""
-    begins = first == 0 or tokens[first - 1][0] != tokens[first][0]
-    return begins and (last == len(tokens) or tokens[last - 1][0] != tokens[last][0])
+    """Whether a run of tokens fills its lines: then it stands between the lines of the other side, and touches none.
+
+    Signs at its ends do not count: a new last entry of a list puts a comma behind the one before.
+    """
+    while tokens[first][1] in _SIGNS:
+        first += 1
+    while tokens[last - 1][1] in _SIGNS:
+        last -= 1
+    before = next((line for line, token in reversed(tokens[:first]) if token not in _SIGNS), None)
+    after = next((line for line, token in tokens[last:] if token not in _SIGNS), None)
+    return before != tokens[first][0] and after != tokens[last - 1][0]
 
 
 def _neighbours(tokens: Sequence[tuple[int, str]], at: int) -> Iterator[int]:

@@ -43,9 +43,9 @@ class FromGit(Stage):
     are ISO dates: no case is older than `since`, and nothing later than `until` is looked at, not even fixes. `variant`
     is that of SZZ. A fix that comes less than `min_days` after the change does not count, and one of more than
     `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
-    of a change, says too little about each line. Changes of more than `max_lines` lines or `max_files` files are no
-    cases. `limit` keeps the newest changes only (0: all). `name` is what the repository is called in the benchmark; by
-    default its folder.
+    of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
+    the change's lines. Changes of more than `max_lines` lines or `max_files` files are no cases. `limit` keeps the newest
+    changes only (0: all). `name` is what the repository is called in the benchmark; by default its folder.
     """
 
     branch: str = "HEAD"
@@ -57,6 +57,7 @@ class FromGit(Stage):
     max_fix_files: int = 3
     max_fix_lines: int = 30
     max_places: int = 4
+    strict: bool = True
     max_lines: int = 3000
     max_files: int = 100
     limit: int = 0
@@ -90,7 +91,7 @@ class FromGit(Stage):
                 place.progress("reading changes", len(store))
             tracer = self._tracer(repository, place, store)
             traced = tracer.trace_all(fixes)
-            labeller = Labeller(repository, tracer, fixes, self.max_places)
+            labeller = Labeller(repository, tracer, fixes, self.max_places, self.strict)
             limits = Limits(self.horizon, self.since, self.limit, self.max_lines, self.max_files)
             maker = CaseMaker(name, repository, store, traced, labeller, limits, now, seen)
             for made in maker.cases(place):
