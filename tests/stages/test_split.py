@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbench.core.building import Candidate
+from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import load, signature
 from reviewbench.core.protocols import Stage
 from reviewbench.engine.stages import _NoPlace
@@ -44,7 +45,7 @@ def test_repositories_stay_whole_and_shares_come_out(place: Workplace) -> None:
     assert found.figures == {}
 
 
-@given(st.lists(st.integers(1, 20), min_size=1, max_size=12), st.sampled_from(["largest", "hash"]), st.integers(0, 3))
+@given(st.lists(st.integers(1, 20), min_size=3, max_size=12), st.sampled_from(["largest", "hash"]), st.integers(0, 3))
 def test_no_repository_lies_in_two_parts(counts: list[int], assign: str, seed: int) -> None:
     items = items_of(**{f"r{n}": count for n, count in enumerate(counts)})
     drawn = Drawn(Split(assign=assign, seed=seed), items, _NoPlace())  # type: ignore[arg-type]
@@ -117,6 +118,14 @@ def test_only_some_parts_stay(place: Workplace) -> None:
     assert parts(drawn) == {"test": 1}
     assert drawn.reasons == ["is in train", "is in validation"]
     assert [row[1] for row in section(place.sections, "Parts").rows] == [8, 1, 1]
+
+
+def test_one_repository_cannot_be_split_by_repository(place: Workplace) -> None:
+    message = r"split by repo cannot put one repository into 3 parts \(split\(by='time'\)\)"
+    with pytest.raises(UserError, match=message):
+        Drawn(Split(), items_of(a=9), place)
+    two = Split(shares=(0.5, 0.0, 0.5))
+    assert parts(Drawn(two, items_of(a=4, b=4), place)) == {"train": 4, "test": 4}
 
 
 def test_an_empty_stream_has_empty_parts(place: Workplace) -> None:

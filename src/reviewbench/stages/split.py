@@ -17,6 +17,7 @@ from typing import Literal
 
 from reviewbench.core.base import Fact
 from reviewbench.core.building import Candidate, CardSection, Decision, Place
+from reviewbench.core.errors import UserError
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop
 from reviewbench.stages._sampling import day_of, draw_key
@@ -63,6 +64,12 @@ class Split(Stage):
             if self.by == "repo" or day_of(item.case) is not None:
                 repos[item.case.change.repo] += 1
                 days[day_of(item.case) or ""] += 1
+        wanted = sum(share > 0 for share in self.shares)
+        if self.by != "time" and 0 < len(repos) < wanted:
+            found_here = "one repository" if len(repos) == 1 else f"{len(repos)} repositories"
+            raise UserError(
+                f"split by {self.by} cannot put {found_here} into {wanted} parts", remedy="split(by='time')"
+            )
         of_repo = self._by_repo(repos)
         cuts = list(self.cuts) or self._cuts(days)
         found: list[tuple[str, str, str | None]] = []
@@ -126,7 +133,7 @@ class Split(Stage):
                 (part, len(mine), None if self.cuts else share, got, len({repo for repo, _ in mine}), first, last)
             )
         figures: dict[str, Fact] = {f"{part} begins": cut for part, cut in zip(self.parts[1:], cuts, strict=True)}
-        together = "No repository lies in two parts." if self.by != "time" else "Repositories lie in several parts."
+        together = "No repository lies in two parts." if self.by != "time" else "A repository may lie in several parts."
         return CardSection(
             by="split",
             title="Parts",
