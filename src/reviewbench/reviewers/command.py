@@ -148,13 +148,16 @@ class Command(Reviewer):
         except OSError as error:
             problem = f"{self.system} wrote {path.name}, which cannot be read: {error.strerror}"
             raise Failed(FailureKind.UNREADABLE, problem, raw=_raw(ended)) from None
-        with os.fdopen(file, "rb") as stream:
-            about = os.fstat(stream.fileno())
+        try:
+            about = os.fstat(file)
             if not stat.S_ISREG(about.st_mode) or not path.resolve().is_relative_to(_root_of(at, path)):
                 raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote {path.name}, which is no plain file")
             if about.st_size > self.output_limit:
                 raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote more than {self.output_limit:,} bytes")
-            return stream.read(self.output_limit)
+            with os.fdopen(os.dup(file), "rb") as stream:
+                return stream.read(self.output_limit)
+        finally:
+            os.close(file)
 
     def _parsed(self, data: bytes, ended: Ended) -> list[Parsed]:
         source = f"what {self.system} wrote" if self.output else f"what {self.system} printed"

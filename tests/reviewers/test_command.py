@@ -1,0 +1,432 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine_small import make_case
+from git_project import commit, make_change, run_git
+from reviewbench.core.errors import NeedsCode, UserError
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Reviewer
+from reviewbench.core.records import Anchoring, Change, Issue, Side
+from reviewbench.core.results import Failed, FailureKind
+from reviewbench.engine.executors import Threads
+from reviewbench.engine.review import review as run_reviewer
+from reviewbench.engine.store import RunFolder
+from reviewbench.reviewers.command import Command
+
+BEFORE = {"m.py": "one\ntwo\nthree\n", "lib/n.py": "n\n", ".gitattributes": "*.py filter=evil\n"}
+AFTER = {"m.py": "one\nTWO\nthree\n"}
+SECRET = "not-a-real-secret-0123456789"
+
+
+@pytest.fixture
+def change(tmp_path: Path) -> Change:
+    made = make_change(tmp_path / "project", BEFORE, AFTER, "acme/shop/pull/1")
+    issue = Issue(number=7, title="Shout", body="It whispers.")
+    return made.model_copy(update={"title": "Louder", "description": "It was quiet.", "issues": (issue,)})
+
+
+@pytest.fixture
+def bin_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "own tools"
+    folder.mkdir()
+    return folder
+
+
+def script(folder: Path, text: str, name: str = "review.sh") -> str:
+    """An executable shell script; its path."""
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+def shell(text: str, **parameters: object) -> Command:
+    """A reviewer that is a shell command."""
+    return load(Command, f"command(run=('sh', '-c', {text!r}){''.join(f', {k}={v!r}' for k, v in parameters.items())})")
+
+
+def said(change: Change, text: str, **parameters: object) -> str:
+    """What a shell command prints into the review's only comment, as one fenced block would tear it apart."""
+    body = shell(
+        f"printf '%s' \"$({text})\" > $REVIEWBENCH_OUTPUT.txt; echo '- m.py:2 done'; cat $REVIEWBENCH_OUTPUT.txt >&2",
+        **parameters,
+    )
+    trace = body.review(change).trace or ""
+    return trace.partition("--- stderr, its end ---\n")[2]
+
+
+# --- what it says --------------------------------------------------------------------------------------------------
+
+
+def test_a_review_in_a_known_format_is_read_and_placed(change: Change, bin_folder: Path) -> None:
+    diagnostic = {
+        "message": "Too loud.",
+        "location": {"path": "m.py", "range": {"start": {"line": 2}}},
+        "severity": "WARNING",
+    }
+    program = script(
+        bin_folder, f"cat <<'E'\n{json.dumps({'source': {'name': 'mine'}, 'diagnostics': [diagnostic]})}\nE"
+    )
+    reviewer = Command(run=(program, "{base}"))
+    assert reviewer.system == "review" and load(Reviewer, signature(reviewer)) == reviewer
+    assert reviewer.prepare([change]) == ()
+    (comment,) = reviewer.review(change).comments
+    assert comment.span is not None and comment.anchoring is Anchoring.AS_GIVEN
+    assert (comment.body, comment.span.path, comment.span.start, comment.span.side) == (
+        "Too loud.",
+        "m.py",
+        2,
+        Side.NEW,
+    )
+
+
+def test_absolute_paths_of_the_checkout_are_paths_of_the_change(change: Change) -> None:
+    for where in ("$PWD", "$REVIEWBENCH_WORKSPACE"):
+        (comment,) = shell(f'echo "- {where}/m.py:2 is loud"').review(change).comments
+        assert comment.span is not None and comment.span.path == "m.py"
+
+
+@pytest.mark.parametrize(("output", "written"), [("{output}", "$REVIEWBENCH_OUTPUT"), ("out/r.md", "out/r.md")])
+def test_a_review_from_a_file(change: Change, output: str, written: str) -> None:
+    reviewer = shell(f"mkdir -p out; echo '- m.py:2 is loud' > {written}; echo noise", output=output)
+    reviewer.prepare([change])
+    assert [comment.span and comment.span.start for comment in reviewer.review(change).comments] == [2]
+
+
+def test_an_output_file_is_a_plain_file_of_the_checkout(change: Change, tmp_path: Path) -> None:
+    (tmp_path / "private.md").write_text("- m.py:2 is private")
+    for trick in (
+        f"ln -s '{tmp_path}/private.md' r.md",
+        f"ln -s '{tmp_path}' out; mkdir -p x",
+        "mkdir r.md",
+        "mkfifo r.md",
+    ):
+        output = "out/private.md" if "out" in trick else "r.md"
+        with pytest.raises(Failed) as refused:
+            shell(trick, output=output).review(change)
+        assert refused.value.kind is FailureKind.UNREADABLE and "private." not in (refused.value.raw or "")
+    for output in ("../x", "/etc/passwd", "a/../../x", ".git/config"):
+        with pytest.raises(UserError, match="leaves the checkout"):
+            shell("true", output=output).prepare([change])
+
+
+def test_nothing_said_is_a_failure_unless_it_means_silence(change: Change) -> None:
+    for reviewer in (shell("true"), shell("echo; echo ' '"), shell("true", output="none.md")):
+        with pytest.raises(Failed, match="is empty") as failed:
+            reviewer.review(change)
+        assert failed.value.kind is FailureKind.UNREADABLE
+    assert shell("true", empty="silent").review(change).comments == ()
+
+
+def test_what_cannot_be_read_keeps_its_words(change: Change) -> None:
+    with pytest.raises(Failed) as failed:
+        shell("echo '{\"half\": '", format="sarif").review(change)
+    assert failed.value.kind is FailureKind.UNREADABLE and '"half"' in (failed.value.raw or "")
+    with pytest.raises(UserError, match="nope"):
+        shell("true", format="nope").prepare([change])
+
+
+def test_exit_codes_that_are_not_accepted_are_failures_even_with_a_review(change: Change) -> None:
+    text = "echo '- m.py:2 is loud'; echo 'rate limit exceeded' >&2; exit 3"
+    with pytest.raises(Failed, match=r"exit code 3: rate limit exceeded.*accept=\(0, 3\)") as failed:
+        shell(text).review(change)
+    assert failed.value.kind is FailureKind.CRASH and "is loud" in (failed.value.raw or "")
+    review = shell(text, accept=(0, 3)).review(change)
+    assert len(review.comments) == 1 and "exit code 3" in (review.trace or "")
+    with pytest.raises(Failed, match="signal 9"):
+        shell("kill -9 $$").review(change)
+
+
+def test_only_added_lines_where_that_is_asked_for(change: Change) -> None:
+    text = "printf -- '- m.py:1 old\\n- m.py:2 new\\n- lib/n.py:1 elsewhere\\n'"
+    assert len(shell(text).review(change).comments) == 3
+    review = shell(text, lines="added").review(change)
+    assert [comment.span and comment.span.start for comment in review.comments] == [2]
+    assert "2 comments on lines that the change does not add" in (review.trace or "")
+
+
+# --- what it finds -------------------------------------------------------------------------------------------------
+
+
+def test_arguments_environment_and_files_tell_the_same(change: Change, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    words = ("base", "head", "workspace", "case", "diff", "title", "description", "issues", "output")
+    lines = "; ".join(
+        f'[ "${{{n}}}" = "$REVIEWBENCH_{word.upper()}" ] || echo {word}' for n, word in enumerate(words, 1)
+    )
+    program = script(tmp_path / "outside", f'{lines}\necho \'- m.py:2 same\'\ncat "$5" "$6" "$7" "$8" >&2\npwd >&2')
+    review = Command(run=(program, *(f"{{{word}}}" for word in words))).review(change)
+    (comment,) = review.comments
+    trace = review.trace or ""
+    assert "+TWO" in trace and "-two" in trace and "diff --git a/m.py b/m.py" in trace
+    assert "Louder" in trace and "It was quiet." in trace and "# Shout (#7)" in trace
+    assert not any(word in comment.body for word in words)
+
+
+def test_the_diff_on_stdin_and_no_checkout_at_all(change: Change) -> None:
+    assert "+TWO" in said(change, "cat", stdin="diff")
+    assert said(change, "cat") == ""
+    assert said(change, "ls -A; echo [$REVIEWBENCH_BASE]", checkout="none") == "[]"
+    bare = change.model_copy(update={"git": None})
+    with pytest.raises(NeedsCode):
+        shell("true").prepare([bare])
+    assert [drop.item for drop in shell("true").prepare([change, bare])] == ["acme/shop/pull/1"]
+    assert "+TWO" in said(bare, 'cat "$REVIEWBENCH_DIFF"', checkout="none")
+
+
+def test_the_checkout_is_scrubbed_and_nothing_is_added_to_it(change: Change, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    commit(folder, {"m.py": "THE FIX\n"})
+    run_git(folder, "tag", "later")
+    for history in (0, -1):
+        out = said(
+            change, "git status --porcelain; git log --all -p; git tag; git reflog; git stash list", history=history
+        )
+        assert "TWO" in out and "THE FIX" not in out and "later" not in out
+    assert said(change, "git status --porcelain --ignored") == ""
+    assert said(change, "git rev-list --count --all", history=-1) == "2"
+    assert said(change, 'git diff "$REVIEWBENCH_BASE" "$REVIEWBENCH_HEAD" | grep ^+T') == "+TWO"
+    assert said(change, "cat m.py; git status --porcelain", checkout="base").split() == ["one", "two", "three"]
+
+
+def test_the_environment_is_what_the_user_names(
+    change: Change, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", SECRET)
+    monkeypatch.setenv("PATH", f".:tools::{os.environ['PATH']}")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    lines = dict(line.split("=", 1) for line in said(change, "env").splitlines() if "=" in line)
+    assert {name for name in lines if not name.startswith(("REVIEWBENCH_", "XDG_", "GIT_"))} <= {
+        *("PATH", "HOME", "LANG", "LC_ALL", "TERM", "NO_COLOR", "TMPDIR", "TMP", "TEMP"),
+        *("PWD", "OLDPWD", "SHLVL", "_"),
+    }
+    assert "GIT_DIR" not in lines and lines["GIT_CONFIG_NOSYSTEM"] == "1"
+    assert all(Path(folder).is_absolute() for folder in lines["PATH"].split(":"))
+    assert said(change, 'ls -A "$HOME"; ls -A "$TMPDIR"; git config -l | grep -v -e ^core -e ^gc -e ^pro -e ^sub') == ""
+    assert Path(lines["HOME"]) != Path.home() and not Path(lines["HOME"]).exists()
+    passed = said(change, 'echo "key: $SHOP_API_KEY"', env=("PATH", "SHOP_API_KEY"))
+    assert passed == "key: ***"
+    (comment,) = shell('echo "- m.py:2 the key is $SHOP_API_KEY"', env=("PATH", "SHOP_API_KEY")).review(change).comments
+    assert SECRET not in comment.body and "***" in comment.body
+    with pytest.raises(Failed) as failed:
+        shell('echo "$SHOP_API_KEY"; exit 2', env=("PATH", "SHOP_API_KEY")).review(change)
+    assert SECRET not in str(failed.value) and SECRET not in (failed.value.raw or "")
+
+
+def test_a_home_of_the_users_making_is_copied_for_each_review(change: Change, tmp_path: Path) -> None:
+    (tmp_path / "agent-home" / ".agent").mkdir(parents=True)
+    (tmp_path / "agent-home" / ".agent" / "settings").write_text("strict")
+    text = 'cat "$HOME/.agent/settings"; echo changed > "$HOME/.agent/settings"'
+    for _ in range(2):
+        assert said(change, text, home=str(tmp_path / "agent-home")) == "strict"
+
+
+# --- what must not happen ------------------------------------------------------------------------------------------
+
+
+def test_the_repository_names_no_program(change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs in the code under review, under every name by which they could be started by accident."""
+    marker = tmp_path / "MARKER"
+    evil = f"#!/bin/sh\ntouch '{marker}'\necho '- m.py:2 evil'\n"
+    files = dict.fromkeys(("review.sh", "ruff", "git", "tools/review.sh", "sitecustomize.py"), evil)
+    hostile = make_change(tmp_path / "hostile", {**files, **BEFORE}, AFTER)
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
+    for run in ("./review.sh", "tools/review.sh", "{workspace}/review.sh", "nothing-of-that-name", ""):
+        with pytest.raises(UserError, match=r"is not there|needs a program"):
+            Command(run=(run,)).prepare([hostile])
+    with pytest.raises(UserError, match=r"would be looked for in the code under review.*\{here\}/review.sh"):
+        Command(run=("sh", "review.sh")).prepare([hostile])
+    script(here, "git log -1 >&2; echo '- m.py:2 mine'")
+    for own in (Command(run=("./review.sh",)), Command(run=("sh", "{here}/review.sh")), Command(run="./review.sh")):
+        own.prepare([hostile])
+        assert "mine" in own.review(hostile).comments[0].body
+    assert not marker.exists()
+
+
+def test_an_id_is_no_shell_code(change: Change) -> None:
+    odd = change.model_copy(update={"id": "$(touch MARKER) ; touch MARKER #7"})
+    assert said(odd, "echo {case}") == "__touch_MARKER____touch_MARKER__7"
+    assert "MARKER" not in said(odd, "ls -A; echo {case} > /dev/null; ls -A")
+    assert said(odd, 'echo "$REVIEWBENCH_CASE"') == "$(touch MARKER) ; touch MARKER #7"
+    dashed = change.model_copy(update={"id": "--help"})
+    assert said(dashed, "echo {case}") == "_-help"
+
+
+AGENT = """for file in .claude/settings.json sub/CLAUDE.md AGENTS.md "$HOME/.claude/settings.json"; do
+  if [ -f "$file" ]; then echo "hook: $file" >&2; sh "$file" >&2; fi
+done
+echo '- m.py:2 reviewed'"""
+
+
+def test_a_hook_that_the_repository_brings_for_agents_does_not_fire(tmp_path: Path, bin_folder: Path) -> None:
+    marker = tmp_path / "CANARY"
+    hook = f"touch '{marker}'\n"
+    configuration = {".claude/settings.json": hook, "sub/CLAUDE.md": hook, "AGENTS.md": hook, ".mcp.json": hook}
+    project = make_change(tmp_path / "project", {**BEFORE, **configuration}, AFTER)
+    agent = script(
+        bin_folder, AGENT + '\ngit status --porcelain >&2\ngit show "$REVIEWBENCH_HEAD:AGENTS.md" >&2', "agent"
+    )
+    for history in (0, -1):
+        review = Command(run=(agent,), history=history).review(project)
+        trace = review.trace or ""
+        assert not marker.exists() and "hook:" not in trace
+        assert trace.rpartition("---\n")[2].strip() == hook.strip()  # git finds nothing amiss, and has the file as data
+        assert "was left out of the folder (4)" in trace
+    Command(run=(agent,), strip_agent_config=False).review(project)
+    assert marker.exists(), "the canary must fire where the files stay, or this test shows nothing"
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "kind", "words"),
+    [
+        ("sleep 60", {"seconds": 0.5}, FailureKind.TIMEOUT, "longer than 0.5 seconds"),
+        ("trap '' TERM INT HUP; while :; do :; done", {"seconds": 0.5}, FailureKind.TIMEOUT, "longer than"),
+        ("while :; do echo spam; done", {"output_limit": 5000}, FailureKind.UNREADABLE, "more than 5,000 bytes"),
+        ("for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; wait", {"processes": 5}, FailureKind.CRASH, "5 processes"),
+        ("head -c 9000 /dev/zero > r; exit 0", {"output_limit": 5000, "output": "r"}, FailureKind.UNREADABLE, "5,000"),
+    ],
+)
+def test_limits(change: Change, text: str, limits: dict[str, object], kind: FailureKind, words: str) -> None:
+    with pytest.raises(Failed, match=words) as failed:
+        shell(text, **limits).review(change)
+    assert failed.value.kind is kind
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for(pids: Path, count: int) -> list[int]:
+    """The process ids in a file, once there are so many."""
+    for _ in range(600):
+        found = pids.read_text().split() if pids.exists() else []
+        if len(found) >= count:
+            return [int(pid) for pid in found]
+        time.sleep(0.02)
+    raise AssertionError("the program did not start")
+
+
+def all_gone(pids: list[int]) -> bool:
+    for _ in range(600):
+        if not any(is_alive(pid) for pid in pids):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+STAYS = "(setsid sh -c 'echo $$ >> {pids}; sleep 300' &); (sh -c 'echo $$ >> {pids}; sleep 300' &); "
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux tells of processes in other sessions")
+def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    wait = f"while [ $(wc -l < {pids}) -lt 2 ]; do sleep 0.02; done; "
+    review = shell(STAYS.format(pids=pids) + wait + "echo '- m.py:2 done'").review(change)
+    assert all_gone(wait_for(pids, 2)) and "that it left behind were ended" in (review.trace or "")
+    pids.unlink()
+    with pytest.raises(Failed):
+        shell(STAYS.format(pids=pids) + wait + "sleep 300", seconds=2.0).review(change)
+    assert all_gone(wait_for(pids, 2))
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux tells of processes in other sessions")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers: str) -> None:
+    """A run by the command line, ended half-way; Ctrl-C is pressed twice, because the first one lets it finish."""
+    pids = tmp_path / "pids"
+    cases = tmp_path / "cases.jsonl"
+    cases.write_bytes(make_case(1).model_copy(update={"change": change.model_copy(update={"id": None})}).to_line())
+    text = STAYS.format(pids=pids) + f"echo $$ >> {pids}; sleep 300"
+    spec = f"command(run=('sh', '-c', {text!r}))"
+    command = [sys.executable, "-m", "reviewbench", "review", str(cases), spec, "-o", str(tmp_path / "run")]
+    ran = subprocess.Popen([*command, "--workers", workers], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        found = wait_for(pids, 3)
+        ran.send_signal(number)
+        if number == signal.SIGINT:
+            time.sleep(0.5)
+            assert ran.poll() is None and is_alive(found[0])
+            ran.send_signal(number)
+        ran.wait(20)
+        assert all_gone(found)
+    finally:
+        ran.kill()
+        ran.communicate()
+
+
+def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
+    cases = []
+    for n, name in enumerate(("ok", "late", "crash", "mute"), 1):
+        case = make_case(n, diff=False)
+        cases.append(case.model_copy(update={"id": name, "change": change.model_copy(update={"id": None})}))
+    text = 'case "$REVIEWBENCH_CASE" in late) sleep 60;; crash) exit 7;; mute) exit 0;; *) echo "- m.py:2 loud";; esac'
+    with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=cases) as run:
+        totals = run_reviewer(run, shell(text, seconds=1.5, system="mine"), executor=Threads(4))
+        found = {outcome.case: outcome for outcome in run.outcomes()}
+    assert totals.done == 1 and totals.failed == {"crash": 1, "timeout": 1, "unreadable": 1}
+    assert found["ok"].review is not None and found["ok"].review.usage.seconds > 0
+    assert found["ok"].review.system == "mine"
+
+
+# --- what a user can put right -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"env": ("PATH", "NOT_SET_ANYWHERE")}, "NOT_SET_ANYWHERE is not set"),
+        ({"env": ("KEY=secret",)}, "is no name of a variable"),
+        ({"seconds": 0.0}, "above 0"),
+        ({"history": -2}, "-1 or more"),
+        ({"home": "/nowhere/at/all"}, "is no folder"),
+    ],
+)
+def test_parameters_that_cannot_work(change: Change, parameters: dict[str, object], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        shell("true", **parameters).prepare([change])
+
+
+def test_another_script_is_another_reviewer(tmp_path: Path, bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = script(bin_folder, "true")
+    before = Command(run=(program,)).pins()
+    script(bin_folder, "false")
+    assert before != Command(run=(program,)).pins() and set(before) == {"sha256"}
+    monkeypatch.chdir(bin_folder)
+    with_prompt = Command(run=(program, "{here}/prompt.txt"))
+    (bin_folder / "prompt.txt").write_text("Be strict.")
+    strict = with_prompt.pins()
+    (bin_folder / "prompt.txt").write_text("Be kind.")
+    assert strict != with_prompt.pins()
+    assert Command(run=("/nowhere/at/all",)).pins() == {}
+
+
+@pytest.mark.parametrize(
+    ("run", "name"),
+    [
+        (("./review.sh",), "review"),
+        (("sh", "{here}/my-review.sh"), "my-review"),
+        (("python3", "-u", "/opt/r.py", "x"), "r"),
+        (("sh", "-c", "echo a/b"), "sh"),
+        (("claude", "-p", "Review {base}"), "claude"),
+        ("ruff check .", "ruff"),
+    ],
+)
+def test_its_name_in_tables(run: tuple[str, ...] | str, name: str) -> None:
+    assert Command(run=run).system == name and Command(run=run, system="other").system == "other"
