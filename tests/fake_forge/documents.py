@@ -35,6 +35,7 @@ class Documents:
         self.project = made.script
         self.base = f"{root}/repos/{self.project.name}"
         self._diffs: dict[tuple[str, str], list[FileDiff]] = {}
+        self.kept: dict[str, Json | list[Json] | None] = {}
 
     def diff(self, base: str, head: str) -> list[FileDiff]:
         """The diff between two commits, made once."""

@@ -308,10 +308,10 @@ def _cursor(at: int) -> str:
     return base64.b64encode(b"cursor:%d" % at).decode()
 
 
-def connection(of: str, items: Sequence[Object]) -> Callable[..., Connection]:
-    """A paged field that takes GitHub's paging arguments."""
+def connection(of: str, items: Callable[[], Sequence[Object]]) -> Callable[..., Connection]:
+    """A paged field that takes GitHub's paging arguments. `items` are made when they are asked for."""
 
     def page(first: int | None = None, after: str | None = None) -> Connection:
-        return Connection(of, items)
+        return Connection(of, items())
 
     return page

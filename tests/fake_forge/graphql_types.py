@@ -71,7 +71,7 @@ def _repository(documents: Documents) -> Object:
         "pullRequest": pull,
         "issue": issue,
         "issueOrPullRequest": either,
-        "pullRequests": connection("PullRequest", [_pull(documents, one) for one in made.pulls.values()]),
+        "pullRequests": connection("PullRequest", lambda: [_pull(documents, one) for one in made.pulls.values()]),
         "primaryLanguage": {"__typename": "Language", "name": documents.repository()["language"]},
     }
 
@@ -119,12 +119,12 @@ def _pull(documents: Documents, made: MadePull) -> Object:
             "PullRequestReviewThread", [_thread(documents, made, one) for one in pull.threads]
         ),
         "closingIssuesReferences": connection(
-            "Issue", [_issue_stub(documents, one) for one in closing(documents, pull)]
+            "Issue", lambda: [_issue_stub(documents, one) for one in closing(documents, pull)]
         ),
-        "timelineItems": _timeline(documents, of_pull(documents, made), made),
+        "timelineItems": _timeline(documents, lambda: of_pull(documents, made), made),
         "commits": connection(
             "PullRequestCommit",
-            [{"__typename": "PullRequestCommit", "commit": _commit(one)} for one in made.commits()],
+            lambda: [{"__typename": "PullRequestCommit", "commit": _commit(one)} for one in made.commits()],
         ),
     }
 
@@ -168,8 +168,10 @@ def _issue_stub(documents: Documents, issue: Issue) -> Object:
 def _issue(documents: Documents, issue: Issue) -> Object:
     return {
         **_issue_stub(documents, issue),
-        "timelineItems": _timeline(documents, of_issue(documents, issue), None),
-        "comments": connection("IssueComment", [_said(one) for one in documents.issue_comments(issue.number) or ()]),
+        "timelineItems": _timeline(documents, lambda: of_issue(documents, issue), None),
+        "comments": connection(
+            "IssueComment", lambda: [_said(one) for one in documents.issue_comments(issue.number) or ()]
+        ),
     }
 
 
@@ -192,7 +194,7 @@ def _commit(one: MadeCommit) -> Object:
         "message": one.message,
         "committedDate": stamp(one.when),
         "authoredDate": stamp(one.when),
-        "parents": connection("Commit", [{"__typename": "Commit", "oid": p.id} for p in one.parents]),
+        "parents": connection("Commit", lambda: [{"__typename": "Commit", "oid": p.id} for p in one.parents]),
     }
 
 
@@ -235,11 +237,13 @@ def _thread(documents: Documents, made: MadePull, thread: Thread) -> Object:
         "diffSide": thread.side,
         "startDiffSide": thread.side if thread.until else None,
         "subjectType": "LINE" if thread.at else "FILE",
-        "comments": connection("PullRequestReviewComment", comments),
+        "comments": connection("PullRequestReviewComment", lambda: comments),
     }
 
 
-def _timeline(documents: Documents, items: Sequence[Json], made: MadePull | None) -> Callable[..., Connection]:
+def _timeline(
+    documents: Documents, items: Callable[[], Sequence[Json]], made: MadePull | None
+) -> Callable[..., Connection]:
     def of(
         first: int | None = None,
         after: str | None = None,
@@ -247,7 +251,7 @@ def _timeline(documents: Documents, items: Sequence[Json], made: MadePull | None
         since: str | None = None,
     ) -> Connection:
         wanted = None if itemTypes is None else {_camel(name) for name in itemTypes}
-        found = [_event(documents, one, made) for one in items if one["event"] in _EVENTS]
+        found = [_event(documents, one, made) for one in items() if one["event"] in _EVENTS]
         return Connection("TimelineItems", [one for one in found if wanted is None or one["__typename"] in wanted])
 
     return of

@@ -52,7 +52,42 @@ WHY: dict[int, tuple[str, str]] = {
     135: ("a diff of over a million bytes", "drop_long"),
     136: ("comments that say nothing", "drop_low_value"),
     137: ("a renamed file, a binary one and no newline at the end", ""),
+    138: ("a model that is asked again finds other change-points", "extract_points"),
+    139: ("a comment on the README as well", "drop_documentation, once hunks are cases"),
 }
+# What the filters of each recipe drop, in their order; stages that drop nothing here are not named.
+FUNNELS: dict[str, tuple[tuple[str, frozenset[int]], ...]] = {
+    "swr_bench": (
+        ("drop_uncommented", frozenset({119, 130})),
+        ("drop_large", frozenset({112})),
+        ("drop_rebased", frozenset({122})),
+        ("extract_points", frozenset({138})),
+        ("drop_buggy", frozenset({110, 133})),  # 110 never became part of what later fixes could speak of
+        ("drop_trivial", frozenset({120, 125})),
+    ),
+    "context_crbench": (
+        ("link_issues", frozenset({126, 127, 128, 129})),
+        ("drop_unmerged", frozenset({110, 111, 134})),
+        ("drop_long", frozenset({135})),
+        ("drop_bots", frozenset({118, 119})),
+        ("drop_documentation", frozenset({120})),
+        ("drop_duplicates", frozenset({101})),  # the newest come first, so 123 is the one that is kept
+        ("drop_outdated", frozenset({121})),
+        ("split_hunks", frozenset({104})),  # its comment on a whole file stands on no hunk
+        ("drop_documentation", frozenset({139})),
+        ("drop_low_value", frozenset({105, 106, 107, 136})),
+    ),
+    "aacr_bench": (
+        ("select_revision", frozenset({130})),
+        ("keep_english", frozenset({114, 115})),
+        ("drop_large", frozenset({112})),
+        ("keep_main_language", frozenset({113, 120})),
+        ("keep_reviewed", frozenset({105, 106, 107, 116, 117, 119})),
+        ("drop_generated", frozenset({124})),
+        ("drop_trivial", frozenset({125})),
+    ),
+}
+UNSURE = 138  # of whose discussion a model says something else when it is asked again
 
 
 def _thing(number: int) -> str:
@@ -185,6 +220,18 @@ def _rename(number: int) -> Pull:
     return _pull(number, pushes=(Push((replace(first, files=files),)), Push((shop.correction(thing),), hours=30)))
 
 
+def _with_readme(number: int) -> Pull:
+    thing = _thing(number)
+    first = shop.addition(thing)
+    files = {**first.files, "README.md": Swap("# Shop\n", f"# Shop\n\nWith {thing}s.\n")}
+    said = Said("bob", "The readme should rather link to the list of all products.", 9)
+    return _pull(
+        number,
+        pushes=(Push((replace(first, files=files),)), Push((shop.correction(thing),), hours=30)),
+        threads=(*shop.three_threads(thing), Thread("README.md", f"With {thing}s.", (said,))),
+    )
+
+
 def _ranged(number: int) -> Pull:
     thing = _thing(number)
     path = shop.path_of(thing)
@@ -278,6 +325,8 @@ def _pulls() -> tuple[Pull, ...]:
         _long(135),
         _pull(136, threads=nothing),
         _rename(137),
+        _pull(UNSURE),
+        _with_readme(139),
     )
 
 

@@ -43,7 +43,11 @@ def answer(
         return _json(words, 301, {"Location": target + (f"?{query}" if query else "")})
     if name not in projects:
         return _json(NOT_FOUND, 404)
-    document = _document(projects[name], rest, wanted)
+    documents = projects[name]
+    key = f"{rest}?{query if rest == 'pulls' or rest.startswith('contents/') else ''}"
+    if key not in documents.kept:
+        documents.kept[key] = _document(documents, rest, wanted)
+    document = documents.kept[key]
     if document is None:
         return _json(NOT_FOUND, 404)
     return _paged(document, wanted, root, path) if isinstance(document, list) else _json(document)

@@ -1,0 +1,297 @@
+"""The procedures of three papers, end to end: a forge, a model, a build that is killed half-way and goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fake_forge import shop
+from fake_forge.project import FUNNELS, NAME, UNSURE, main_project, search_results
+from fake_forge.server import TOKEN, Forge, serve
+from fake_forge.troubles import Answer, Trouble, hung_up, revoked
+from reviewbench.core.errors import UserError
+from reviewbench.core.records import Case, Resolution, Task
+from reviewbench.engine.recipes import make_stages, read_recipe, recipe_names, set_parameters
+from reviewbench.models.fake import answer
+from reviewbench.models.fakes import change_points
+from reviewbench.models.messages import Message, Request, Role
+from scripted_models import Messages, ScriptedModel, scripted
+
+IN_FLIGHT = 4
+SAMPLED = ("resample", "stratify")  # what these drop is drawn by chance
+SAMPLES = {"swr_bench": {"sample": "3"}, "context_crbench": {"per_cell": "4"}, "aacr_bench": {"sample": "10"}}
+SIZES = {"swr_bench": 6, "context_crbench": 4, "aacr_bench": 10}
+PAPERS = tuple(FUNNELS)
+Say = Callable[[Messages], str]
+
+
+class Bench:
+    """One benchmark that is built by processes of their own, in a folder of its own."""
+
+    def __init__(self, folder: Path, recipe: str, forge: Forge, model: str, **more: str) -> None:
+        self.folder, self.out, self.recipe, self.forge = folder, folder / "bench", recipe, forge
+        settings = {"api": forge.url, "model": model}
+        settings |= SAMPLES[recipe]
+        if recipe == "swr_bench":
+            settings["repos"] = repr((NAME,))
+        elif recipe == "aacr_bench":
+            table = folder / "repositories.csv"
+            table.write_text(f"name,language,new_stars,closed_pulls\n{NAME},Python,900,900\nacme/rare,COBOL,800,800\n")
+            settings |= {"candidates": str(table), "reviewers": repr((f"prompt(model={model!r})",))}
+        settings |= more
+        options = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+        self.command = [sys.executable, "-m", "reviewbench", "build", ".", "-o", str(self.out), "--recipe", recipe]
+        self.command += [*options, "--in-flight", str(IN_FLIGHT), "--json"]
+
+    def start(self) -> subprocess.Popen[str]:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT", "REVIEWBENCH"))}
+        environment |= {
+            "GITHUB_TOKEN": TOKEN,
+            "OPENAI_API_KEY": "sk-none",
+            "REVIEWBENCH_CACHE": str(self.folder / "cache"),
+            "REVIEWBENCH_DATA": str(self.folder / "data"),
+        }
+        return subprocess.Popen(
+            self.command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def finish(self) -> dict[str, Any]:
+        """Run it to its end; what it printed."""
+        said, errors = (process := self.start()).communicate(timeout=240)
+        assert process.returncode == 0, errors
+        found: dict[str, Any] = json.loads(said)
+        return found
+
+    def cases(self) -> list[Case]:
+        return [Case.model_validate_json(line) for line in (self.out / "cases.jsonl").read_bytes().splitlines()]
+
+    def drops(self) -> list[dict[str, str]]:
+        return [json.loads(line) for line in (self.out / "drops.jsonl").read_bytes().splitlines()]
+
+
+def as_fake(messages: Messages) -> str:
+    """What the fake model says to a conversation that came over the wire."""
+    sent = tuple(Message(role=Role(one["role"]), text=one["content"]) for one in messages)
+    return answer(Request(messages=sent)).text
+
+
+class Unsure:
+    """The fake model, but for one pull request, of which it sees no change-point when it is asked again."""
+
+    def __init__(self) -> None:
+        self._asked: Counter[str] = Counter()
+        self.then: Callable[[int], None] = lambda number: None
+        self.answered = 0
+
+    def __call__(self, messages: Messages) -> str:
+        text = "\n".join(one["content"] for one in messages)
+        self._asked[text] += 1
+        self.answered += 1
+        self.then(self.answered)
+        about = shop.path_of(shop.THINGS[UNSURE - 101])
+        if change_points.OPENING in text and about in text and self._asked[text] == 2:
+            return '{"points": []}'
+        return as_fake(messages)
+
+
+@pytest.fixture(scope="module")
+def forge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
+    with serve(tmp_path_factory.mktemp("forge"), main_project()) as running:
+        running.found.extend(search_results())
+        yield running
+
+
+def kill_when(process: subprocess.Popen[str], reached: threading.Event) -> None:
+    """Kill it, with no chance to clean up, as soon as it got so far."""
+    assert reached.wait(timeout=120), "the build never got that far"
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGKILL
+
+
+def number_of(item: str) -> int | None:
+    match = re.match(rf"{NAME}/pull/(\d+)", item)
+    return int(match[1]) if match else None
+
+
+# --- the recipes ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recipe", PAPERS)
+def test_killed_half_way_and_resumed_each_filter_drops_what_it_is_for(
+    recipe: str, tmp_path: Path, forge: Forge
+) -> None:
+    forge.asked.clear()
+    model, reached = Unsure(), threading.Event()
+    with scripted(model) as endpoint:
+        bench = Bench(tmp_path, recipe, forge, endpoint.spec)
+        half = {"swr_bench": 30, "context_crbench": 10, "aacr_bench": 40}[recipe]
+        model.then = lambda number: reached.set() if number == half else None
+        kill_when(bench.start(), reached)
+        assert not (bench.out / "cases.jsonl").exists(), "a folder never holds half a benchmark"
+        crawled, asked = len(forge.asked), model.answered
+        result = bench.finish()
+        _check_funnel(recipe, bench, result["card"]["funnel"])
+        _check_nothing_was_paid_twice(endpoint, recipe)
+        again = [one for one in forge.asked[crawled:] if one.status == 200 and "/pulls/1" in one.path]
+        assert again == [], "no pull request is read twice"
+        assert half <= asked < model.answered
+        if recipe == "context_crbench":
+            hashed, paid = result["card"]["benchmark"], model.answered
+            assert bench.finish()["card"]["benchmark"] == hashed
+            assert model.answered == paid, "the third run asks for nothing"
+    assert len(bench.cases()) == result["card"]["cases"] == SIZES[recipe]
+    CHECKS[recipe](bench.cases())
+
+
+def test_killed_in_the_crawl_and_with_a_token_that_is_revoked(tmp_path: Path, forge: Forge) -> None:
+    forge.asked.clear()
+    reached = threading.Event()
+    bench = Bench(tmp_path, "swr_bench", forge, "fake:rules", limit="12")
+    forge.troubles.append(_Watch(reached, after=40))
+    try:
+        kill_when(bench.start(), reached)
+        forge.troubles[:] = [hung_up("/pulls/1"), revoked(TOKEN, "", after=30)]
+        process = bench.start()
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode != 0
+        assert "refuses GITHUB_TOKEN" in errors
+        assert "Traceback" not in errors
+        assert TOKEN not in errors
+    finally:
+        forge.troubles.clear()
+        forge.tokens = {TOKEN}
+    assert not (bench.out / "cases.jsonl").exists()
+    result = bench.finish()
+    rows = {row["stage"].partition("(")[0]: row for row in result["card"]["funnel"]}
+    assert rows["from_github"]["kept"] == 12
+    read = Counter(one.path for one in forge.asked if one.status == 200 and re.search(r"/pulls/\d+$", one.path))
+    assert sum(count - 1 for count in read.values()) <= 2, "at most what was on its way when it was killed"
+
+
+class _Watch(Trouble):
+    """A trouble that is none: says when so many requests were asked."""
+
+    def __init__(self, reached: threading.Event, after: int) -> None:
+        super().__init__(Answer(200))
+        self._reached, self._left = reached, after
+
+    def strike(self, path: str, now: float, tokens: set[str]) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self._reached.set()
+
+
+def _check_funnel(recipe: str, bench: Bench, rows: Sequence[dict[str, Any]]) -> None:
+    """Each stage drops what the project says, and what one keeps is what the next one gets."""
+    for before, after in pairwise(rows):
+        assert before["kept"] == after["entered"]
+        assert after["entered"] + after["made"] == after["kept"] + after["dropped"] + after["failed"]
+    assert sum(row["failed"] for row in rows) == 0
+    expected = [(stage, numbers) for stage, numbers in FUNNELS[recipe]]
+    found: list[tuple[str, frozenset[int]]] = []
+    for stage, numbers in _dropped_in_turn(bench):
+        if numbers:
+            found.append((stage, numbers))
+    assert found == expected
+    named = {(row["stage"].partition("(")[0]) for row in rows if row["dropped"]}
+    assert {stage for stage, _ in expected} <= named
+
+
+def _dropped_in_turn(bench: Bench) -> list[tuple[str, frozenset[int]]]:
+    """(stage, pull requests that it dropped) in the order of the recipe; a stage that stands twice drops twice."""
+    whole: dict[str, set[int]] = defaultdict(set)
+    parts: dict[str, set[int]] = defaultdict(set)
+    for drop in bench.drops():
+        number = number_of(drop["item"])
+        if number is not None:
+            is_part = "/hunk/" in drop["item"] or "/thread-" in drop["item"]
+            (parts if is_part else whole)[drop["by"].partition("(")[0]].add(number)
+    found: list[tuple[str, frozenset[int]]] = []
+    split = False
+    for step in read_recipe(bench.recipe).stage:
+        name = step.use.partition("(")[0]
+        if name in SAMPLED:
+            continue
+        split = split or name == "split_hunks"
+        found.append((name, frozenset((parts if split else whole)[name])))
+    return found
+
+
+def _check_nothing_was_paid_twice(endpoint: ScriptedModel, recipe: str) -> None:
+    """Each question was asked as often as the recipe says, but for those that were not kept yet at the kill."""
+    each = 3 if recipe == "swr_bench" else 5
+    asked = Counter(json.dumps(messages) for messages in endpoint.asked)
+    assert sum(max(0, count - each) for count in asked.values()) <= 2 * IN_FLIGHT
+
+
+def _check_swr(cases: Sequence[Case]) -> None:
+    clean = {number_of(case.id) for case in cases if case.clean}
+    assert len(clean) == 3
+    assert clean <= {90, 105, 106, 107, 116, 117}, "where nothing that was said was changed"
+    for case in cases:
+        if not case.clean:
+            assert case.verdict is False
+            assert all(point.category and point.resolution is not None for point in case.references)
+            assert case.change.head != (case.references[0].resolution or Resolution()).commit
+
+
+def _check_context(cases: Sequence[Case]) -> None:
+    assert {case.change.task for case in cases} == {Task.ASSESS}
+    assert Counter(case.verdict for case in cases) == {True: 2, False: 2}
+    for case in cases:
+        assert len(case.change.files) == 1
+        assert [one.number for one in case.change.issues] == [(number_of(case.id) or 0) + 400]
+        assert case.change.issues[0].title.startswith("No discount for")
+        assert {one.kind for one in case.change.snippets} <= {"function", "class", "file", "window"}
+        assert bool(case.references) is not case.verdict
+        assert "never closed" not in "".join(one.body for one in case.references), "the adopted ones are outdated"
+
+
+def _check_aacr(cases: Sequence[Case]) -> None:
+    for case in cases:
+        assert case.facts["revision"] == 1
+        assert case.facts["domain"]
+        assert {one.needs for one in case.references} != {None}
+    said = [one.body for case in cases for one in case.references]
+    assert any("never closed" in body for body in said), "also the adopted ones: the state they were said on was chosen"
+
+
+CHECKS: dict[str, Callable[[Sequence[Case]], None]] = {
+    "swr_bench": _check_swr,
+    "context_crbench": _check_context,
+    "aacr_bench": _check_aacr,
+}
+
+
+# --- recipe files --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_each_recipe_loads_and_says_why_it_has_each_stage(name: str) -> None:
+    recipe = read_recipe(name)
+    words = {"model": "fake:rules", "reviewers": "('silent',)", "reviews_by": "('bob',)"}
+    settings = {name: words[name] for name in recipe.required}
+    stages = make_stages(recipe, set_parameters(recipe, settings))
+    assert len(stages) == len(recipe.stage)
+    assert all(step.why for step in recipe.stage)
+    assert recipe.title
+    assert recipe.source
+
+
+def test_a_paper_recipe_without_a_model_says_what_to_name() -> None:
+    for name in PAPERS:
+        with pytest.raises(UserError, match=f"the recipe {name} needs model"):
+            set_parameters(read_recipe(name), {})
