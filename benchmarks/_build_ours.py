@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from _build_peers import digest
+from _build_peers import digest, now, since
 
 from reviewbench.repo.blobs import BlobReader
 from reviewbench.repo.diffs import parse_patch
@@ -29,22 +29,22 @@ _AT_ONCE = 32  # commits whose files are parsed side by side
 
 def history(job: Job) -> Job:
     """Read the given commits with their files and patches."""
-    began = time.perf_counter()
+    began = now()
     read = list(read_commits(Repository(Path(job["path"])), job["commits"], merges="none"))
-    wall = time.perf_counter() - began
+    spent = since(began)
     found = {c.id: {file.path: digest(file.patch or "") for file in c.files} for c in read}
-    return {"wall": wall, "found": found}
+    return spent | {"found": found}
 
 
 def whole(job: Job) -> Job:
     """Read the newest commits, all of them unless `most` says otherwise, and keep none."""
-    began = time.perf_counter()
+    began = now()
     commits = files = patches = 0
     for commit in read_history(Repository(Path(job["path"])), most=job["most"]):
         commits += 1
         files += len(commit.files)
         patches += sum(len(file.patch or "") for file in commit.files)
-    return {"wall": time.perf_counter() - began, "commits": commits, "files": files, "characters": patches}
+    return since(began) | {"commits": commits, "files": files, "characters": patches}
 
 
 def szz(job: Job) -> Job:
@@ -59,17 +59,16 @@ def szz(job: Job) -> Job:
         "generated": True,
     }
     settings = SzzSettings(variant=job["variant"], whitespace=False, **everything)  # type: ignore[arg-type]
-    began = time.perf_counter()
+    began = now()
     if job["index"]:
         index_history(repository, path.parent)
-    indexed = time.perf_counter() - began
+    indexed = since(began)["wall"]
     found: dict[tuple[str, str, str], bool] = {}
     for trace in trace_many(repository, job["commits"], settings, jobs=job["jobs"]):
         for line in trace.inducing:
             key, text = (trace.fix, line.fix_path, line.commit), line.text.strip()
             found[key] = found.get(key, True) and (not text or text.startswith(_SKIPPED))
-    wall = time.perf_counter() - began
-    return {"wall": wall, "indexed": indexed, "found": sorted([*key, skipped] for key, skipped in found.items())}
+    return since(began) | {"indexed": indexed, "found": sorted([*key, skipped] for key, skipped in found.items())}
 
 
 def functions(job: Job) -> Job:

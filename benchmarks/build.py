@@ -71,12 +71,12 @@ def compare_history(mine: Path, theirs: Path, reference: Path | None, commits: l
         f"\nReading history with files and patches: {len(commits):,} commits that both read, from all over the history"
     )
     our = ours(what="history", path=str(mine), commits=commits)
-    print(f"  ours       {our['wall']:>8.2f} s  {len(commits) / our['wall']:>7,.0f} commits/s")
+    print(f"  ours       {our['wall']:>8.2f} s  {len(commits) / our['wall']:>7,.0f} commits/s{cpu(our)}")
     peer = None
     if reference is not None:
         peer = run(reference, "_build_peers.py", what="history", path=str(theirs), commits=commits)
         rate, ratio = len(commits) / peer["wall"], peer["wall"] / our["wall"]
-        print(f"  PyDriller  {peer['wall']:>8.2f} s  {rate:>7,.0f} commits/s  ({peer['version']})")
+        print(f"  PyDriller  {peer['wall']:>8.2f} s  {rate:>7,.0f} commits/s{cpu(peer)}  ({peer['version']})")
         print(f"  ours is {ratio:.1f} times as fast on these, git's start included")
         show_difference(our["found"], peer["found"])
     print("The newest 1,000 commits, and the whole history, by one call each")
@@ -121,14 +121,14 @@ def compare_szz(mine: Path, theirs: Path, reference: Path | None, fixes: list[st
         name = f"ours, {variant}, {jobs} thread{'s' * (jobs > 1)}"
         runs[name] = got = ours(what="szz", path=str(mine), commits=fixes, variant=variant, jobs=jobs, index=index)
         said = f", {got['indexed']:.2f} s of it the commit-graph" if index else " (the commit-graph is there)"
-        print(f"  {name:<24} {got['wall']:>8.2f} s{said}")
+        print(f"  {name:<24} {got['wall']:>8.2f} s{cpu(got)}{said}")
     if reference is None:
         return True
     peer = run(reference, "_build_peers.py", what="szz", path=str(theirs), commits=fixes)
     best = next(iter(runs.values()))
     ratio = peer["wall"] / best["wall"]
     note, good = held(ratio, SZZ_AIM)
-    print(f"  {'PyDriller, 1 thread':<24} {peer['wall']:>8.2f} s  ({peer['version']})")
+    print(f"  {'PyDriller, 1 thread':<24} {peer['wall']:>8.2f} s{cpu(peer)}  ({peer['version']})")
     print(f"  ours is {ratio:.1f} times as fast, the commit-graph included{note}")
     theirs_found = {tuple(one) for one in peer["found"]}
     print("  of (fix, file, inducing commit):")
@@ -150,6 +150,10 @@ def time_functions(mine: Path, hunks: int) -> bool:
     print(f"\nThe function around each of the newest {got['hunks']:,} hunks, before and after, blobs read from git")
     print(f"  {got['wall']:.2f} s, {rate:,.0f} hunks/s{note}; {got['windows'] / got['sides']:.0%} are windows of lines")
     return good
+
+
+def cpu(found: Found) -> str:
+    return f"  ({found['processor']:.2f} s of processor)"
 
 
 def mb(size: float) -> str:
