@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import ast
 import importlib
+import io
 import os
 import subprocess
 import sys
 import time
+import tokenize
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +16,7 @@ from hypothesis import strategies as st
 from tree_sitter import Language
 
 from reviewbench.repo import syntax
+from reviewbench.repo._syntax import parsing
 from reviewbench.repo._syntax.grammars import GRAMMARS
 from reviewbench.repo._syntax.parsing import Parsers
 from reviewbench.repo.syntax import LARGEST, code_lines, definitions, enclosing, prepare, references
@@ -84,6 +89,9 @@ SOURCES = {
         }
         app.get("/", () => {
           done();
+        });
+        app.on("mount", function onmount() {
+          mount();
         });
     """,
     "a.tsx": """
@@ -279,6 +287,7 @@ def around(path: str, text: str, to: str = "") -> tuple[str, str, str]:
         ("a.js", "this.x()", "method", "A.handler", "handler = () => {"),
         ("a.js", "yield 1", "method", "A.gen", "async *gen() {"),
         ("a.js", "done()", "file", "", "const f = (x) => {"),
+        ("a.js", "mount();", "function", "onmount", 'app.on("mount", function onmount() {'),
         ("a.tsx", "@Component", "class", "A", "@Component({})"),
         ("a.tsx", "use(x)", "method", "A.h", "private h = (x: number): void => {"),
         ("a.tsx", "@Dec", "method", "A.method", "@Dec()"),
@@ -599,6 +608,60 @@ def test_white_space_between_tokens_never_counts(tokens: list[str], data: st.Dat
     assert text("a.txt", loose) == text("a.txt", " ".join(["(", *tokens, ")"])) or "'x  y'" in tokens
 
 
+# --- held against others that read Python --------------------------------------------------------------------------
+
+MODULES = ("argparse", "dataclasses", "enum", "textwrap", "contextlib", "string")
+
+
+def python_source(module: str) -> bytes:
+    """The source of a module of the standard library."""
+    return Path(str(importlib.import_module(module).__file__)).read_bytes()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_around_each_line_is_what_pythons_own_parser_says(module: str) -> None:
+    source = python_source(module)
+    owner: dict[int, tuple[str, int, int]] = {}
+    queue: list[tuple[ast.AST, str]] = [(ast.parse(source), "")]
+    while queue:
+        node, prefix = queue.pop()
+        for child in ast.iter_child_nodes(node):
+            name = prefix
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                name = f"{prefix}.{child.name}".lstrip(".")
+                start = min([child.lineno, *(d.lineno for d in child.decorator_list)])
+                end = child.end_lineno or start
+                owner |= {n: (name, start, end) for n in range(start, end + 1) if owner.get(n, ("", 0, 0))[1] <= start}
+            queue.append((child, name))
+    lines = source.split(b"\n")
+    code = [n for n, line in enumerate(lines, 1) if line.strip() and not line.strip().startswith(b"#")]
+    assert len(code) > 100
+    for n in code:
+        found = enclosing(source, "a.py", n, n)
+        expected = owner.get(n, ("", 1, len(lines) - 1))
+        assert (found.name, found.start, max(found.end, expected[2])) == (expected[0], expected[1], found.end), n
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_code_is_what_pythons_own_tokenizer_says(module: str) -> None:
+    source = python_source(module)
+    alone = {
+        (node.value.lineno, node.value.col_offset)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+    nothing = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    code: set[int] = set()
+    for token in tokenize.tokenize(io.BytesIO(source).readline):
+        if token.type not in nothing | {tokenize.ENCODING} and token.start not in alone:
+            code |= set(range(token.start[0], token.end[0] + 1))
+    rows = source.split(b"\n")[:-1]
+    expected = tuple(
+        "blank" if not row.strip() else "code" if n in code else "comment" for n, row in enumerate(rows, 1)
+    )
+    assert code_lines(source, "a.py").kinds == expected
+
+
 # --- the parsing processes -----------------------------------------------------------------------------------------
 
 
@@ -621,6 +684,18 @@ def test_a_process_that_takes_too_long_is_given_up() -> None:
         parsers.close()
 
 
+def test_a_process_that_somebody_ended_is_replaced() -> None:
+    parsers = Parsers(most=1, seconds=20)
+    try:
+        assert parsers.ask("python", "scopes", b"x = 1\n") is not None
+        (process,) = parsers._idle
+        process._process.kill()
+        process._process.wait()
+        assert parsers.ask("python", "scopes", b"x = 2\n") is not None
+    finally:
+        parsers.close()
+
+
 def test_many_files_side_by_side_are_what_they_are_one_by_one() -> None:
     files = [(b"def f%d():\n    return %d\n" % (n, n), "a.py") for n in range(40)]
     prepare(files)
@@ -630,16 +705,20 @@ def test_many_files_side_by_side_are_what_they_are_one_by_one() -> None:
 def test_a_forked_process_has_parsers_of_its_own() -> None:
     enclosing(b"def before():\n    return 1\n", "a.py", 2, 2)  # a process is running
     reader, writer = os.pipe()
+    running = list(parsing.PARSERS._idle)
     child = os.fork()
     if child == 0:
         try:
             os.write(writer, enclosing(b"def forked():\n    return 1\n", "a.py", 2, 2).name.encode())
+            parsing.PARSERS.close()
         finally:
             os._exit(0)
     os.close(writer)
     os.waitpid(child, 0)
     assert os.read(reader, 100) == b"forked"
     os.close(reader)
+    assert running
+    assert all(process.alive for process in running)
     assert enclosing(b"def after():\n    return 1\n", "a.py", 2, 2).name == "after"
 
 

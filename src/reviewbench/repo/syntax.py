@@ -108,15 +108,28 @@ def enclosing(source: bytes, path: str, start: int, end: int, window: int = WIND
     if file.reason:
         return _window(start, end, count, window, file.reason)
     first, last, at = _trimmed(source, file.starts, start - 1, end - 1)
-    found: _Scope | None = None
-    for scope in file.scopes:
-        if scope.above_byte <= at and scope.last >= last and (found is None or scope.byte >= found.byte):
-            found = scope
+    found = _smallest(file.scopes, first, last, at)
     if found is not None:
         return Enclosing(found.kind, found.name, min(found.row, first) + 1, found.last + 1)
     if any(a <= last and first <= b for a, b in file.errors):
         return _window(start, end, count, window, "the code around these lines does not parse")
     return Enclosing("file", "", 1, count)
+
+
+def _smallest(scopes: Iterable[_Scope], first: int, last: int, at: int) -> _Scope | None:
+    """The innermost scope that begins before the byte `at` of row `first` and reaches row `last`.
+
+    A scope of several rows that begins later in that row, as in `on("x", function f() {`, holds the rows too.
+    """
+    found: _Scope | None = None
+    for scope in scopes:
+        if scope.last < last or scope.above_row > first:
+            continue
+        if scope.above_byte <= at:
+            found = scope if found is None or scope.byte >= found.byte else found
+        elif scope.last > scope.row and (found is None or (found.byte <= scope.byte and scope.last <= found.last)):
+            return scope
+    return found
 
 
 def prepare(files: Iterable[tuple[bytes, str]]) -> None:

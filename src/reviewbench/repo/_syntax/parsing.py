@@ -56,10 +56,11 @@ class Parsers:
         return answer
 
     def close(self) -> None:
-        """End the processes that are idle."""
+        """End the processes that are idle; those of the process that this one was forked from are left alone."""
         with self._free:
-            for process in self._idle:
-                process.end()
+            if self._owner == os.getpid():
+                for process in self._idle:
+                    process.end()
             self._idle = []
 
     def _take(self) -> _Process:
@@ -69,8 +70,11 @@ class Parsers:
             while not self._idle and self._busy >= self._most:
                 self._free.wait()
             self._busy += 1
-            if self._idle:
-                return self._idle.pop()
+            while self._idle:
+                process = self._idle.pop()
+                if process.alive:
+                    return process
+                process.end()  # somebody else ended it
         try:
             return _Process()
         except BaseException:
@@ -94,6 +98,11 @@ class _Process:
             _, said = self._process.communicate()
             reason = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise UserError(f"the parsing process does not start: {reason or self._process.returncode}")
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
 
     def ask(self, key: str, want: str, source: bytes, seconds: float) -> dict[str, Any] | None:
         """The answer; None where the process died or took too long."""

@@ -27,7 +27,7 @@ def find_scopes(found: list[Node], grammar: Grammar) -> list[Scope]:
         if role is None or not node.is_named or not _is_defined(node, grammar):
             continue
         outer, namer = _whole(node, grammar, role)
-        if role == "closure" and namer is None:
+        if role == "closure" and namer is None and node.child_by_field_name("name") is None:
             continue
         while around and around[-1][0] <= node.start_byte:
             around.pop()
