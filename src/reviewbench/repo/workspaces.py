@@ -10,28 +10,24 @@ commits come along under their real ids.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Drop
-from reviewbench.repo.blobs import BlobReader
-from reviewbench.repo.git import Entry, Repository, check_commit, is_sound
+from reviewbench.repo.git import Entry, Repository, check_commit
 from reviewbench.repo.object_view import cuts, object_format, object_view, plain_config, write_whole
 from reviewbench.repo.packs import NotAllThere, copy_objects, present
 from reviewbench.repo.paths import encode_path
+from reviewbench.repo.tree_files import MODULE, read_tree, write_files
 
 BRANCH = "review"
-LARGEST = 50_000_000  # bytes of a file; what is larger is left out and counted
 ALL = -1  # `history`: everything that head reaches
-_LINK, _MODULE, _RUNS = "120000", "160000", "100755"
 _CONFIG = """[core]
 \tbare = false
 \tsymlinks = false
@@ -91,6 +87,22 @@ def workspace(
         yield _make(repository, top, head_id, base_id, at=at, history=history, whole=whole, hidden=hidden)
     finally:
         _remove(top)
+
+
+def workspace_problem(repository: Repository, head: str, base: str | None = None) -> tuple[str, str] | None:
+    """Why no workspace can be made, as a reason that can be counted and its particulars; None where one can."""
+    for role, name in (("head", head), ("base", base)):
+        if name is not None and not repository.exists(name):
+            return f"its {role} commit is not in the mirror", name
+    try:
+        head_id = _commit_id(repository, head)
+        base_id = None if base is None else _base(repository, head_id, _commit_id(repository, base))
+        for commit in (head_id, base_id):
+            if commit is not None and (found := read_tree(repository, commit)).missing:
+                return "not all of its files are in the mirror", found.words(repository.name, commit)
+    except UserError as error:
+        return "its commits cannot be read", str(error)
+    return None
 
 
 def _new_folder(within: Path | None) -> Path:
@@ -162,7 +174,7 @@ class _Making:
         """Two commits made here, base and head; one where there is no base. The same input gives the same ids."""
         git = self._repository()
         trees = {commit: self._usable(commit) for commit in (base, head) if commit is not None}
-        blobs = dict.fromkeys(entry.id for entries, _ in trees.values() for entry in entries if entry.mode != _MODULE)
+        blobs = dict.fromkeys(entry.id for entries, _ in trees.values() for entry in entries if entry.mode != MODULE)
         self._copy(git, blobs, "--window=0")
         written: dict[str, str] = {}
         order = [commit for commit in (base, head) if commit is not None]
@@ -210,31 +222,10 @@ class _Making:
             ) from None
 
     def _usable(self, commit: str) -> tuple[list[Entry], list[Drop]]:
-        """The entries of the commit's tree that can be in a workspace, and those that cannot, each with why."""
-        entries = list(self.view.entries(commit))
-        drops = [Drop(item=entry.path, by="workspace", reason=why) for entry, why in _refused(entries)]
-        refused = {drop.item for drop in drops}
-        sound = [entry for entry in entries if entry.path not in refused]
-        files = [entry for entry in sound if entry.mode != _MODULE]
-        with BlobReader(self.view, LARGEST) as blobs:
-            problems = {
-                entry.path: found
-                for entry, found in zip(files, blobs.look_many(entry.id for entry in files), strict=True)
-                if found.problem
-            }
-        missing = sum(found.size is None for found in problems.values())
-        if missing and self.whole:
-            raise UserError(
-                f"{self.source.name} holds only {len(files) - missing:,} of the {len(files):,} files of {commit[:12]}",
-                remedy=_PARTIAL,
-            )
-        drops += [
-            Drop(
-                item=path, by="workspace", reason=_NOT_HERE if found.size is None else _TOO_LARGE, detail=found.problem
-            )
-            for path, found in problems.items()
-        ]
-        return [entry for entry in sound if entry.path not in problems], drops
+        found = read_tree(self.view, commit)
+        if found.missing and self.whole:
+            raise UserError(found.words(self.source.name, commit), remedy=_PARTIAL)
+        return found.entries, found.left_out
 
     def _finish(
         self, git: Repository, made: Workspace, at: str, entries: Sequence[Entry], left_out: Sequence[Drop]
@@ -249,43 +240,12 @@ class _Making:
             git.run("update-index", "--skip-worktree", "-z", "--stdin", stdin=paths)
         hidden = {entry.path for entry in out_of_sight}
         drops = [*left_out, *(Drop(item=path, by="workspace", reason=_HIDDEN) for path in sorted(hidden))]
-        drops += self._write_files([entry for entry in entries if entry.path not in hidden])
+        drops += write_files(self.view, self.folder, [entry for entry in entries if entry.path not in hidden])
         return replace(made, left_out=tuple(drops))
-
-    def _write_files(self, entries: Sequence[Entry]) -> Iterator[Drop]:
-        files = [entry for entry in entries if entry.mode != _MODULE]
-        with BlobReader(self.view, LARGEST) as blobs:
-            for entry, content in zip(files, blobs.read_many(entry.id for entry in files), strict=True):
-                problem = _write_file(self.folder, entry, content) if content is not None else "is damaged"
-                if problem:
-                    yield Drop(item=entry.path, by="workspace", reason=problem)
-                elif entry.mode == _LINK:
-                    yield Drop(item=entry.path, by="workspace", reason="is a symbolic link: a file with its target")
-        for entry in entries:
-            if entry.mode == _MODULE:
-                problem = _make_folder(self.folder, entry)
-                yield Drop(item=entry.path, by="workspace", reason=problem or "is a submodule: an empty folder")
 
 
 _PARTIAL = "fetch the repository whole, or make do with the files at hand: whole=False"
 _HIDDEN = "was left out of the folder"
-_NOT_HERE = "is not in the repository"
-_TOO_LARGE = f"is larger than {LARGEST // 1_000_000} MB"
-
-
-def _refused(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
-    """The entries that may not be in a workspace, with why."""
-    paths = {entry.path for entry in entries}
-    seen: set[str] = set()
-    for entry in entries:
-        parents = accumulate(entry.path.split("/")[:-1], "{}/{}".format)
-        if not is_sound(entry.path):
-            yield entry, "has a name that leaves the folder or is git's own"
-        elif entry.path in seen or not paths.isdisjoint(parents):
-            yield entry, "stands twice in the tree"
-        elif entry.mode == _LINK and entry.path.rpartition("/")[2].lower() == ".gitmodules":
-            yield entry, "is a link where git wants a file"
-        seen.add(entry.path)
 
 
 def _fill_index(git: Repository, entries: Sequence[Entry]) -> None:
@@ -298,30 +258,6 @@ def _commit_text(tree: str, parents: Sequence[str], seconds: int) -> bytes:
     by = f"{_BY} {seconds} +0000"
     lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {by}", f"committer {by}"]
     return "\n".join([*lines, "", "head" if parents else "base", ""]).encode()
-
-
-def _write_file(folder: Path, entry: Entry, content: bytes) -> str:
-    """Write one new file; what went wrong, if anything did."""
-    target = Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        mode = 0o777 if entry.mode == _RUNS else 0o666
-        with open(target, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
-            file.write(content)
-    except (FileExistsError, NotADirectoryError):
-        return "another file has this name on this file system"
-    except OSError as error:
-        return f"cannot be written: {error.strerror}"
-    return ""
-
-
-def _make_folder(folder: Path, entry: Entry) -> str:
-    target = Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        return f"cannot be written: {error.strerror}"
-    return ""
 
 
 # --- how far back ---------------------------------------------------------------------------------------------------
