@@ -1,0 +1,144 @@
+"""`reviewbench build` as people use it: on a real history, killed, moved, grown, and told nonsense."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reviewbench.cli.build import build
+from reviewbench.cli.main import main
+from reviewbench.core.cards import BuildCard
+from told_history import Told
+
+TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
+
+
+def a_shop(folder: Path) -> Told:
+    told = Told(folder)
+    told.commit("begin", {"README.md": "shop\n", "LICENSE": "MIT License\n\nCopyright\n"})
+    told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
+    told.commit("Add greeting", {"shop/greet.py": "def greet(name):\n    return 'Hello ' + name\n"})
+    told.commit("Fix total forgetting the first item", {"shop/total.py": TOTAL.format("")}, days=20)
+    told.quiet(500)
+    return told
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Told:
+    return a_shop(tmp_path / "shop")
+
+
+def test_a_history_becomes_a_benchmark_that_can_be_moved_and_used(
+    shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = tmp_path / "bench"
+    assert main(["build", str(shop.folder), "-o", str(bench)]) == 0
+    said = capsys.readouterr().out
+    assert "from_git" in said and "1 changed" in said and f"next: reviewbench doctor {bench}" in said
+    card = BuildCard.model_validate_json((bench / "card.json").read_bytes())
+    assert card.counts["changed"] == 1 and card.counts["clean"] >= 1 and card.cases == card.counts["changes"]
+    assert list(card.licences.values()) == ["LICENSE: MIT License"]
+    page = (bench / "card.md").read_text()
+    assert "## Funnel" in page and card.benchmark in page
+    drops = (bench / "drops.jsonl").read_text().splitlines()
+    assert len(drops) == sum(row.dropped for row in card.funnel)
+    moved = tmp_path / "elsewhere" / "b"
+    moved.parent.mkdir()
+    bench.rename(moved)
+    shutil.rmtree(shop.folder)
+    assert main(["doctor", str(moved)]) in (0, 1)
+    run = str(tmp_path / "run")
+    assert main(["review", str(moved), "analyser", "silent", "-o", run]) == 0  # the code came along
+    assert main(["score", run]) == 0
+
+
+def test_the_same_command_again_changes_nothing_and_a_grown_history_extends_it(shop: Told, tmp_path: Path) -> None:
+    first = build(shop.folder, out=tmp_path / "bench").card
+    again = build(shop.folder, out=tmp_path / "bench").card
+    shop.commit("Add tax", {"shop/tax.py": "def tax(amount):\n    return amount * 1.19\n"})
+    shop.commit("Fix tax that adds the amount", {"shop/tax.py": "def tax(amount):\n    return amount * 0.19\n"}, days=9)
+    shop.quiet(500)
+    grown = build(shop.folder, out=tmp_path / "bench").card
+    assert first is not None and again is not None and grown is not None
+    assert again.benchmark == first.benchmark
+    assert grown.counts["changed"] == 2 and grown.cases > first.cases
+
+
+def test_a_stage_from_the_command_line_and_a_parameter(
+    shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "b")
+    words = [
+        "build",
+        str(shop.folder),
+        "-o",
+        out,
+        "--set",
+        "name=acme/shop",
+        "--stage",
+        "where(fact='year', values=(1,))",
+    ]
+    assert main([*words, "--json"]) == 1  # nothing is left, and it says so
+    result = json.loads(capsys.readouterr().out)
+    assert result["card"]["cases"] == 0 and result["card"]["parameters"]["name"] == "'acme/shop'"
+    assert result["card"]["funnel"][-1]["stage"].startswith("where")
+    assert main(words) == 1
+    assert "no case is left" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--recipe", "nothing"], "there is no recipe 'nothing' (choose aacr_bench"),
+        (["--recipe", "no.toml"], "cannot read the recipe no.toml"),
+        (["--set", "horizon"], "--set horizon has no value"),
+        (["--set", "horizont=3"], "the recipe local has no parameter 'horizont'"),
+        (["--recipe", "hosted_reviews"], "the recipe hosted_reviews needs reviews_by"),
+        (["--reviews-by", "a"], "a git history holds no reviews that were posted"),
+        (["--stage", "no_such"], "no_such"),
+        (["--model", "fake:rules"], "the recipe local has no parameter 'model'"),
+    ],
+)
+def test_nonsense_is_one_line_and_exit_code_2(
+    shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], problem: str
+) -> None:
+    assert main(["build", str(shop.folder), "-o", str(tmp_path / "b"), *words]) == 2
+    said = capsys.readouterr().err
+    assert problem in said and len(said.splitlines()) == 1
+
+
+def test_what_is_no_repository_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", str(tmp_path), "-o", str(tmp_path / "b")]) == 2
+    said = capsys.readouterr().err
+    assert "git" in said and len(said.splitlines()) == 1
+    assert main(["build", str(tmp_path / "nowhere"), "-o", str(tmp_path / "b")]) == 2
+
+
+def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
+    told = a_shop(tmp_path / "shop")
+    for number in range(30):
+        told.commit(f"Add rule {number}", {f"shop/rule{number}.py": f"def rule(x):\n    return x + {number}\n"})
+        fixed = f"def rule(x):\n    return x - {number}\n"
+        told.commit(f"Fix rule {number} that adds", {f"shop/rule{number}.py": fixed}, days=3)
+    told.quiet(500)
+    whole = build(told.folder, out=tmp_path / "whole").card
+    words = [sys.executable, "-m", "reviewbench", "build", str(told.folder), "-o", str(tmp_path / "b")]
+    for wait in (0.6, 1.2, 1.8):
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ))
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    resumed = BuildCard.model_validate_json((tmp_path / "b" / "card.json").read_bytes())
+    assert whole is not None and resumed.benchmark == whole.benchmark
+    assert resumed.counts["changed"] == 31
+    assert not (tmp_path / "b" / ".scratch").exists()
