@@ -93,6 +93,17 @@ def test_absolute_paths_of_the_checkout_are_paths_of_the_change(change: Change) 
     for where in ("$PWD", "$REVIEWBENCH_WORKSPACE"):
         (comment,) = shell(f'echo "- {where}/m.py:2 is loud"').review(change).comments
         assert comment.span is not None and comment.span.path == "m.py"
+        assert comment.claimed is not None and comment.claimed.path == "m.py"
+    sarif = {
+        "level": "warning",
+        "message": {"text": "Loud."},
+        "locations": [
+            {"physicalLocation": {"artifactLocation": {"uri": "file://WHERE/m.py"}, "region": {"startLine": 2}}}
+        ],
+    }
+    log = json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "t"}}, "results": [sarif]}]})
+    twice = [shell(f"echo '{log}' | sed \"s#WHERE#$PWD#\"", system="t").review(change).comments for _ in range(2)]
+    assert twice[0] == twice[1] and [comment.span and comment.span.path for comment in twice[0]] == ["m.py"]
 
 
 @pytest.mark.parametrize(("output", "written"), [("{output}", "$REVIEWBENCH_OUTPUT"), ("out/r.md", "out/r.md")])

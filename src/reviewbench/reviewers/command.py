@@ -13,7 +13,7 @@ import shutil
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
@@ -107,10 +107,11 @@ class Command(Reviewer):
             argv[0] = _program(self._argv, self.env) or argv[0]  # never one that data names
             limits = Limits(self.seconds, self.output_limit, self.processes)
             ended = run_guarded(argv, at.folder, at.environment, limits, at.diff if self.stdin else None)
+            ended = replace(ended, err=_relative(ended.err, at.folder))
             self._check_ending(ended)
-            data = _without_secrets(ended.out if not self.output else self._written(at, ended))
+            data = _relative(_without_secrets(ended.out if not self.output else self._written(at, ended)), at.folder)
             parsed = self._parsed(data, ended)
-            comments = list(self._placed(parsed, change, at))
+        comments = list(_placed(parsed, change))
         kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
         trace = "\n".join(_trace(self.system, ended, at, parsed, len(comments) - len(kept)))
         return Review(case=change.id or change.repo, system=self.system, comments=unique(kept), trace=trace)
@@ -173,10 +174,11 @@ class Command(Reviewer):
             text = hide_secrets(data[:_RAW].decode("utf-8", "replace"))
             raise Failed(FailureKind.UNREADABLE, error.problem, remedy=error.remedy, raw=text) from None
 
-    def _placed(self, parsed: Iterable[Parsed], change: Change, at: Place) -> Iterator[Comment]:
-        read = code_reader(change)
-        for entry in parsed:
-            yield from anchor_all(entry.comments, change, entry.root or str(at.folder), read)
+
+def _placed(parsed: Iterable[Parsed], change: Change) -> Iterator[Comment]:
+    read = code_reader(change)
+    for entry in parsed:
+        yield from anchor_all(entry.comments, change, entry.root, read)
 
 
 # --- checks before a run -------------------------------------------------------------------------------------------
@@ -272,6 +274,14 @@ def _without_secrets(data: bytes) -> bytes:
     while name := secret_in(text):
         text = text.replace(os.environ[name].strip(), "***")
     return text.encode("utf-8", "surrogateescape")
+
+
+def _relative(data: bytes, folder: Path) -> bytes:
+    """`data` with paths of the checkout made relative: its folder has another name each time, and ids must not."""
+    name = os.fsencode(folder)
+    for absolute in (b"file://" + name + b"/", name + b"/"):
+        data = data.replace(absolute, b"")
+    return data.replace(name, b".")
 
 
 def _root_of(at: Place, path: Path) -> Path:
