@@ -36,6 +36,9 @@ Handle null values in JSON arrays
 Typo in README
 Prevent a data race in the connection pool
 Migrate CI to the new runners
+Support per-host proxies
+Little modification in the socket reader
+Restore the default place of config files
 """.strip().splitlines()
 OTHER = """
 Fehler beim Einlesen leerer Dateien behoben
@@ -62,6 +65,13 @@ Sửa lỗi khi danh sách trống
 Adaugă o opțiune pentru a dezactiva memoria
 Üres lista hibájának javítása
 Korjaa virhe kun tiedosto on tyhjä
+Remove campo do formulario de login
+Corrige bug na tela de cadastro
+fix(menu): corrige le style du bouton
+refactor: renomme les tests de la page
+Anpassungen am Login-Formular
+Bugfix Erkennung der Sprache
+Arreglado el bug de los tests en PHP
 修复空文件导致的崩溃
 feat: 支持多数据库
 fix(router): 修复参数丢失的问题
