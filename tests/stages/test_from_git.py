@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reviewbench.cli.build import build as cli_build
 from reviewbench.core.building import Candidate, CardSection
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import Case, Side
@@ -397,3 +398,25 @@ def test_the_benchmark_stands_without_the_repository(told: Told, tmp_path: Path)
     shutil.rmtree(told.folder)
     git = cases[ids["total"]].change.git
     assert git is not None and Path(git) == tmp_path / "bench" / "repos" / "shop.git"
+
+
+def test_the_recipe_makes_a_benchmark_that_can_be_used(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    result = cli_build(told.folder, out=tmp_path / "bench")
+    assert result.card is not None and result.card.recipe == "local"
+    assert [row.stage.partition("(")[0] for row in result.card.funnel] == [
+        "from_git",
+        "drop_documentation",
+        "drop_generated",
+        "drop_trivial",
+        "drop_large",
+        "drop_duplicates",
+        "resample",
+    ]
+    assert (result.card.counts["changed"], result.card.counts["clean"]) == (2, 2)
+    assert result.card.counts["findings"] == 2
+    again = cli_build(told.folder, out=tmp_path / "again", settings={"clean_per_changed": "0.5", "horizon": "365"})
+    assert again.card is not None and again.card.counts["clean"] == 1
+    shutil.rmtree(told.folder)
+    cases = [Case.model_validate_json(line) for line in (tmp_path / "bench" / "cases.jsonl").open("rb")]
+    assert {case.change.head for case in cases if case.references} == {ids["total"], ids["tax-head"]}
