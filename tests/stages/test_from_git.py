@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from armed_repositories import NAMES, armed
 from reviewbench.cli.build import build as cli_build
 from reviewbench.core.building import Candidate, CardSection
 from reviewbench.core.errors import UserError
@@ -390,6 +391,31 @@ def test_odd_paths_are_read(told: Told, tmp_path: Path) -> None:
     cases, _, _ = build(told.folder, tmp_path / "bench")
     assert len(cases[change].change.files) == 3
     assert "shop/ein\u00e4.py" in [file.path for file in cases[change].change.files]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_trap_of_a_repository_springs(name: str, tmp_path: Path) -> None:
+    trap = armed(tmp_path, name)
+    try:
+        cases, drops, _ = build(trap.folder, tmp_path / "bench")
+    except UserError as error:
+        assert "\n" not in str(error)
+    else:
+        assert drops or cases
+    assert not trap.sprung
+
+
+def test_code_that_is_missing_drops_the_change(told: Told, tmp_path: Path) -> None:
+    ids = fill(told)
+    whole, _, _ = build(told.folder, tmp_path / "bench")
+    assert whole[ids["total"]].references
+    source = tmp_path / "partial"
+    told.git("config", "uploadpack.allowFilter", "true")
+    told.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{told.folder}", str(source))
+    told.git("-C", str(source), "remote", "set-url", "origin", "file:///nowhere")
+    cases, drops, _ = build(source, tmp_path / "bench", FromGit(name="other"))
+    assert not cases
+    assert drops[ids["total"][:12]] == "its diff cannot be read"
 
 
 def test_the_benchmark_stands_without_the_repository(told: Told, tmp_path: Path) -> None:

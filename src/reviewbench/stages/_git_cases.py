@@ -132,7 +132,10 @@ class CaseMaker:
         if reason := self._unfit(read):
             return item, reason, ""
         blame = self.traced.blames.get(number, Blame())
-        references = self.labeller.references(change, number, read, blame.fixes)
+        try:
+            references = self.labeller.references(change, number, read, blame.fixes)
+        except UserError as error:  # a partial or damaged repository
+            return item, "code that a fix speaks about cannot be read", str(error)
         if blame.fixes and not references:
             return item, "a fix speaks about it, but not about lines that count", ""
         try:

@@ -67,6 +67,8 @@ class FromGit(Stage):
         """Refuse what cannot be meant."""
         if self.horizon < 1:
             raise ValueError("horizon is a number of days, 1 or more")
+        if self.variant not in ("basic", "ag", "ma"):
+            raise ValueError(f"there is no SZZ variant {self.variant!r}: basic, ag or ma")
         for word in (self.since, self.until):
             if word:
                 date.fromisoformat(word)
@@ -117,9 +119,12 @@ class FromGit(Stage):
         ).split()
         if len(found) < 3:
             raise UserError(f"{self.branch} has no commit up to {self.until}", remedy="name a later date")
-        end = datetime.combine(date.fromisoformat(self.until), time.max, UTC) if self.until else None
-        now = datetime.now(UTC)
-        return found[1].decode("ascii"), min(end or datetime.fromtimestamp(int(found[2]), UTC), now)
+        tip, end = found[1].decode("ascii"), datetime.now(UTC)
+        if self.until:
+            end = min(end, datetime.combine(date.fromisoformat(self.until), time.max, UTC))
+        elif (said := int(found[2])) < end.timestamp():  # a clock may have been ahead
+            end = datetime.fromtimestamp(max(said, 0), UTC)
+        return tip, end
 
 
 def repository_name(source: str) -> str:
