@@ -163,6 +163,17 @@ def test_a_merge_that_settled_a_conflict_is_looked_through_by_ma(story: Story) -
     assert line.through == (f"{merge[:12]} merges",)
 
 
+def test_a_line_that_a_merge_joined_from_both_sides_leads_to_both(story: Story) -> None:
+    story.commit({"a.py": "a = 1\nb = compute(1, 1)\n"})
+    story.git("checkout", "-q", "-b", "side")
+    one = story.commit({"a.py": "a = 1\nb = compute(2, 1)\n"})
+    story.git("checkout", "-q", "main")
+    other = story.commit({"a.py": "a = 1\nb = compute(1, 2)\n"})
+    story.merge("side", {"a.py": "a = 1\nb = compute(2, 2)\n"})
+    fix = story.commit({"a.py": "a = 1\nb = compute(3, 2)\n"})
+    assert story.blames(fix, "ma") == {one, other}
+
+
 def test_a_line_that_only_a_merge_wrote_has_no_culprit_in_ma(story: Story) -> None:
     story.commit({"a.py": "a = 1\n"})
     story.git("checkout", "-q", "-b", "side")

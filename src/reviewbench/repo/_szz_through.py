@@ -109,8 +109,8 @@ class Through:
         return found
 
     def _merged(self, commit: Made, line: Blamed) -> tuple[Before, ...] | str:
-        """The line of a parent that a line of a merge stands for: the same code, else the one most like it."""
-        best: tuple[float, Before] | None = None
+        """The lines of the parents that one of a merge stands for: those most like it, one of each parent at most."""
+        found: list[tuple[float, Before]] = []
         for parent in commit.parents:
             file = next((f for f in self._history.diff(commit.id, parent) if f.new == line.path), None)
             patch = None if file is None or file.old is None else _patch_of(file, line.origin)
@@ -118,11 +118,12 @@ class Through:
                 continue
             old, new = self._tokens(file, patch)
             mine = new[line.origin - patch.new_start]
-            for at, other in enumerate(old):
-                value = likeness(other, mine)
-                if value >= _ALIKE and (best is None or value > best[0]):
-                    best = (value, Before(parent, file.old, (patch.old_start + at,), MERGE))
-        return WRITTEN_IN_MERGE if best is None else (best[1],)
+            values = [likeness(other, mine) for other in old]
+            if values and max(values) >= _ALIKE:
+                at = patch.old_start + values.index(max(values))
+                found.append((max(values), Before(parent, file.old, (at,), MERGE)))
+        best = max((value for value, _ in found), default=0.0)
+        return tuple(before for value, before in found if value == best) or WRITTEN_IN_MERGE
 
 
 def renames_in(files: Sequence[FileDiff]) -> dict[str, str]:
