@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from fake_forge import shop
-from fake_forge.project import FUNNELS, NAME, UNSURE, main_project, search_results
+from fake_forge.project import FUNNELS, NAME, UNSURE, WHY, main_project, search_results
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import Answer, Trouble, hung_up, revoked
 from reviewbench.core.errors import UserError
@@ -274,6 +274,14 @@ CHECKS: dict[str, Callable[[Sequence[Case]], None]] = {
     "context_crbench": _check_context,
     "aacr_bench": _check_aacr,
 }
+
+
+def test_each_pull_request_is_dropped_by_the_filter_that_it_was_made_for() -> None:
+    for number, (special, stage) in WHY.items():
+        name = stage.partition(",")[0]
+        if name and name != "since":
+            dropped = [numbers for funnel in FUNNELS.values() for by, numbers in funnel if by == name]
+            assert any(number in numbers for numbers in dropped), f"{number}: {special}"
 
 
 # --- recipe files --------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ NAME = "acme/shop"
 FIRST_ISSUE = 500  # the issue of pull request N is N + 400
 WHY: dict[int, tuple[str, str]] = {
     90: ("opened before January 2021", "since"),
-    101: ("good", ""),
+    101: ("good; its diff comes again as 123", "drop_duplicates"),
     102: ("good, squashed, with talk", ""),
     103: ("good, forked before main moved on", ""),
     104: ("good, on a range of lines and a deleted line", ""),
@@ -37,7 +37,7 @@ WHY: dict[int, tuple[str, str]] = {
     120: ("documentation only", "drop_documentation"),
     121: ("every commented line changed later", "drop_outdated"),
     122: ("rebased: a forced push", "drop_rebased"),
-    123: ("the diff of 101 again", "drop_duplicates"),
+    123: ("the diff of 101 again", ""),
     124: ("generated files only", "drop_generated"),
     125: ("comments and white space only", "drop_trivial"),
     126: ("no linked issue", "link_issues"),

@@ -1,4 +1,8 @@
-"""What a forge says of repositories that may be chosen: stars, activity, languages, how much was filed."""
+"""What a forge says of repositories that may be chosen: stars, activity, languages, how much was filed.
+
+`version` names the state of the world that is asked about: what was answered for it is not asked again, so a choice
+that was killed goes on with the lists it had.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,11 @@ from reviewbench.repo.forge.json_fields import flag, node, number, text
 _MOST = 1000  # results that a search gives
 
 
-def most_starred(forge: Forge, language: str, top: int) -> Iterator[RepositoryCandidate]:
+def most_starred(forge: Forge, language: str, top: int, version: str) -> Iterator[RepositoryCandidate]:
     """The `top` repositories of a language with most stars. Forks and archived ones are none of them."""
     words = f'language:"{language}" stars:>100 fork:false archived:false'
     asked = {"q": words, "sort": "stars", "order": "desc"}
-    for item in islice(forge.pages("search/repositories", asked), min(top, _MOST)):
+    for item in islice(forge.pages("search/repositories", asked, version=version), min(top, _MOST)):
         found = node(item)
         name = text(found, "full_name")
         if not _is_name(name) or flag(found, "fork") or flag(found, "archived"):
@@ -31,17 +35,19 @@ def most_starred(forge: Forge, language: str, top: int) -> Iterator[RepositoryCa
         )
 
 
-def language_share(forge: Forge, one: RepositoryCandidate) -> float | None:
+def language_share(forge: Forge, one: RepositoryCandidate, version: str) -> float | None:
     """The share of its language in its code, in bytes. Raises Unavailable."""
-    counted = node(forge.get(f"repos/{one.name}/languages"))
+    counted = node(forge.get(f"repos/{one.name}/languages", version=version))
     sizes = {name: number(counted, name) or 0 for name in counted}
     whole = sum(sizes.values())
     return sizes.get(one.language, 0) / whole if whole else None
 
 
-def count_items(forge: Forge, name: str) -> int | None:
+def count_items(forge: Forge, name: str, version: str) -> int | None:
     """The number of its issues and pull requests, open and closed. Raises Unavailable."""
-    return number(node(forge.get("search/issues", {"q": f"repo:{name}", "per_page": 1})), "total_count")
+    return number(
+        node(forge.get("search/issues", {"q": f"repo:{name}", "per_page": 1}, version=version)), "total_count"
+    )
 
 
 def _is_name(name: str) -> bool:

@@ -34,9 +34,10 @@ class SelectRepos(Stage):
 
     `candidates` is a CSV or JSON lines file with the fields of RepositoryCandidate. Without one the forge is asked,
     which can answer the first rule only: nobody but an archive of events counts the new stars of a window. `day` is
-    that from which "within six months" counts back; ContextCRBench crawled in April 2025. The paper's manual check
-    of what is left is yours to do: the chosen ones stand in repositories.jsonl beside the benchmark. Where the build's
-    source names repositories (`github:owner/name`), there is nothing to choose.
+    that from which "within six months" counts back; ContextCRBench crawled in April 2025. What the forge said is kept
+    in the folder for this day, so the choice stays the same there. The paper's manual check of what is left is yours to
+    do: the chosen ones stand in repositories.jsonl beside the benchmark. Where the build's source names repositories
+    (`github:owner/name`), there is nothing to choose.
     """
 
     rule: Literal["context_crbench", "aacr_bench"] = "context_crbench"
@@ -100,21 +101,25 @@ class SelectRepos(Stage):
     def _starred(self, forge: Forge, place: Place) -> Iterator[RepositoryCandidate]:
         for number, language in enumerate(self._languages):
             place.progress("languages searched", number, len(self._languages))
-            yield from most_starred(forge, language, self.top)
+            yield from most_starred(forge, language, self.top, self._version)
 
     def _look_up(
         self, forge: Forge, one: RepositoryCandidate, today: date
     ) -> tuple[RepositoryCandidate, Refused | None]:
         """A repository with what the rule needs, asked for as long as it may still be chosen; and why it is not."""
         try:
-            one = one.model_copy(update={"language_share": language_share(forge, one)})
+            one = one.model_copy(update={"language_share": language_share(forge, one, self._version)})
             refused = rules.unfit(one.model_copy(update={"issues_and_pulls": self.volume + 1}), today, *self._limits)
             if refused is None:
-                one = one.model_copy(update={"issues_and_pulls": count_items(forge, one.name)})
+                one = one.model_copy(update={"issues_and_pulls": count_items(forge, one.name, self._version)})
                 refused = rules.unfit(one, today, *self._limits)
         except Unavailable as error:
             return one, Refused(one.name, f"repository {error.reason}", str(error))
         return one, refused
+
+    @property
+    def _version(self) -> str:
+        return f"chosen for {self.day}"
 
     @property
     def _limits(self) -> tuple[float, float, int]:
