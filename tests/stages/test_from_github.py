@@ -321,6 +321,30 @@ def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
         run(FromGithub(archive=str(tmp_path / "none.jsonl")), tmp_path / "c")
 
 
+def test_names_in_hostile_words_lead_nowhere(forge: Forge, tmp_path: Path) -> None:
+    words = "Fixes a/..#1, ../..#2, x/.#3, https://github.com/../../etc/issues/4, acme/shop#41 and o/n#99999999"
+    project = replace(PROJECT, pulls=(a_pull(1, "apple", body=words),))
+    with serve(tmp_path / "other", project) as other:
+        (one,), drops = run(FromGithub(api=other.url), tmp_path / "bench")
+        asked = other.paths("/issues/")
+    assert not drops and one.pull is not None
+    assert [issue.issue.number for issue in one.pull.issues] == [41]
+    assert all(path.startswith(("/repos/acme/shop/issues/", "/repos/o/n/issues/")) for path in asked), asked
+
+
+def test_without_a_token_the_card_says_what_is_not_known(
+    forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_TOKEN")
+    where = place(tmp_path)
+    (first,) = list(FromGithub(api=forge.url, numbers=(1,)).apply((), where))
+    where.close()
+    assert isinstance(first, Candidate) and first.pull is not None
+    assert all(thread.resolved is None for thread in first.pull.threads)
+    assert "asked without a token" in where.sections[0].text
+    assert not forge.paths("graphql") and len(first.pull.revisions) == 2
+
+
 def test_a_force_push_leaves_both_states(forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     thing = "drum"

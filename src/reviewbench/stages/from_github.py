@@ -18,7 +18,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.history import PullRequest
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop, Failed
-from reviewbench.repo.forge.address import SCHEME, repository_name
+from reviewbench.repo.forge.address import SCHEME, is_repository, repository_name
 from reviewbench.repo.forge.archive import Archive, write_archive_line
 from reviewbench.repo.forge.client import Forge
 from reviewbench.repo.forge.events import named
@@ -276,7 +276,8 @@ def _issues(reader: PullReader, raw: Raw, version: str) -> Iterator[Raw]:
     """The issues that a pull request closes, and those that its title, its description or a comment names."""
     names = {named(item).lower(): None for item in nodes(raw, "closing")}
     for words in _words(raw):
-        names |= {f"{repo}#{one}": None for (repo, one), _ in references(words[:MOST_READ], reader.repo)}
+        said = references(words[:MOST_READ], reader.repo)
+        names |= {f"{repo}#{one}": None for (repo, one), _ in said if is_repository(repo)}
     own = f"{reader.repo}#{number(raw, 'pull', 'number')}".lower()
     for name in [name for name in names if name not in ("", own)][:MOST_ISSUES]:
         repo, _, one = name.partition("#")
@@ -305,6 +306,8 @@ def _report(place: Place, forge: Forge) -> None:
     words = f"{spent.requests:,} requests, {spent.waited:,.0f} s waited for limits"
     if left:
         words += ", left now: " + ", ".join(f"{count:,} {name}" for name, count in sorted(left.items()))
+    if not forge.authenticated:
+        words += ". It was asked without a token, so nobody knows which threads were resolved"
     place.progress(words, spent.requests, spent.requests)
     place.report(
         CardSection(

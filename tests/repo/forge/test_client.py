@@ -259,8 +259,16 @@ def test_without_a_token_the_forge_is_asked_anonymously(
 
 @pytest.mark.parametrize(
     "broken",
-    [Say(b"oops", 502), say({"message": "Server Error"}, 500), Say(b"<html>", 200), Say(b"", status=0)],
-    ids=["502", "500", "html", "dropped"],
+    [
+        Say(b"oops", 502),
+        say({"message": "Server Error"}, 500),
+        Say(b"<html>", 200),
+        Say(b"[" * 50_000 + b"]" * 50_000),
+        Say(b'{"a":' * 700 + b"1" + b"}" * 700),
+        Say(b"[1, 2", cut=3),
+        Say(b"", status=0),
+    ],
+    ids=["502", "500", "html", "deep", "deep enough to parse", "cut off", "dropped"],
 )
 def test_what_breaks_is_asked_again(broken: Say, forge: Forge, server: Scripted, clock: LeapingClock) -> None:
     server.script = [broken, broken, say({"id": 1})]

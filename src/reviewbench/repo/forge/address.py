@@ -60,6 +60,11 @@ def address(api: str = "") -> Address:
 def repository_name(text: str) -> str:
     """`owner/name` out of `github:owner/name` or `owner/name`. Raises UserError."""
     name = text.strip().removeprefix(SCHEME).removesuffix(".git").strip("/")
-    if not _REPO.fullmatch(name) or any(set(part) <= {"."} for part in name.split("/")):
+    if not is_repository(name):
         raise UserError(f"{text!r} names no repository", remedy=f"{SCHEME}owner/name")
     return name
+
+
+def is_repository(name: str) -> bool:
+    """Whether it can be `owner/name`."""
+    return _REPO.fullmatch(name) is not None and not any(set(part) <= {"."} for part in name.split("/"))

@@ -224,7 +224,10 @@ def shaped(value: object, where: str) -> Raw:
         raise BadInput(where, "does not say which repository it is of", field="repo", remedy="owner/name")
     if not isinstance(raw.get("languages"), dict):
         raw["languages"] = {}
-    return cast(Raw, without_addresses(raw))
+    try:
+        return cast(Raw, without_addresses(raw))
+    except RecursionError:
+        raise BadInput(where, "is nested too deeply") from None
 
 
 def _flat(value: JsonValue) -> JsonValue:

@@ -30,7 +30,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.core.waiting import backoff
 from reviewbench.repo.forge.address import Address, address
-from reviewbench.repo.forge.answers import Answers, Kept, without_addresses
+from reviewbench.repo.forge.answers import Answers, Kept
 from reviewbench.repo.forge.clock import Clock
 from reviewbench.repo.forge.replies import (
     Step,
@@ -184,7 +184,6 @@ class Forge:
             body = kept.body
         else:
             _, body = self._ask(_Call("POST", self.address.graphql, "graphql", sent.encode()))
-            body = without_addresses(body)
             self.answers.put(request, Kept(body, version, "", ""))
         data = body.get("data") if isinstance(body, dict) else None
         return data if isinstance(data, dict) else {}
@@ -201,7 +200,7 @@ class Forge:
             self.spent.unchanged += 1
             self.answers.renew(request, version)
             return kept._replace(version=version)
-        found = Kept(without_addresses(body), version, reply.headers.get("etag", ""), next_link(reply.headers))
+        found = Kept(body, version, reply.headers.get("etag", ""), next_link(reply.headers))
         self.answers.put(request, found)
         return found
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from reviewbench.core.results import Failed
+from reviewbench.repo.forge.address import is_repository
 from reviewbench.repo.forge.client import Forge
 from reviewbench.repo.forge.events import named
 from reviewbench.repo.forge.json_fields import Json, flag, node, nodes, number, text
@@ -36,7 +37,8 @@ class PullReader:
         """`version` names the crawl that this is part of. Raises Unavailable where the repository is gone."""
         self.forge, self.version = forge, version
         self.about = node(forge.get(f"repos/{repo}", version=version))
-        self.repo = text(self.about, "full_name") or repo
+        present = text(self.about, "full_name")
+        self.repo = present if is_repository(present) else repo
         self._languages: JsonValue = None
         self._graphql = forge.authenticated
 

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from reviewbench.core.errors import one_line
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.core.waiting import http_date, retry_after
+from reviewbench.repo.forge.answers import without_addresses
 from reviewbench.repo.forge.transport import Broken, Reply
 
 LONGEST_WINDOW = 3660.0  # seconds; the windows of primary limits are an hour at most
@@ -129,14 +130,13 @@ def next_link(headers: Mapping[str, str]) -> str:
 
 
 def read_json(reply: Reply) -> JsonValue:
-    """The body. Raises Broken where it is no JSON."""
+    """The body, without e-mail addresses. Raises Broken where it is no JSON."""
     if not reply.body:
         return None
     try:
-        value: JsonValue = json.loads(reply.body)
+        return without_addresses(json.loads(reply.body))
     except (ValueError, RecursionError):
         raise Broken("the answer is no JSON: is the address that of the API?") from None
-    return value
 
 
 def said(reply: Reply) -> str:
