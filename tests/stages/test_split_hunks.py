@@ -89,6 +89,8 @@ def test_how_many_uncommented_hunks_and_only_of_what_was_merged_as_it_stands() -
     assert [c.verdict for c in split(SplitHunks(), earlier)[0]] == [False], "an earlier state was not merged"
     alone = item(TOP).model_copy(update={"pull": None})
     assert [c.verdict for c in split(SplitHunks(), alone)[0]] == [False]
+    clean = item(verdict=True).model_copy(update={"pull": None})
+    assert [c.verdict for c in split(SplitHunks(mergeable=2), clean)[0]] == [True, True]
 
 
 def test_where_a_comment_lost_its_place_no_hunk_of_the_file_is_called_mergeable() -> None:

@@ -28,7 +28,8 @@ class SplitHunks(Stage):
 
     `focus` is the hunk, for `comment` the commented lines, one case for each place. The change keeps this one hunk, so
     the other tasks' reviewers see the same. For `assess`, up to `mergeable` hunks without any comment are added of each
-    change that was merged as it stands; none of a file where a comment's place is not known any more.
+    change that was merged as it stands (in a bare history: that is clean); none of a file where a comment has lost its
+    place.
     """
 
     task: Literal["assess", "locate", "comment"] = "assess"
@@ -95,8 +96,10 @@ def _holds(file: ChangedFile, hunk: Hunk, span: Span | None) -> bool:
 
 
 def _as_merged(item: Candidate) -> bool:
-    """Whether the change is the state that was merged."""
-    return item.pull is not None and item.pull.merged and item.case.change.head == item.pull.head
+    """Whether the change is the state that was merged; without a pull request, whether it is known to be clean."""
+    if item.pull is None:
+        return item.case.clean
+    return item.pull.merged and item.case.change.head == item.pull.head
 
 
 def _unknown_files(item: Candidate, stands: dict[int, list[Comment]]) -> set[str]:
