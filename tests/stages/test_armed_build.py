@@ -1,0 +1,35 @@
+"""A build and the reviewers behind it spring no trap of a repository, whichever way it is armed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from armed_repositories import NAMES, armed
+from reviewbench.core.building import Candidate
+from reviewbench.core.records import Case, Change
+from reviewbench.engine.workplace import Workplace
+from reviewbench.repo.git import Repository
+from reviewbench.reviewers.analyser import Analyser
+from reviewbench.reviewers.command import Command
+from reviewbench.stages.add_workspace import AddWorkspace
+from reviewbench.stages.from_git import FromGit
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_build_springs_no_trap(tmp_path: Path, name: str) -> None:
+    trap = armed(tmp_path, name)
+    place = Workplace(tmp_path / "bench", source=str(trap.folder))
+    read = list(FromGit(name="acme/armed").apply([], place))
+    assert read, "the history was read"
+    files = Repository(trap.folder).changed_files(trap.base, trap.head)
+    change = Change(repo="acme/armed", base=trap.base, head=trap.head, files=files, git=str(trap.folder))
+    (made,) = AddWorkspace().apply([Candidate(case=Case(id="armed/1", change=change))], place)
+    assert isinstance(made, Candidate)
+    place.close()
+    Analyser(tools=("ruff",)).review(change)
+    look = "git status --porcelain; git diff {base} {head}; git log -p --all; echo '- a.py:2 looked at'"
+    review = Command(run=("sh", "-c", look), lines="added").review(made.case.change)
+    assert len(review.comments) == 1
+    assert not trap.sprung
