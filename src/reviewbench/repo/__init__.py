@@ -1,1 +1,1 @@
-"""Reads code, never a model: git, diffs, anchors, static analysers. Nothing in a repository is executed or obeyed."""
+"""Reads code and forges, never a model: git, syntax, GitHub, anchors, analysers. Nothing in a repository is obeyed."""

@@ -1,1 +1,1 @@
-"""One step of building a benchmark per file: cases in, cases or counted drops out."""
+"""One step of building a benchmark per file: candidates in, candidates or counted drops out; `recipes/` put them in a row."""
