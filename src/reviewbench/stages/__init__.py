@@ -1,1 +1,1 @@
-"""One step of building a benchmark per file: candidates in, candidates or counted drops out; `recipes/` put them in a row."""
+"""One step of building a benchmark per file: candidates in, candidates or counted drops out; recipes order them."""
