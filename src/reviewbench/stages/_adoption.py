@@ -30,11 +30,10 @@ _SNIPPET = 40  # lines of the code that an answer left
 
 
 class Step(NamedTuple):
-    """From one state to the next. `by` is the commit that did it; `bases` where both left their base branch."""
+    """From one state to the next: a commit of the branch, or a forced push."""
 
     before: str
     after: str
-    bases: tuple[str | None, str | None]
 
 
 class Fate(NamedTuple):
@@ -115,7 +114,7 @@ class Followed:
         found: list[Step] = []
         for before, after in pairwise(states):
             chain = [before, *self._between(code, before, after)]
-            found += [Step(a, b, (self._base(a), self._base(b))) for a, b in pairwise(chain)]
+            found += [Step(a, b) for a, b in pairwise(chain)]
         return found
 
     @staticmethod
@@ -169,7 +168,7 @@ class Followed:
         """Of a line that a step took away: by the pull request, or by its base branch."""
         if file.patch is None:
             return LOST
-        old, new = step.bases
+        old, new = self._base(step.before), self._base(step.after)
         if old is None or new is None or old == new:
             return Fate(True, step.after, _left(file, at))
         came = self._diff(old, step.before).after.get(path)
@@ -186,7 +185,7 @@ class Followed:
     def _file_fate(self, path: str, steps: Sequence[Step]) -> Fate:
         for step in steps:
             file = self._diff(step.before, step.after).before.get(path)
-            if file is not None and step.bases[0] == step.bases[1]:
+            if file is not None and self._base(step.before) == self._base(step.after):
                 return Fate(True, step.after)
             if file is not None:
                 return LOST
