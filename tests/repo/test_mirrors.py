@@ -142,3 +142,17 @@ def test_alternates_and_linked_objects_are_not_followed(tmp_path: Path, source: 
     (there / blob[2:]).symlink_to(source / ".git" / "objects" / blob[:2] / blob[2:])
     with pytest.raises(UserError, match="is a link, which is not followed"):
         mirror_local(tmp_path / "own", tmp_path / "linked.git")
+
+
+def test_what_a_killed_call_left_is_cleared_and_done_again(tmp_path: Path, source: Path) -> None:
+    target = tmp_path / "m.git"
+    (target / "objects" / "pack").mkdir(parents=True)
+    (target / "objects" / "info").mkdir()
+    (target / "objects" / "pack" / "tmp_pack_abc").write_bytes(b"half")
+    (target / "view-abc" / "objects").mkdir(parents=True)
+    (target / "objects" / "info" / "alternates").write_text(f"{source}/.git/objects\n")
+    (target / "config").write_text("[core]\n\tfsmonitor = /bin/false\n")
+    mirror = mirror_local(source, target)
+    assert not list(target.glob("view-*")) and not list(target.rglob("tmp_*")) and not list(target.rglob("alternates"))
+    assert "fsmonitor" not in (target / "config").read_text()
+    assert mirror.exists("main") and run_git(target, "fsck", "--full") == ""
