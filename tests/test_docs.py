@@ -54,7 +54,7 @@ def test_every_plugin_is_documented(kind: str, page: str) -> None:
 
 def test_every_metric_is_documented() -> None:
     """`hits` and `points` on pages of their own, the others together: each by its whole name, not within a word."""
-    pages = ("metrics.md", "hits.md", "llm-metrics.md", "points.md")
+    pages = ("metrics.md", "hits.md", "llm-metrics.md", "points.md", "small-tasks.md", "github.md")
     text = "\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
     for name in names("metrics"):
         assert re.search(f"`{name}[`(]", text), f"neither of {', '.join(pages)} names `{name}`"
