@@ -367,7 +367,13 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
     text = STAYS.format(pids=pids) + f"echo $$ >> {pids}; sleep 300"
     spec = f"command(run=('sh', '-c', {text!r}))"
     command = [sys.executable, "-m", "reviewbench", "review", str(cases), spec, "-o", str(tmp_path / "run")]
-    ran = subprocess.Popen([*command, "--workers", workers], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    (tmp_path / "tmp").mkdir()  # what a killed run leaves
+    ran = subprocess.Popen(
+        [*command, "--workers", workers],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
+    )
     try:
         found = wait_for(pids, 3)
         ran.send_signal(number)
