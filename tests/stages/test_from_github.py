@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +15,7 @@ import pytest
 from fake_forge import shop
 from fake_forge.script import Commit, Issue, Project, Pull, Push, Said, Verdict, days
 from fake_forge.server import TOKEN, Forge, serve
-from fake_forge.troubles import broken, missing, revoked, secondary_limit
+from fake_forge.troubles import broken, missing, revoked, secondary_limit, slow
 from reviewbench.core.building import Candidate, Place
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Drop, Failed
@@ -214,6 +217,38 @@ def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: For
     assert without_git(run(stage, tmp_path / "killed")[0]) == without_git(whole[0])
     answered = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
     assert sorted(answered) == sorted(asked), "each was answered once, over both runs"
+
+
+def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp_path: Path) -> None:
+    stage = FromGithub(api=forge.url, code="api")
+    whole = run(stage, tmp_path / "whole")
+    asked = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
+    forge.asked.clear()
+    forge.troubles.append(slow("/pulls/1/comments", 60, times=1))
+    program = (
+        "from pathlib import Path; from reviewbench.engine.workplace import Workplace; "
+        "from reviewbench.stages.from_github import FromGithub; "
+        f"place = Workplace(Path({str(tmp_path / 'killed')!r}), 'github:{NAME}'); "
+        f"list(FromGithub(api={forge.url!r}, code='api').apply((), place))"
+    )
+    with subprocess.Popen([sys.executable, "-c", program]) as process:
+        while not forge.paths("/pulls/1/comments"):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+    forge.troubles.clear()
+    assert run(stage, tmp_path / "killed") == whole
+    answered = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
+    assert sorted(answered) == sorted(asked)
+
+
+def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -> None:
+    usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
+    forge.asked.clear()
+    found, _ = run(FromGithub(api=f"{forge.url}/api/v3"), tmp_path / "b")
+    assert without_git(found) == without_git(usual)
+    assert found[0].case.change.git is not None, "git is asked at the host itself"
+    assert {one.resource for one in forge.asked} == {"core", "graphql"}
 
 
 def test_what_was_asked_stands_on_the_card(forge: Forge, tmp_path: Path) -> None:
