@@ -105,6 +105,14 @@ def test_what_a_fix_moves_or_renames_does_not_count_with_refactoring(story: Stor
     assert rename in story.blames(only)
 
 
+def test_a_fix_that_does_nothing_but_move_lines_is_about_that(story: Story) -> None:
+    bug = story.commit({"a.py": OTHER + HELPER + "start_everything_at_once()\nread_all_settings()\nlog_start()\n"})
+    fix = story.commit({"a.py": OTHER + HELPER + "read_all_settings()\nlog_start()\nstart_everything_at_once()\n"})
+    found = story.trace(fix, refactoring=True)
+    assert set(found.commits) == {bug}
+    assert found.skipped == ()
+
+
 # --- dates ---
 
 

@@ -20,6 +20,7 @@ BLANK, COMMENT, FORMAT, MOVED, RENAMED = (
     "the fix moves it",
     "the fix renames identifiers only",
 )
+LINE_REASONS = frozenset({BLANK, COMMENT, FORMAT, MOVED, RENAMED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,14 @@ class Touched:
 
 
 class Choice:
-    """The lines of one fix. `form`: blank lines, comments and format do not count."""
+    """The lines of one fix. What does not count: `form`: blank lines, comments, format; `moves`; `renames`."""
 
-    def __init__(self, history: History, files: Sequence[FileDiff], *, form: bool, refactoring: bool) -> None:
+    def __init__(
+        self, history: History, files: Sequence[FileDiff], *, form: bool, moves: bool = False, renames: bool = False
+    ) -> None:
         self._history, self._form = history, form
-        self._moves = Moves(files) if refactoring else None
-        self._renames = renames_in(files) if refactoring else {}
+        self._moves = Moves(files) if moves else None
+        self._renames = renames_in(files) if renames else {}
 
     def lines(self, file: FileDiff) -> dict[int, Touched]:
         """Every line that the fix deleted or modified in one file, by its number before the fix."""

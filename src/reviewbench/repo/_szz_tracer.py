@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reviewbench.core.results import Drop
-from reviewbench.repo._szz_choice import Choice, Touched
+from reviewbench.repo._szz_choice import LINE_REASONS, Choice, Touched
 from reviewbench.repo._szz_diffs import LINK, SUBMODULE, FileDiff
 from reviewbench.repo._szz_git import Blamed, History, Made, Missing, runs
 from reviewbench.repo._szz_records import Fix, Inducing, SzzSettings
@@ -46,8 +46,12 @@ class Tracer:
         kept = self._within_limits(files)
         if not kept:
             return
-        choice = Choice(self._history, files, form=self._form, refactoring=self._settings.refactoring)
-        touched = {file.path: self._countable(choice, file) for file in kept}
+        follow = self._settings.refactoring
+        choice = Choice(self._history, files, form=self._form, moves=follow, renames=follow)
+        touched = self._all_countable(choice, kept)
+        if follow and not any(touched.values()):
+            choice = Choice(self._history, files, form=self._form, renames=True)  # it moves lines: that is the fix
+            touched = self._all_countable(choice, kept)
         if not any(touched.values()):
             touched = {file.path: choice.beside(file, self._settings.beside) for file in kept}
         if not any(touched.values()):
@@ -96,6 +100,12 @@ class Tracer:
             if is_generated_or_vendored(path, None if content is None else content[:HEAD]):
                 return "generated or vendored"
         return ""
+
+    def _all_countable(self, choice: Choice, files: list[FileDiff]) -> dict[str, dict[int, Touched]]:
+        """By file the lines whose authors are asked for; what was skipped in an earlier choice is chosen anew."""
+        self.skipped = [drop for drop in self.skipped if drop.reason not in LINE_REASONS]
+        self.notes = []
+        return {file.path: self._countable(choice, file) for file in files}
 
     def _countable(self, choice: Choice, file: FileDiff) -> dict[int, Touched]:
         """The lines of one file whose authors are asked for; the others are skipped, neighbours together."""
