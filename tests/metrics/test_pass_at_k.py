@@ -70,6 +70,12 @@ def test_lines_that_are_not_there_are_wrong_and_put_right_as_published(answer: S
     assert measure(PassAtK(variant="published"), case(right), [answer])["outside"] == 1
 
 
+def test_invented_lines_take_up_their_places() -> None:
+    invented = [Span(path="a.py"), at(98), at(99)]
+    found = measure(PassAtK(), case(at(10)), [*invented, at(10)])
+    assert (found["pass@1"], found["pass@3"], found["pass@5"], found["outside"]) == (0, 0, 1, 3)
+
+
 def test_what_cannot_be_measured_says_so() -> None:
     assert PassAtK().parts(case(), Review(case="c", system="s")) == "no reference names a line of the change"
     assert PassAtK().bounds(case()) is None

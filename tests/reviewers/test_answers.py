@@ -43,6 +43,7 @@ def test_locate(tmp_path: Path) -> None:
         Span(path="a.py", start=12),
         Span(path="a.py", start=11, side=Side.OLD),
         Span(path="a.py", start=10),
+        Span(path="a.py"),  # keeps its rank, and is right nowhere
     )
     assert review.trace == "not in the hunk: [][99]"
     repaired = answers(tmp_path, said, repair="published").review(change(Task.LOCATE))
@@ -71,6 +72,11 @@ def test_comment_stands_at_the_line_that_was_asked_about(tmp_path: Path) -> None
     assert [(c.body, c.span) for c in review.comments] == [("Why 3?", Span(path="a.py", start=10, end=13))]
 
 
+def test_only_invented_lines_are_a_wrong_answer_not_a_failure(tmp_path: Path) -> None:
+    review = answers(tmp_path, {"lines": ["[10][99]", "[][77]"]}).review(change(Task.LOCATE))
+    assert review.ranked_lines == (Span(path="a.py"), Span(path="a.py"))
+
+
 @pytest.mark.parametrize(
     ("task", "answer"),
     [
@@ -78,6 +84,7 @@ def test_comment_stands_at_the_line_that_was_asked_about(tmp_path: Path) -> None
         (Task.ASSESS, "perhaps"),
         (Task.ASSESS, {"is_merged": "it depends"}),
         (Task.LOCATE, {"lines": "12"}),
+        (Task.LOCATE, {"lines": [12, "12"]}),
         (Task.LOCATE, {"lines": ["line 12"]}),
         (Task.COMMENT, {"comment": ""}),
         (Task.COMMENT, ["a"]),

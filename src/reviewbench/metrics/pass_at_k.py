@@ -52,7 +52,7 @@ class PassAtK(Metric):
         if not right:
             return NO_PLACE
         found = [self._row(case.change, span) for span in review.ranked_lines]
-        ranked = found if self.variant else list(dict.fromkeys(found))  # the first of several equal ones counts
+        ranked = found if self.variant else _without_repeats(found)
         parts = {f"pass@{k}": float(any(row in right for row in ranked[:k] if row is not None)) for k in self.ks}
         outside = sum(not _is_shown(case.change, span) for span in review.ranked_lines)
         return Measured(parts={**parts, "lines": len(found), "outside": outside}, fake=review.fake)
@@ -83,6 +83,18 @@ class PassAtK(Metric):
 
     def _row(self, change: Change, span: Span) -> Row | None:
         return find_row(change, span, repair=bool(self.variant))
+
+
+def _without_repeats(found: Sequence[Row | None]) -> list[Row | None]:
+    """The first of several equal rows; every line that is not there keeps a place of its own."""
+    seen: set[Row] = set()
+    kept: list[Row | None] = []
+    for row in found:
+        if row is None or row not in seen:
+            kept.append(row)
+        if row is not None:
+            seen.add(row)
+    return kept
 
 
 def _is_shown(change: Change, span: Span) -> bool:

@@ -29,7 +29,11 @@ def read_verdict(answer: object) -> tuple[bool, str]:
 
 
 def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[Span, ...], list[str]]:
-    """(the named lines in the order of the answer, the markers that the hunk does not have)."""
+    """(the named lines in the order of the answer, the markers that the hunk does not have).
+
+    Such a marker keeps its rank as a place without a line, which no metric can take for a right one. Unreadable where
+    no item of the list is a marker.
+    """
     listed = _object(answer).get("lines")
     if not isinstance(listed, list):
         raise Unreadable("lines is no list")
@@ -43,12 +47,13 @@ def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[S
         row = find_marker(change, path, marker, repair=repair) if marker else None
         if row is None:
             unknown.append(str(item)[:40])
+            spans.append(Span(path=path))
             continue
         line = hunks[row.hunk].lines[row.line]
         number, side = (line.old, Side.OLD) if line.new is None else (line.new, Side.NEW)
         spans.append(Span(path=path, start=number, side=side))
-    if listed and not spans:
-        raise Unreadable("none of its lines is in the hunk")
+    if listed and not any(isinstance(item, str) and parse_marker(item) for item in listed):
+        raise Unreadable("none of its lines is a marker [old][new]")
     return tuple(spans), unknown
 
 
