@@ -142,3 +142,26 @@ def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
     assert whole is not None and resumed.benchmark == whole.benchmark
     assert resumed.counts["changed"] == 31
     assert not (tmp_path / "b" / ".scratch").exists()
+
+
+def test_a_dry_run_writes_no_benchmark_and_leaves_nothing_to_a_real_one(
+    shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fake model stands in for a real one: its labels must be in no file that a later build reads."""
+    for name in ("CACHE", "DATA"):
+        monkeypatch.setenv(f"REVIEWBENCH_{name}", str(tmp_path / name))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    bench = tmp_path / "bench"
+    real = build(shop.folder, out=bench).card
+    assert real is not None
+    before = {name: (bench / name).read_bytes() for name in ("cases.jsonl", "drops.jsonl", "card.json", "card.md")}
+    model = "openai:gpt-5@http://127.0.0.1:9/v1"
+    words = ["build", str(shop.folder), "-o", str(bench), "--stage", f"classify_domain(model='{model}')"]
+    for _ in range(2):
+        assert main([*words, "--dry-run"]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert f"{real.cases} calls to pay for" in said, "the second dry run found nothing that the first had kept"
+        assert "a dry run; no benchmark was written" in said and "classify_domain" in said
+    assert {name: (bench / name).read_bytes() for name in before} == before
+    assert not (bench / "audit").exists()
+    assert main(words) == 2, "nobody listens at this address, and nothing was remembered that could answer for it"

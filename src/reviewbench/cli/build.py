@@ -15,7 +15,7 @@ from reviewbench.cli._output import Progress, emit, json_option, note, progress_
 from reviewbench.cli._stopping import end, executor_for, stoppable, with_bill
 from reviewbench.core.base import Record
 from reviewbench.core.building import CardSection, Decision
-from reviewbench.core.cards import BuildCard
+from reviewbench.core.cards import BuildCard, FunnelRow
 from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import import_named, signature
 from reviewbench.engine.build import Line
@@ -25,6 +25,7 @@ from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.journal import write_whole
 from reviewbench.engine.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
 from reviewbench.engine.workplace import Stopped, Workplace
+from reviewbench.models.chat import Door
 from reviewbench.views.build_card import funnel_table, markdown
 
 CARD_JSON, CARD_MD = "card.json", "card.md"
@@ -33,11 +34,16 @@ SEED = 0  # of the draws for an audit
 
 
 class BuildResult(Record):
-    """What a build did. `card` is None where it was stopped before all went through: nothing was written then."""
+    """What a build did. `card` is None where it was stopped before all went through: nothing was written then.
+
+    `foretold` is the funnel of a `--dry-run`, which writes nothing either: behind a stage that asks a model it is a
+    guess.
+    """
 
     schema_version: int = 1
     folder: str
     card: BuildCard | None = None
+    foretold: tuple[FunnelRow, ...] = ()
     reviews: int = 0
     stopped: str = ""
     spending: Spending = Spending()
@@ -79,9 +85,13 @@ def build(
     place = Workplace(Path(out), word, told=_teller(progress), stop=stop)
     try:
         with how.door(place) as door:
-            line = Line(place, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop)
+            line = Line(
+                place, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop, how.dry_run
+            )
             place.tell_through(_teller(with_bill(progress, door)))
             try:
+                if how.dry_run:
+                    return _foretold(str(out), line, door)
                 written = write_benchmark(place.folder, line.run())
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(door))
@@ -95,6 +105,13 @@ def build(
     finally:
         Line.clear(place)
         place.close()
+
+
+def _foretold(out: str, line: Line, door: Door) -> BuildResult:
+    """Let everything go through, and keep nothing of it: what the fake model says is no label."""
+    for _ in line.run():
+        pass
+    return BuildResult(folder=out, foretold=tuple(tally.row() for tally in line.tallies), spending=spending(door))
 
 
 def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
@@ -228,6 +245,9 @@ def _shown(result: BuildResult) -> object:
     card, lines = result.card, []
     if result.spending.sentence:
         lines.append(result.spending.sentence)
+    if result.foretold:
+        lines.append(f"{result.folder}: a dry run; no benchmark was written")
+        return Group(funnel_table(result.foretold), escape("\n".join(lines)))
     if card is None:
         return escape("\n".join([*lines, f"{result.folder}: not finished, nothing was written"]))
     for warning in card.warnings:

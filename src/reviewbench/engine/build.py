@@ -87,9 +87,11 @@ class Line:
         stages: Sequence[tuple[Stage, Step]],
         executor: Callable[[Stage], Executor],
         stop: Interruption,
+        rehearsal: bool = False,
     ) -> None:
+        """`rehearsal`: the fake model stands in for every model, so nothing that a model says is remembered."""
         self.tallies = [Tallied(stage, step) for stage, step in stages]
-        self._place, self._executor, self._stop = place, executor, stop
+        self._place, self._executor, self._stop, self._rehearsal = place, executor, stop, rehearsal
         self._scratch = place.folder / SCRATCH
         self._open = ExitStack()
 
@@ -225,7 +227,8 @@ class Line:
                     self._stop.stop(error)
                 return _Worked(failure=failure_of(error), spent=tally.usage, fake=tally.fake)
         worked = _Worked(made=made, spent=tally.usage, fake=tally.fake)
-        self._place.remember(whole_key, _line(worked))
+        if not (self._rehearsal and stage.models):
+            self._place.remember(whole_key, _line(worked))
         return worked
 
     def _fail(self, tally: Tallied, item: Candidate, failure: Failure) -> None:
