@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -20,11 +21,13 @@ from reviewbench.core.results import Failed, FailureKind
 from reviewbench.engine.executors import Threads
 from reviewbench.engine.review import review as run_reviewer
 from reviewbench.engine.store import RunFolder
+from reviewbench.reviewers._guarded import Limits, run_guarded
 from reviewbench.reviewers.command import Command
 
 BEFORE = {"m.py": "one\ntwo\nthree\n", "lib/n.py": "n\n", ".gitattributes": "*.py filter=evil\n"}
 AFTER = {"m.py": "one\nTWO\nthree\n"}
 SECRET = "not-a-real-secret-0123456789"
+CASE = "REVIEWBENCH_CASE"
 
 
 @pytest.fixture
@@ -175,7 +178,7 @@ def test_arguments_environment_and_files_tell_the_same(change: Change, tmp_path:
         f'[ "${{{n}}}" = "$REVIEWBENCH_{word.upper()}" ] || echo {word}' for n, word in enumerate(words, 1)
     )
     program = script(tmp_path / "outside", f'{lines}\necho \'- m.py:2 same\'\ncat "$5" "$6" "$7" "$8" >&2\npwd >&2')
-    review = Command(run=(program, *(f"{{{word}}}" for word in words))).review(change)
+    review = Command(run=(program, *(f"{{{word}}}" for word in words)), env=("PATH", CASE)).review(change)
     (comment,) = review.comments
     trace = review.trace or ""
     assert "+TWO" in trace and "-two" in trace and "diff --git a/m.py b/m.py" in trace
@@ -270,7 +273,7 @@ def test_an_id_is_no_shell_code(change: Change) -> None:
     odd = change.model_copy(update={"id": "$(touch MARKER) ; touch MARKER #7"})
     assert said(odd, "echo {case}") == "__touch_MARKER____touch_MARKER__7"
     assert "MARKER" not in said(odd, "ls -A; echo {case} > /dev/null; ls -A")
-    assert said(odd, 'echo "$REVIEWBENCH_CASE"') == "$(touch MARKER) ; touch MARKER #7"
+    assert said(odd, 'echo "$REVIEWBENCH_CASE"', env=("PATH", CASE)) == "$(touch MARKER) ; touch MARKER #7"
     dashed = change.model_copy(update={"id": "--help"})
     assert said(dashed, "echo {case}") == "_-help"
 
@@ -279,6 +282,20 @@ AGENT = """for file in .claude/settings.json sub/CLAUDE.md AGENTS.md "$HOME/.cla
   if [ -f "$file" ]; then echo "hook: $file" >&2; sh "$file" >&2; fi
 done
 echo '- m.py:2 reviewed'"""
+
+
+def test_what_a_forge_finds_the_answers_under_is_told_only_who_asks(change: Change, tmp_path: Path) -> None:
+    """The ids in the checkout are made up for that reason; the case's id often is a commit or a pull request."""
+    named = change.model_copy(update={"id": f"acme/shop/{change.head}", "repo": "acme/shop"})
+    look = (
+        'env; cat /proc/self/cmdline | tr "\\0" " "; cat .git/config; git log --all; grep -r . "${REVIEWBENCH_DIFF%/*}"'
+    )
+    told = said(named, look)
+    assert "+TWO" in told and "REVIEWBENCH_HEAD" in told
+    assert CASE not in told and str(named.head) not in told and str(named.base) not in told
+    assert str(tmp_path) not in told.replace(os.environ["PATH"], ""), "no folder of the benchmark's is named"
+    assert said(named, "echo $REVIEWBENCH_CASE", env=("PATH", CASE)) == named.id
+    shell("true", env=("PATH", CASE)).prepare([named])
 
 
 def test_a_hook_that_the_repository_brings_for_agents_does_not_fire(tmp_path: Path, bin_folder: Path) -> None:
@@ -388,6 +405,34 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
         ran.communicate()
 
 
+def test_a_program_that_stops_its_guard_does_not_hang_the_run(tmp_path: Path) -> None:
+    text = "kill -STOP $PPID; sleep 300"
+    ended = run_guarded(["/bin/sh", "-c", text], tmp_path, {"PATH": os.defpath}, Limits(0.3, 1000, 9, patience=1.0))
+    assert (ended.ending, ended.code) == ("timeout", None)
+
+
+def test_a_program_that_kills_its_guard_fails_its_own_review(change: Change) -> None:
+    with pytest.raises(UserError, match="something killed it, perhaps the program"):
+        shell("kill -KILL $PPID; sleep 300").review(change)
+
+
+def test_a_program_that_removes_everything_touches_nothing_of_others(change: Change, tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").chmod(0o1777)
+    text = 'given="${REVIEWBENCH_DIFF%/*}"; rm -rf "${REVIEWBENCH_WORKSPACE%/*}" "${given%/*}"; echo "- m.py:2 done"'
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+        assert len(shell(text).review(change).comments) == 1
+    assert not list((tmp_path / "tmp").iterdir()) and (tmp_path / "tmp").stat().st_mode & 0o7777 == 0o1777
+
+
+def test_why_it_broke_is_told_by_its_last_words(change: Change) -> None:
+    text = "for i in 1 2 3 4 5 6 7 8 9; do echo '  File shop.py, line 12, in a function with a long name' >&2; done; "
+    with pytest.raises(Failed, match=r"exit code 1: .*in a function with a long name ValueError: no key") as failed:
+        shell(text + "echo 'ValueError: no key' >&2; exit 1").review(change)
+    assert len(failed.value.problem) < 300
+
+
 def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
     cases = []
     for n, name in enumerate(("ok", "late", "crash", "mute"), 1):
@@ -395,7 +440,7 @@ def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
         cases.append(case.model_copy(update={"id": name, "change": change.model_copy(update={"id": None})}))
     text = 'case "$REVIEWBENCH_CASE" in late) sleep 60;; crash) exit 7;; mute) exit 0;; *) echo "- m.py:2 loud";; esac'
     with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=cases) as run:
-        totals = run_reviewer(run, shell(text, seconds=1.5, system="mine"), executor=Threads(4))
+        totals = run_reviewer(run, shell(text, seconds=1.5, system="mine", env=("PATH", CASE)), executor=Threads(4))
         found = {outcome.case: outcome for outcome in run.outcomes()}
     assert totals.done == 1 and totals.failed == {"crash": 1, "timeout": 1, "unreadable": 1}
     assert found["ok"].review is not None and found["ok"].review.usage.seconds > 0

@@ -10,10 +10,8 @@ commits come along under their real ids.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -24,6 +22,7 @@ from reviewbench.repo.git import Entry, Repository, check_commit
 from reviewbench.repo.object_view import cuts, object_format, object_view, plain_config, write_whole
 from reviewbench.repo.packs import NotAllThere, copy_objects, present
 from reviewbench.repo.paths import encode_path
+from reviewbench.repo.scratch import scratch_folder
 from reviewbench.repo.tree_files import MODULE, read_tree, write_files
 
 BRANCH = "review"
@@ -82,11 +81,8 @@ def workspace(
         raise UserError("a workspace at base needs a base commit")
     head_id = _commit_id(repository, head)
     base_id = None if base is None else _base(repository, head_id, _commit_id(repository, base))
-    top = _new_folder(within)
-    try:
+    with scratch_folder(within) as top:
         yield _make(repository, top, head_id, base_id, at=at, history=history, whole=whole, hidden=hidden)
-    finally:
-        _remove(top)
 
 
 def workspace_problem(repository: Repository, head: str, base: str | None = None) -> tuple[str, str] | None:
@@ -103,13 +99,6 @@ def workspace_problem(repository: Repository, head: str, base: str | None = None
     except UserError as error:
         return "its commits cannot be read", str(error)
     return None
-
-
-def _new_folder(within: Path | None) -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix="reviewbench-", dir=within)).resolve()
-    except OSError as error:
-        raise UserError(f"cannot make a workspace: {error}") from None
 
 
 def _make(
@@ -291,18 +280,3 @@ def _keep_cuts(git: Repository, cut: frozenset[str]) -> None:
     """Of `cut`, keep what is here: git does not take a cut at a commit that it does not have."""
     here = present(git, sorted(cut))
     write_whole(git.git_dir / "shallow", "".join(f"{commit}\n" for commit in here))
-
-
-def _remove(top: Path) -> None:
-    """Delete it all, whatever a reviewer did to the permissions in it."""
-
-    def open_up(_function: object, path: str, _error: object) -> None:
-        with suppress(OSError):
-            Path(path).parent.chmod(0o700)
-            if Path(path).is_dir() and not Path(path).is_symlink():
-                Path(path).chmod(0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                Path(path).unlink()
-
-    shutil.rmtree(top, onerror=open_up)

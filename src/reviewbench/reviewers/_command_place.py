@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,12 +15,14 @@ from reviewbench.core.errors import NeedsCode, UserError
 from reviewbench.core.records import Change
 from reviewbench.core.results import Drop
 from reviewbench.repo.git import Repository
+from reviewbench.repo.scratch import scratch_folder
 from reviewbench.repo.workspaces import workspace
 from reviewbench.reviewers._agent_files import speaks_to_agents
 from reviewbench.reviewers._code import with_patches
 from reviewbench.reviewers._prompt_pieces import diff_text
 
 Checkout = Literal["head", "base", "none"]
+CASE = "REVIEWBENCH_CASE"  # the one variable of ours that has to be asked for
 _ODD = re.compile(r"[^A-Za-z0-9._/@+-]")
 _FIXED = {
     "LANG": "C.UTF-8",
@@ -67,10 +68,7 @@ def place(change: Change, how: Checked, variables: Sequence[str], home: str, her
     """A place for one review, gone afterwards. Raises UserError and NeedsCode."""
     change = with_patches(change, "command")
     with ExitStack() as open_things:
-        top = Path(
-            open_things.enter_context(tempfile.TemporaryDirectory(prefix="reviewbench-", ignore_cleanup_errors=True))
-        )
-        top = top.resolve()
+        top = open_things.enter_context(scratch_folder())
         for name in ("given", "home", "tmp", "empty"):
             (top / name).mkdir()
         if home:
@@ -94,6 +92,8 @@ def place(change: Change, how: Checked, variables: Sequence[str], home: str, her
         given = _hand_over(change, top / "given")
         words = {"base": base, "head": head, "workspace": str(folder), "case": change.id or change.repo, **given}
         environment = {f"REVIEWBENCH_{name.upper()}": word for name, word in words.items()}
+        if CASE not in variables:  # it often is the commit or the pull request: what a forge finds the answers under
+            del environment[CASE]
         environment |= _FIXED | _homes(top) | passed_on(variables)
         words |= {"case": _plain(words["case"]), "here": here}
         yield Place(folder, Path(given["output"]), Path(given["diff"]), words, environment, left_out)

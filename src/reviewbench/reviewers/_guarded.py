@@ -7,12 +7,13 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import UserError, one_line
 
 _GUARD = Path(__file__).with_name("_guard.py")
 LAST_WORDS = 20_000  # bytes of stderr that are kept, from its end
@@ -23,11 +24,15 @@ Ending = Literal["exit", "timeout", "output", "processes", "not started"]
 
 @dataclass(frozen=True)
 class Limits:
-    """`seconds` of wall-clock time, `output` in bytes on stdout, `processes` at one time."""
+    """`seconds` of wall-clock time, `output` in bytes on stdout, `processes` at one time.
+
+    A guard that is silent for `patience` seconds after that time was stopped, as a program can do that is hostile.
+    """
 
     seconds: float
     output: int
     processes: int
+    patience: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,10 @@ def run_guarded(
     except OSError as error:
         raise UserError(f"no process can be started: {error.strerror}") from None
     assert guard.stdin is not None and guard.stdout is not None and guard.stderr is not None
+    late = threading.Event()
+    watch = threading.Timer(min(limits.seconds + limits.patience, threading.TIMEOUT_MAX), _give_up, (guard, late))
+    watch.daemon = True
+    watch.start()
     try:
         guard.stdin.write(json.dumps(job).encode() + b"\n")
         guard.stdin.flush()
@@ -84,14 +93,23 @@ def run_guarded(
     except BrokenPipeError:
         answer, said = b"", guard.stderr.read()
     finally:
+        watch.cancel()
         _dismiss(guard)
+    if late.is_set():
+        return Ended("timeout", None, b"", b"", seconds=limits.seconds)
     head, _, rest = answer.partition(b"\n")
     try:
         told = json.loads(head)
     except ValueError:
-        raise UserError(f"the guard of a program broke: {said.decode('utf-8', 'replace')}") from None
+        why = one_line(said.decode("utf-8", "replace")) or "something killed it, perhaps the program"
+        raise UserError(f"the process that watches over the program broke: {why}") from None
     out, err = rest[: told["out"]], rest[told["out"] : told["out"] + told["err"]]
     return Ended(told["ended"], told["code"], out, err, told["words"], told["left"], told["seconds"])
+
+
+def _give_up(guard: subprocess.Popen[bytes], late: threading.Event) -> None:
+    late.set()
+    guard.kill()  # works on a stopped one too; the program ends with it
 
 
 def _dismiss(guard: subprocess.Popen[bytes]) -> None:

@@ -25,7 +25,7 @@ from reviewbench.core.results import Drop, Failed, FailureKind
 from reviewbench.formats._detect import detect
 from reviewbench.repo.anchors import anchor_all, code_reader
 from reviewbench.repo.workspaces import ALL
-from reviewbench.reviewers._command_place import Checked, Checkout, Place, passed_on, place
+from reviewbench.reviewers._command_place import CASE, Checked, Checkout, Place, passed_on, place
 from reviewbench.reviewers._guarded import Ended, Limits, run_guarded
 from reviewbench.reviewers._review_files import ODD, fingerprint, on_added_lines, unique
 
@@ -33,6 +33,7 @@ _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|i
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTERPRETERS = re.compile(r"(ba|da|z|k)?sh|python[0-9.]*|node|deno|bun|ruby|perl|php|Rscript")
 _LAST_WORDS = 4_000  # characters of stderr in a trace
+_SHOWN = 200  # characters of them in a message
 _RAW = 20_000  # characters of an answer that could not be used
 
 
@@ -41,7 +42,8 @@ class Command(Reviewer):
     """Runs `run` (a program and its arguments, without a shell) in a checkout of each change.
 
     `{base}`, `{head}`, `{workspace}`, `{case}`, `{diff}`, `{title}`, `{description}`, `{issues}`, `{output}` and
-    `{here}` (the folder that you are in) are replaced in arguments; the same stand in `REVIEWBENCH_BASE` and so on.
+    `{here}` (the folder that you are in) are replaced in arguments; the same stand in `REVIEWBENCH_BASE` and so on, the
+    case where `env` names `REVIEWBENCH_CASE`.
     The review is what it prints, or what it writes to `output` (a path in the checkout, or `{output}`), in `format`
     (found out from the content when empty). `env` are the variables that are passed on. `accept` are the exit codes
     of a program that worked. `empty` is what no output means, `lines` which comments count. `stdin="diff"` feeds it
@@ -131,7 +133,7 @@ class Command(Reviewer):
             problem = f"{self.system} had more than {self.processes:,} processes at a time and was ended"
             raise Failed(FailureKind.CRASH, problem, remedy="processes= sets the limit", raw=raw)
         if ended.code not in self.accept:
-            said = one_line(_last_words(ended), 200) or "it said nothing"
+            said = _last_line(_last_words(ended)) or "it said nothing"
             remedy = (
                 ""
                 if ended.code is None or ended.code < 0
@@ -196,7 +198,7 @@ def _check(command: Command) -> None:
             raise UserError(
                 f"{name.partition('=')[0]!r} in env is no name of a variable", remedy="name it, without a value"
             )
-        if name not in os.environ:
+        if name != CASE and name not in os.environ:
             raise UserError(f"the environment variable {name} is not set", remedy=f"export {name}=...")
     if min(command.seconds, command.output_limit, command.processes) <= 0 or command.history < ALL:
         raise UserError("seconds, output_limit and processes of command must be above 0, history -1 or more")
@@ -260,6 +262,16 @@ def _code(ended: Ended) -> str:
 def _last_words(ended: Ended) -> str:
     text = _without_secrets(ended.err).decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return hide_secrets(text).strip()[-_LAST_WORDS:]
+
+
+def _last_line(text: str) -> str:
+    """The end of what it said, where programs say why they end: as many whole lines as are short enough."""
+    kept: list[str] = []
+    for line in reversed([line for line in text.splitlines() if line.strip()]):
+        if kept and len(line) + sum(map(len, kept)) > _SHOWN:
+            break
+        kept.append(line)
+    return one_line("\n".join(reversed(kept)), _SHOWN)
 
 
 def _raw(ended: Ended) -> str:
