@@ -53,11 +53,11 @@ class Choice:
                 found[line] = Touched(text, reason, skipped.get(at, ""))
         return found
 
-    def unknown(self, file: FileDiff) -> bool:
-        """Whether lines were chosen without knowing what a comment looks like."""
+    def unknown(self, file: FileDiff) -> str:
+        """Why lines were chosen without knowing the syntax of the file; empty where it is known or not asked for."""
         touched = file.old is not None and any(patch.old for patch in file.patches)
         lines = lines_of(self._history, file.old_blob, file.old or file.path) if self._form and touched else None
-        return lines is not None and not lines.known
+        return lines.reason if lines is not None and not lines.known else ""
 
     def _skipped(self, file: FileDiff, patch: Patch) -> dict[int, str]:
         """For lines of a hunk's old side that do not count: why."""

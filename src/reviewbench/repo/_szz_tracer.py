@@ -113,8 +113,8 @@ class Tracer:
         for reason in dict.fromkeys(line.skipped for line in lines.values() if line.skipped):
             for start, end in runs(n for n, line in lines.items() if line.skipped == reason):
                 self._skip(f"{file.old}:{start}" + (f"-{end}" if end > start else ""), reason)
-        if choice.unknown(file):
-            self.notes.append(f"{file.old}: comments of its language are not known here, only blank lines are")
+        if reason := choice.unknown(file):
+            self.notes.append(f"{file.old}: {reason}, so a comment is told by how its line begins, if at all")
         return {n: line for n, line in lines.items() if not line.skipped}
 
     # --- who brought it ---
