@@ -78,12 +78,27 @@ ROWS = [
     Row(DropBots(ghosts=True), candidate(pull(author=GHOST)), "opened by a bot"),
     Row(DropOutdated(), candidate(pull())),
     Row(DropOutdated(), ONE),
-    Row(DropOutdated(), candidate(pull(thread("1", position=None))), "every comment is outdated"),
+    Row(DropOutdated(), candidate(pull(thread("1", position=None, original_position=3))), "every comment is outdated"),
+    Row(
+        DropOutdated(),
+        candidate(pull(thread("1", position=None, original_position=3, outdated=False))),
+        "every comment is outdated",
+    ),
+    Row(DropOutdated(), candidate(pull(thread("1", position=None, outdated=True))), "every comment is outdated"),
+    Row(DropOutdated(), candidate(pull(thread("1", position=None, outdated=False)))),
+    Row(DropOutdated(), candidate(pull(thread("1", position=None))), "not known whether its comments are outdated"),
+    Row(
+        DropOutdated(),
+        candidate(pull(thread("1", position=None), thread("2", position=0))),
+        "not known whether its comments are outdated",
+    ),
+    Row(DropOutdated(task="locate"), candidate(pull(thread("1", position=0))), "every comment is outdated"),
+    Row(DropOutdated(task="assess"), candidate(pull(thread("1", position=0)))),
     Row(DropOutdated(), candidate(pull(thread("1", position=0))), "every comment is outdated"),
     Row(DropOutdated(), candidate(pull(thread("1", line=None, position=None, whole_file=True)))),
     Row(
         DropOutdated(whole_files=False),
-        candidate(pull(thread("1", line=None, position=None, whole_file=True))),
+        candidate(pull(thread("1", line=None, position=None, original_position=1, whole_file=True))),
         "every comment is outdated",
     ),
     Row(
@@ -156,7 +171,7 @@ def test_what_bots_said_is_taken_out_everywhere() -> None:
 
 
 def test_outdated_threads_go_with_their_references_and_phrasings_are_unchained() -> None:
-    old, new = thread("1", position=None), thread("2")
+    old, new = thread("1", position=None, outdated=True), thread("2")
     item = candidate(pull(old, new)).with_case(references=(reference(old), reference(new, same_as="thread-1")))
     kept = DropOutdated().narrow(item)
     assert isinstance(kept, Candidate)

@@ -14,6 +14,7 @@ from reviewbench.repo.chatter import chatter
 from reviewbench.repo.git import Repository
 from reviewbench.repo.suggestions import split_suggestion
 from reviewbench.stages._facts import change_facts
+from reviewbench.stages._threads import stands
 
 LARGEST_FILE = 16 * 1024**2  # bytes; a larger file has no diff that anybody would review
 NO_CODE = "its commits are not at hand"
@@ -146,11 +147,11 @@ def said_at(thread: Thread) -> Span:
 
 def stands_now(thread: Thread) -> Span | None:
     """Where a thread stands in the final diff; None once its lines were changed."""
-    if thread.outdated or (thread.position is None and not thread.whole_file):
+    if thread.outdated:
         return None
     if thread.whole_file:
         return Span(path=thread.path, side=thread.side)
-    if thread.now_line is None:
+    if thread.now_line is None or not stands(thread):
         return None
     length = (thread.line - thread.start) if thread.line is not None and thread.start is not None else 0
     return Span(path=thread.path, start=max(1, thread.now_line - length), end=thread.now_line, side=thread.side)

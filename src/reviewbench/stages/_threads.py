@@ -24,6 +24,18 @@ def by_others(pull: PullRequest, remarks: Iterable[Remark]) -> Iterator[Remark]:
             yield remark
 
 
+def stands(thread: Thread) -> bool | None:
+    """Whether its line is still in the final diff, by its `position`; None where the forge tells nothing of that.
+
+    A forge that leaves positions out altogether is asked whether the thread is outdated.
+    """
+    if thread.position is not None:
+        return thread.position >= 1
+    if thread.original_position is not None:
+        return False  # it tells positions, and this one is null
+    return None if thread.outdated is None else not thread.outdated
+
+
 def inline_comments(threads: Iterable[Thread]) -> int:
     """The inline comments of people, answers included, as the forge lists them."""
     return sum(not is_bot(remark.author) for thread in threads for remark in thread.remarks)
