@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import getpass
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from documented import commands, run, write_files
+from git_project import make_change
 from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Reviewer
 from reviewbench.reviewers.command import Command
@@ -60,6 +63,43 @@ def test_the_agents_script_works_with_a_stand_in(done: dict[str, str]) -> None:
     (said,) = [text for command, text in done.items() if "agent.sh" in command and "reviewbench" in command]
     found = re.match(r"agent: 9 reviews with (\d+) comments", said)
     assert found is not None and int(found[1]) >= 9
+
+
+def may_unshare() -> bool:
+    """Whether this system lets users make namespaces."""
+    try:
+        tried = subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "true"],
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return False
+    return tried.returncode == 0
+
+
+@pytest.mark.skipif(not may_unshare(), reason="this system lets no user hide a folder")
+def test_the_wrapper_hides_folder_home_and_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_files(PAGE, tmp_path)
+    change = make_change(tmp_path / "project", {"m.py": "one\n"}, {"m.py": "two\n"})
+    (tmp_path / "cases.jsonl").write_text("the answers")
+    look = f"""#!/bin/sh
+ls -A '{tmp_path}' ~{getpass.getuser()} >&2
+ls /proc | grep -c '^[0-9]' >&2
+cat "$REVIEWBENCH_DIFF" m.py >&2
+echo '- m.py:1 seen'
+"""
+    for name, text in (("alone.sh", None), ("look.sh", look)):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    review = Command(run=("./alone.sh", "{here}", "{here}/look.sh")).review(change)
+    trace = review.trace or ""
+    assert len(review.comments) == 1 and "+two" in trace
+    assert "cases.jsonl" not in trace and "look.sh" not in trace and ".bash" not in trace
+    (count,) = re.findall(r"^(\d+)$", trace, re.MULTILINE)
+    assert int(count) <= 4, "no process but its own"
 
 
 def test_the_page_names_every_parameter_and_placeholder() -> None:

@@ -80,7 +80,7 @@ def build(
     found = found.model_copy(
         update={"stage": (*found.stage, *(Step(use=spec, why="given on the command line") for spec in stages))}
     )
-    plan = make_stages(found, parameters)
+    plan = make_stages(found, parameters, [*given.values(), *stages])
     how, stop = models or ModelOptions(), stop or Interruption()
     place = Workplace(Path(out), word, told=_teller(progress), stop=stop)
     try:

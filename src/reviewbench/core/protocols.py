@@ -179,6 +179,7 @@ class Reviewer(Plugin):
 
     kind: ClassVar[str] = "reviewers"
     needs_diff: ClassVar[bool] = True
+    runs_programs: ClassVar[bool] = False  # that its parameters name: only a user's own words may
 
     @property
     def system(self) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +26,7 @@ from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.parsing import first_problem
 from reviewbench.core.plugins import load_recorded
 from reviewbench.core.protocols import Stage
+from reviewbench.engine.recipe_trust import check_step, own_words
 
 _SLOT = re.compile(r"\$([a-z_][a-z0-9_]*)")
 
@@ -38,9 +39,10 @@ class Step(Record):
 
 
 class Recipe(Record):
-    """What a recipe file holds. `name` is its file's name."""
+    """What a recipe file holds. `name` is its file's name; `shipped`: it came with the package (no file says that)."""
 
     name: str = ""
+    shipped: bool = False
     title: Text
     summary: Text = ""
     source: Text = ""
@@ -73,7 +75,7 @@ def read_recipe(word: str) -> Recipe:
     except ValidationError as error:
         where, problem = first_problem(error)
         raise BadInput(source, problem, field=where) from None
-    return found.model_copy(update={"name": Path(word).stem})
+    return found.model_copy(update={"name": Path(word).stem, "shipped": word in recipe_names()})
 
 
 def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, JsonValue]:
@@ -98,12 +100,22 @@ def _value(word: str) -> JsonValue:
     return list(value) if isinstance(value, tuple) else value
 
 
-def make_stages(recipe: Recipe, parameters: Mapping[str, JsonValue]) -> list[tuple[Stage, Step]]:
-    """The stages of a recipe with the parameters put in. Raises UserError that names the recipe and the stage."""
+def make_stages(
+    recipe: Recipe, parameters: Mapping[str, JsonValue], given: Iterable[str] = ()
+) -> list[tuple[Stage, Step]]:
+    """The stages of a recipe with the parameters put in. Raises UserError that names the recipe and the stage.
+
+    `given` are the user's own words: values of parameters and specs of stages. What a file may not decide by itself is
+    refused unless it stands in them (see `recipe_trust`).
+    """
     made: list[tuple[Stage, Step]] = []
+    words = list(given)
+    own = own_words([*words, *map(_value, words)])
     for number, step in enumerate(recipe.stage, 1):
         spec = _SLOT.sub(lambda slot: _literal(recipe, slot[1], parameters), step.use)
         try:
+            if not recipe.shipped:
+                check_step(spec, own)
             made.append((load_recorded(Stage, spec), step))
         except UserError as error:
             raise UserError(f"recipe {recipe.name}, stage {number}: {error.problem}", remedy=error.remedy) from None

@@ -53,6 +53,7 @@ class Command(Reviewer):
     """
 
     needs_diff: ClassVar[bool] = True
+    runs_programs: ClassVar[bool] = True
 
     run: tuple[str, ...] | list[str] | str
     format: str = ""
