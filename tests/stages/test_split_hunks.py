@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from git_project import make_change
+from git_project import commit, make_change
 from pull_toys import BOT, pull, reference, remark, thread
 from reviewbench.core.building import Candidate, Decision
-from reviewbench.core.history import PullRequest, Thread
+from reviewbench.core.history import PullRequest, Revision, Thread
 from reviewbench.core.records import Case, Change, ChangedFile, Comment, Side, Span, Task
 from reviewbench.core.results import Drop
 from reviewbench.engine.stages import _NoPlace
+from reviewbench.engine.workplace import Workplace
 from reviewbench.repo.diffs import parse_patch
+from reviewbench.repo.git import Repository
+from reviewbench.stages._pulls import final_candidate
 from reviewbench.stages.split_hunks import SplitHunks
 
 HUNKS = (
@@ -54,18 +59,66 @@ def split(stage: SplitHunks, one: Candidate) -> tuple[list[Case], list[Drop]]:
     return [m.case for m in made if isinstance(m, Candidate)], [m for m in made if isinstance(m, Drop)]
 
 
-def test_to_assess_commented_hunks_and_those_that_were_merged_without_a_word() -> None:
-    cases, drops = split(SplitHunks(), item(TOP, DELETED))
-    assert [(c.id, c.verdict, [r.id for r in c.references]) for c in cases] == [
-        ("c/hunk/1", False, ["thread-top"]),
-        ("c/hunk/2", False, ["thread-gone"]),
-        ("c/hunk/3", True, []),
-        ("c/hunk/4", True, []),
+class Grown:
+    """A pull request of two states in a repository. In `a.py` the first hunk changes from one to the other, the second
+    does not, and nobody speaks of the third.
+    """
+
+    def __init__(self, folder: Path, *, merged: bool = True) -> None:
+        self.lines = [f"line {n}" for n in range(1, 61)]
+        self.base = commit(folder, {"a.py": self.text(), "c.py": "c\n"})
+        self.first = commit(folder, {"a.py": self.text(n5="x = 1", n30="y = 1", n55="z = 1"), "c.py": "c\nd\n"})
+        self.last = commit(folder, {"a.py": self.text(n5="x = 2", n30="y = 1", n55="z = 1"), "c.py": "c\nd\n"})
+        self.folder, self.merged = folder, merged
+
+    def text(self, **swaps: str) -> str:
+        return "".join(f"{swaps.get(f'n{n}', line)}\n" for n, line in enumerate(self.lines, 1))
+
+    def item(self, *threads: Thread, **more: object) -> Candidate:
+        revisions = tuple(Revision(head=head, base=self.base) for head in (self.first, self.last))
+        files = Repository(self.folder / ".git").changed_files(self.base, self.last)
+        behind = pull(*threads, merged=self.merged, base=self.base, head=self.last, revisions=revisions, files=files)
+        git = str(self.folder / ".git")
+        return final_candidate(behind.model_copy(update={"git": git, **more}))
+
+
+@pytest.fixture
+def grown(tmp_path: Path) -> Grown:
+    return Grown(tmp_path / "r")
+
+
+def on(grown: Grown, line: int, name: str = "1", **more: object) -> Thread:
+    """A thread on the first state that is outdated by now."""
+    return thread(
+        name,
+        **{"line": line, "commit": grown.first, "position": None, "outdated": True, **more},  # type: ignore[arg-type]
+    )
+
+
+def patch_of(case: Case) -> str:
+    return case.change.files[0].patch or ""
+
+
+def test_a_commented_hunk_is_assessed_as_it_stood_and_one_that_was_merged_unchanged_is_not(grown: Grown) -> None:
+    still = on(grown, 30, "2", position=9, now_line=30, outdated=False)
+    cases, drops = split(SplitHunks(), grown.item(on(grown, 5), still))
+    commented, *merged = cases
+    assert (commented.verdict, commented.change.head) == (False, grown.first)
+    assert "+x = 1" in patch_of(commented)
+    assert "x = 2" not in patch_of(commented)
+    assert [(c.id, c.span) for c in commented.references] == [("thread-1", Span(path="a.py", start=5))]
+    assert [(d.item.partition("/hunk/")[0], d.reason) for d in drops] == [
+        ("acme/shop/pull/1", "commented on, and merged unchanged")
     ]
-    assert drops == []
-    first, second, third, fourth = cases
+    assert [(c.verdict, c.change.head, c.change.files[0].path) for c in merged] == [(True, grown.last, "c.py")]
+    assert merged[0].references == ()
+    assert merged[0].clean
+
+
+def test_a_case_is_one_hunk_with_its_facts() -> None:
+    first, second, third, fourth = split(SplitHunks(), item())[0]
     assert first.change.files == (ChangedFile(path="a.py", patch=HUNKS[0]),)
-    assert first.change.task is Task.ASSESS
+    assert {c.change.task for c in (first, second, third, fourth)} == {Task.ASSESS}
     assert first.change.focus == Span(path="a.py", start=1, end=3)
     assert second.change.files[0].patch == HUNKS[1]
     assert third.change.focus == Span(path="a.py", start=20)
@@ -78,29 +131,157 @@ def test_to_assess_commented_hunks_and_those_that_were_merged_without_a_word() -
         "hunks": 1,
         "language": "Python",
     }
-    assert third.clean
+
+
+def test_no_hunk_is_in_both_classes(grown: Grown) -> None:
+    """The final state's hunk is what the comment asked for: it is neither merged without a word nor not mergeable."""
+    asked = on(grown, 5, position=4, now_line=5, outdated=False)
+    cases, _ = split(SplitHunks(), grown.item(asked))
+    assert [(c.verdict, c.change.files[0].path, next(iter(patch_of(c).split("\n+")[1:]), "")[:5]) for c in cases] == [
+        (False, "a.py", "x = 1"),
+        (True, "a.py", "y = 1"),
+        (True, "a.py", "z = 1"),
+        (True, "c.py", "d"),
+    ]
+    assert all("x = 2" not in patch_of(case) for case in cases)
+
+
+def test_what_was_never_merged_could_not_be(tmp_path: Path) -> None:
+    grown = Grown(tmp_path / "r", merged=False)
+    cases, drops = split(SplitHunks(), grown.item(on(grown, 30)))
+    assert ([c.verdict for c in cases], drops) == ([False], [])
+
+
+def test_context_that_moved_is_no_change_but_one_within_the_hunk_is(tmp_path: Path) -> None:
+    grown = Grown(tmp_path / "r")
+    moved = commit(grown.folder, {"a.py": "# first\n" + grown.text(n5="x = 2", n28="near = 1", n30="y = 1")})
+    grown.last = moved
+    cases, drops = split(SplitHunks(mergeable=0), grown.item(on(grown, 5), on(grown, 30, "2"), on(grown, 55, "3")))
+    assert [c.references[0].id for c in cases] == ["thread-1", "thread-2", "thread-3"], "3 was taken back"
+    assert drops == []
+    same = commit(grown.folder, {"a.py": "# first\n" + grown.text(n5="x = 2", n30="y = 1", n35="far = 1")})
+    grown.last = same
+    cases, drops = split(SplitHunks(mergeable=0), grown.item(on(grown, 5), on(grown, 30, "2")))
+    assert [c.references[0].id for c in cases] == ["thread-1"]
+    assert [d.reason for d in drops] == ["commented on, and merged unchanged"]
+
+
+def test_a_hunk_that_was_commented_on_twice_is_one_case(tmp_path: Path) -> None:
+    grown = Grown(tmp_path / "r")
+    shifted = commit(grown.folder, {"a.py": "# a\n# b\n" + grown.text(n5="x = 2", n30="y = 1")})
+    grown.last = commit(grown.folder, {"a.py": grown.text(n5="x = 2", n30="y = 2")})
+    cases, _ = split(SplitHunks(mergeable=0), grown.item(on(grown, 30), on(grown, 32, "2", commit=shifted)))
+    assert [[(c.id, c.span and c.span.start) for c in case.references] for case in cases] == [
+        [("thread-1", 30), ("thread-2", 30)]
+    ]
+
+
+def test_what_cannot_be_told_is_dropped_with_the_reason(grown: Grown) -> None:
+    gone = on(grown, 5, commit="f" * 40)
+    nowhere = on(grown, 5, "2", commit=None)
+    outside = on(grown, 59, "3")
+    whole = thread("4", line=None, whole_file=True, commit=grown.first, path="c.py", position=1)
+    cases, drops = split(SplitHunks(), grown.item(gone, nowhere, outside, whole))
+    assert [(d.item.rpartition("/")[2], d.reason, d.detail) for d in drops] == [
+        ("thread-2", "the state that was commented on is not at hand", "its commit is not known"),
+        ("thread-1", "the state that was commented on is not at hand", "its commits are not at hand"),
+        ("thread-3", "a comment on no hunk of the diff", ""),
+        ("thread-4", "a comment on no hunk of the diff", ""),
+        ("1", "no hunk to assess", ""),
+    ]
+    assert cases == []
+    unread = grown.item(on(grown, 5))
+    files = tuple(file.model_copy(update={"patch": None}) for file in unread.case.change.files)
+    shown = (*files, ChangedFile(path="b.py", patch="@@ -1 +1 @@\n-x\n+y"))
+    cases, drops = split(SplitHunks(mergeable=0), unread.with_change(files=shown))
+    assert [d.reason for d in drops][:1] == ["commented on, and not known whether it was merged unchanged"]
+
+
+def test_the_papers_filter_of_outdated_comments_is_a_parameter(grown: Grown) -> None:
+    told = on(grown, 5)
+    position = on(grown, 5, "2", outdated=False, position=4, now_line=5)
+    silent = on(grown, 5, "3", outdated=None)
+    paper = SplitHunks(outdated=False, mergeable=0)
+    cases, drops = split(paper, grown.item(told, position, silent))
+    assert [[c.id for c in case.references] for case in cases] == [["thread-2"]]
+    assert [(d.item.rpartition("/")[2], d.reason) for d in drops] == [
+        ("thread-1", "a comment that is outdated"),
+        ("thread-3", "not known whether the comment is outdated"),
+    ]
+
+
+def test_what_an_earlier_stage_took_out_or_put_into_other_words_stays_so(grown: Grown) -> None:
+    standing = on(grown, 5, position=4, now_line=5, outdated=False)
+    whole = grown.item(standing, on(grown, 30, "2"))
+    assert [c.id for c in whole.case.references] == ["thread-1"], "the other is outdated"
+    without, _ = split(SplitHunks(mergeable=0), whole.with_case(references=()))
+    assert without == []
+    worded = tuple(c.model_copy(update={"body": "In other words."}) for c in whole.case.references)
+    cases, _ = split(SplitHunks(mergeable=0), whole.with_case(references=worded))
+    assert [[c.body for c in case.references] for case in cases] == [["In other words."]]
+    praised = grown.item(on(grown, 5).model_copy(update={"remarks": (remark("p", body="LGTM!"),)}))
+    assert split(SplitHunks(mergeable=0), praised)[0] == [], "praise stops no merge"
+
+
+def test_mergeable_hunks_are_drawn_by_the_seed_and_not_the_first_of_the_diff(tmp_path: Path) -> None:
+    files = {f"m{n:02}.py": "a\n" for n in range(40)}
+    base = commit(tmp_path / "r", files)
+    head = commit(tmp_path / "r", dict.fromkeys(files, "b\n"))
+    changed = Repository(tmp_path / "r" / ".git").changed_files(base, head)
+    one = final_candidate(pull(merged=True, base=base, head=head, files=changed))
+    paths = [c.change.files[0].path for c in split(SplitHunks(), one)[0]]
+    assert len(paths) == 5
+    assert paths == sorted(paths), "in the order of the diff"
+    assert paths != sorted(files)[:5]
+    assert paths == [c.change.files[0].path for c in split(SplitHunks(), one)[0]]
+    assert paths != [c.change.files[0].path for c in split(SplitHunks(seed=1), one)[0]]
 
 
 def test_how_many_uncommented_hunks_and_only_of_what_was_merged_as_it_stands() -> None:
-    assert [c.verdict for c in split(SplitHunks(mergeable=1), item(TOP))[0]] == [False, True]
-    assert [c.verdict for c in split(SplitHunks(mergeable=0), item(TOP))[0]] == [False]
-    assert [c.verdict for c in split(SplitHunks(), item(TOP, merged=False))[0]] == [False]
-    earlier = item(TOP).with_change(head="e" * 40)
-    assert [c.verdict for c in split(SplitHunks(), earlier)[0]] == [False], "an earlier state was not merged"
+    assert [c.verdict for c in split(SplitHunks(mergeable=1), item())[0]] == [True]
+    assert [c.verdict for c in split(SplitHunks(mergeable=0), item())[0]] == []
+    assert [c.verdict for c in split(SplitHunks(), item(merged=False))[0]] == []
+    earlier = item().with_change(head="e" * 40)
+    assert split(SplitHunks(), earlier)[0] == [], "an earlier state was not merged"
     alone = item(TOP).model_copy(update={"pull": None})
-    assert [c.verdict for c in split(SplitHunks(), alone)[0]] == [False]
+    assert [(c.verdict, [r.id for r in c.references]) for c in split(SplitHunks(), alone)[0]] == [
+        (False, ["thread-top"])
+    ]
     clean = item(verdict=True).model_copy(update={"pull": None})
     assert [c.verdict for c in split(SplitHunks(mergeable=2), clean)[0]] == [True, True]
 
 
 def test_where_a_comment_lost_its_place_no_hunk_of_the_file_is_called_mergeable() -> None:
-    lost = thread("lost", line=2, position=None, outdated=True)
-    cases, _ = split(SplitHunks(), item(TOP, lost))
-    assert [(c.id, c.verdict) for c in cases] == [("c/hunk/1", False), ("c/hunk/4", True)]
-    outside = thread("out", line=500)
-    cases, drops = split(SplitHunks(), item(TOP, outside))
-    assert [c.id for c in cases] == ["c/hunk/1", "c/hunk/4"]
-    assert [(d.item, d.reason) for d in drops] == [("c/thread-out", "a comment on no hunk of the diff")]
+    lost = thread("lost", line=2, position=None, outdated=True, commit="e" * 40)
+    cases, _ = split(SplitHunks(), item(lost))
+    assert [(c.change.files[0].path, c.verdict) for c in cases] == [("b.py", True)]
+    old = thread("old", path="old.py", line=2, position=None, outdated=True, commit="e" * 40)
+    cases, _ = split(SplitHunks(), item(old))
+    assert {c.change.files[0].path for c in cases} == {"a.py"}, "it has another name now"
+    told_by_a_bot = thread("bot", remark("x", BOT), line=2, commit="h" * 40)
+    cases, _ = split(SplitHunks(), item(told_by_a_bot))
+    assert HUNKS[0] not in [patch_of(c) for c in cases]
+    assert HUNKS[1] in [patch_of(c) for c in cases]
+
+
+def test_names_tell_a_reviewer_nothing(grown: Grown) -> None:
+    cases, _ = split(SplitHunks(), grown.item(on(grown, 5)))
+    assert {case.verdict for case in cases} == {True, False}
+    assert all(re.fullmatch(r"acme/shop/pull/1/hunk/[0-9a-f]{12}", case.id) for case in cases)
+
+
+def test_the_card_says_what_is_our_reading(grown: Grown, tmp_path: Path) -> None:
+    place = Workplace(tmp_path / "bench")
+    list(SplitHunks().apply([grown.item(on(grown, 5), on(grown, 30, "2"))], place))
+    (section,) = place.sections
+    assert "Our reading" in section.text
+    assert dict(section.figures) == {
+        "could not be merged": 1,
+        "can be merged": 1,
+        "commented on, and merged unchanged": 1,
+    }
+    list(SplitHunks(task="locate").apply([grown.item()], quiet := Workplace(tmp_path / "other")))
+    assert not quiet.sections
 
 
 def test_to_locate_and_to_comment_only_what_people_commented_on() -> None:
@@ -129,9 +310,11 @@ def test_without_a_diff_or_a_comment_there_is_nothing_to_split() -> None:
     bare = item(TOP, files=())
     assert [d.reason for d in split(SplitHunks(), bare)[1]] == ["no diff at hand"]
     silent = item(thread("b", remark("x", BOT)), merged=False).with_case(references=())
-    assert [d.reason for d in split(SplitHunks(), silent)[1]] == ["no hunk that people commented on"]
+    assert [d.reason for d in split(SplitHunks(), silent)[1]] == ["no hunk to assess"]
+    assert [d.reason for d in split(SplitHunks(task="locate"), silent)[1]] == ["no hunk that people commented on"]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["same\n", "a\n", "b\n"]), max_size=60), st.lists(st.booleans(), min_size=60, max_size=60)
 )
