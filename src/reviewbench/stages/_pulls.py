@@ -20,6 +20,7 @@ LARGEST_FILE = 16 * 1024**2  # bytes; a larger file has no diff that anybody wou
 NO_CODE = "its commits are not at hand"
 NO_BASE = "where it left its base cannot be found"
 NO_FILES = "changes nothing"
+NO_DIFF = "its change cannot be read from git"
 _CHOSEN = ("repositories", "chosen")
 
 
@@ -78,7 +79,10 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
         base = merge_base(repository, tip, revision.head, pull.merge_commit) if tip is not None else None
     if base is None:
         return NO_BASE
-    files = repository.changed_files(base, revision.head, LARGEST_FILE)
+    try:
+        files = repository.changed_files(base, revision.head, LARGEST_FILE)
+    except UserError:  # a name that is no path, a damaged object: it costs this state, not the build
+        return NO_DIFF
     return change_of(pull, base, revision.head, files) if files else NO_FILES
 
 

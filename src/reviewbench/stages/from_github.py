@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from reviewbench.core.building import Candidate, CardSection, Decision, Place
-from reviewbench.core.errors import UserError
+from reviewbench.core.errors import BadInput, UserError
 from reviewbench.core.history import PullRequest
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop, Failed
@@ -27,7 +27,7 @@ from reviewbench.repo.forge.pulls import read_pull
 from reviewbench.repo.forge.reading import PullReader, Raw, read_issue
 from reviewbench.repo.forge.replies import Unavailable
 from reviewbench.stages._github_code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api
-from reviewbench.stages._pulls import NO_FILES, chosen_repositories, final_candidate
+from reviewbench.stages._pulls import NO_DIFF, NO_FILES, case_id, chosen_repositories, final_candidate
 from reviewbench.stages.link_issues import references
 
 FOLDER, DUMP = "forge", "pulls.jsonl.gz"
@@ -36,6 +36,7 @@ AT_ONCE = 20  # pull requests whose commits are fetched together
 ROUND = 24 * 3600.0  # seconds for which a crawl that was killed goes on with the lists it had
 MOST_ISSUES = 10  # of one pull request that are read
 MOST_READ = 20_000  # characters of one text that are looked through for issues
+UNREADABLE = "what the forge says of it cannot be read"
 
 
 @dataclass(frozen=True)
@@ -157,11 +158,11 @@ class FromGithub(Stage):
             for own, updated in some:
                 place.progress(f"pull requests of {reader.repo}", done, None)
                 done += 1
-                raw = self._read(reader, own, updated, began)
-                if isinstance(raw, Drop):
-                    yield raw
+                found = self._read(reader, own, updated, began)
+                if isinstance(found, Drop):
+                    yield found
                 else:
-                    read.append((raw, read_pull(raw, f"{reader.repo}#{own}")))
+                    read.append(found)
             if mirror is not None:
                 mirror.fetch([pull for _, pull in read])
             for raw, pull in read:
@@ -169,7 +170,7 @@ class FromGithub(Stage):
         if mirror is not None and mirror.why:
             place.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=_without_git(mirror.why)))
 
-    def _read(self, reader: PullReader, own: int, updated: str, began: str) -> Raw | Drop:
+    def _read(self, reader: PullReader, own: int, updated: str, began: str) -> tuple[Raw, PullRequest] | Drop:
         item = f"{reader.repo}/pull/{own}"
         try:
             raw = reader.read(own, updated)
@@ -181,7 +182,12 @@ class FromGithub(Stage):
             if error.stops:
                 raise
             return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
-        return self._too_large(item, raw) or raw
+        if (large := self._too_large(item, raw)) is not None:
+            return large
+        try:
+            return raw, read_pull(raw, "the forge's answer")
+        except BadInput as error:
+            return self.drop(item, UNREADABLE, str(error))
 
     def _too_large(self, item: str, raw: Json) -> Drop | None:
         lines = (number(raw, "pull", "additions") or 0) + (number(raw, "pull", "deletions") or 0)
@@ -193,24 +199,39 @@ class FromGithub(Stage):
         self, reader: PullReader, mirror: Mirror | None, raw: Raw, pull: PullRequest
     ) -> tuple[Raw, PullRequest] | Drop:
         """The pull request with its patches. `raw` becomes what the dump holds: it stands without git."""
-        item = f"{pull.repo}/pull/{pull.number}"
-        found: Found | None = None
-        if mirror is not None:
-            found = mirror.read(pull)
-            update = {"revisions": mirror.revisions(pull), "git": str(mirror.folder) if found is not None else None}
-            pull = pull.model_copy(update=update)
+        item = case_id(pull)
+        here = self._in_mirror(mirror, pull)
+        if isinstance(here, Drop):
+            return here
+        pull, found = here
         if found is None and self.code == "mirror":
             return self.drop(item, "its commits cannot be fetched", mirror.why if mirror is not None else "")
         try:
             found = found or read_from_api(reader, raw, pull)
         except Unavailable as error:
             return self.drop(item, f"its diff is {error.reason}", str(error))
+        except BadInput as error:
+            return self.drop(item, UNREADABLE, str(error))
         except Failed as error:
             if error.stops:
                 raise
             return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
         raw["files"], raw["merge_base"] = as_listed(found.files), found.base
         return self._checked(item, raw, pull, found)
+
+    def _in_mirror(self, mirror: Mirror | None, pull: PullRequest) -> tuple[PullRequest, Found | None] | Drop:
+        """The pull request with its states and what it changed, as far as the mirror holds it.
+
+        A commit that git cannot show as a change (a name that is no path, a damaged object) costs its pull request.
+        """
+        if mirror is None:
+            return pull, None
+        try:
+            found = mirror.read(pull)
+            update = {"revisions": mirror.revisions(pull), "git": str(mirror.folder) if found is not None else None}
+        except UserError as error:
+            return self.drop(case_id(pull), NO_DIFF, error.problem)
+        return pull.model_copy(update=update), found
 
     def _checked(self, item: str, raw: Raw, pull: PullRequest, found: Found) -> tuple[Raw, PullRequest] | Drop:
         if not found.files:
@@ -233,15 +254,17 @@ class FromGithub(Stage):
         with Archive(Path(self.archive).expanduser()) as archive:
             for done, (where, raw) in enumerate(archive.pulls()):
                 place.progress("pull requests of the archive", done, None)
-                pull = read_pull(raw, where)
+                try:
+                    pull = read_pull(raw, where)
+                except BadInput as error:
+                    yield self.drop(where, UNREADABLE, str(error))
+                    continue
                 if (wanted and pull.repo.lower() not in wanted) or not self._is_wanted(raw, pull):
                     continue
                 if self.limit and counts.get(pull.repo, 0) >= self.limit:
                     continue
                 counts[pull.repo] = counts.get(pull.repo, 0) + 1
-                made = self._too_large(f"{pull.repo}/pull/{pull.number}", raw) or self._unpacked(
-                    place, mirrors, raw, pull
-                )
+                made = self._too_large(case_id(pull), raw) or self._unpacked(place, mirrors, raw, pull)
                 yield made if isinstance(made, Drop) else final_candidate(made)
 
     def _is_wanted(self, raw: Raw, pull: PullRequest) -> bool:
@@ -250,17 +273,14 @@ class FromGithub(Stage):
         return _state(raw.get("pull")) in self.states and self._in_time(pull.created)
 
     def _unpacked(self, place: Place, mirrors: dict[str, Mirror], raw: Raw, pull: PullRequest) -> PullRequest | Drop:
-        found: Found | None = None
-        if self.clone:
-            if pull.repo not in mirrors:
-                mirrors[pull.repo] = Mirror(place, pull.repo, clone=self.clone)
-            found = mirrors[pull.repo].read(pull)
-            update = {"revisions": mirrors[pull.repo].revisions(pull)}
-            pull = pull.model_copy(
-                update={**update, "git": str(mirrors[pull.repo].folder)} if found is not None else update
-            )
+        if self.clone and pull.repo not in mirrors:
+            mirrors[pull.repo] = Mirror(place, pull.repo, clone=self.clone)
+        here = self._in_mirror(mirrors.get(pull.repo), pull)
+        if isinstance(here, Drop):
+            return here
+        pull, found = here
         found = found or Found(text(raw, "merge_base") or pull.base, pull.files)
-        made = self._checked(f"{pull.repo}/pull/{pull.number}", raw, pull, found)
+        made = self._checked(case_id(pull), raw, pull, found)
         return made if isinstance(made, Drop) else made[1]
 
 

@@ -57,6 +57,8 @@ def when(value: JsonValue | Json, *path: str) -> datetime | None:
     """The time at `path`, aware; None where there is none that can be read."""
     try:
         found = datetime.fromisoformat(text(value, *path))
-    except ValueError:
+        found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+        found.astimezone(UTC)  # the first and the last day of the calendar have no UTC
+    except (ValueError, OverflowError):
         return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return found

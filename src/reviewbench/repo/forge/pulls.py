@@ -7,6 +7,7 @@ is made plain. What cannot be read at all is counted in `extra["unreadable"]`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from pydantic import JsonValue, ValidationError
@@ -40,45 +41,50 @@ def read_pull(raw: Json, source: str = "pull request") -> PullRequest:
     repo = text(raw, "repo") or text(pull, "base", "repo", "full_name")
     if own is None or not repo:
         raise BadInput(source, "names no repository and number", field="repo" if own is not None else "pull.number")
-    commits = tuple(commit for item in nodes(raw, "commits") if (commit := _commit(item)) is not None)
-    threads, lost = read_threads(nodes(raw, "comments"), nodes(raw, "threads"))
-    reviews = tuple(read_remark(item) for item in nodes(raw, "reviews") if text(item, "state") != "PENDING")
-    timeline = [*nodes(raw, "timeline"), *nodes(raw, "events")]
-    opened, head = when(pull, "created_at"), text(pull, "head", "sha") or None
     try:
-        return PullRequest(
-            repo=repo,
-            number=own,
-            title=text(pull, "title"),
-            body=text(pull, "body"),
-            url=text(pull, "html_url"),
-            author=account(pull.get("user"), text(pull, "author_association")),
-            state=text(pull, "state"),
-            draft=bool(flag(pull, "draft")),
-            merged=bool(flag(pull, "merged")) or when(pull, "merged_at") is not None,
-            created=opened,
-            closed=when(pull, "closed_at"),
-            merged_at=when(pull, "merged_at"),
-            base_ref=text(pull, "base", "ref"),
-            base=text(pull, "base", "sha") or None,
-            head=head,
-            merge_commit=text(pull, "merge_commit_sha") or None,
-            fork_gone="head" in pull and not node(pull, "head", "repo"),
-            labels=tuple(filter(None, (text(label, "name") for label in nodes(pull, "labels")))),
-            commits=commits,
-            revisions=read_revisions(opened, head, commits, _spoken(raw, reviews), timeline),
-            threads=threads,
-            reviews=reviews,
-            conversation=tuple(read_remark(item) for item in nodes(raw, "conversation")),
-            events=read_events(nodes(raw, "timeline"), nodes(raw, "events")),
-            issues=tuple(read_issue_history(item) for item in nodes(raw, "issues")),
-            files=read_files(nodes(raw, "files")),
-            repo_languages=_languages(node(raw, "languages")),
-            extra=_extra(raw, pull, lost),
-        )
+        return _pull(raw, pull, repo, own)
     except ValidationError as error:
         field, problem = first_problem(error)
         raise BadInput(source, problem, record=f"{repo}#{own}", field=field) from None
+
+
+def _pull(raw: Json, pull: Json, repo: str, own: int) -> PullRequest:
+    commits = tuple(commit for item in nodes(raw, "commits") if (commit := _commit(item)) is not None)
+    threads, lost = read_threads(nodes(raw, "comments"), nodes(raw, "threads"))
+    reviews = tuple(read_remark(item) for item in nodes(raw, "reviews") if text(item, "state") != "PENDING")
+    issues, unread = _issues(raw)
+    timeline = [*nodes(raw, "timeline"), *nodes(raw, "events")]
+    opened, head = when(pull, "created_at"), text(pull, "head", "sha") or None
+    return PullRequest(
+        repo=repo,
+        number=own,
+        title=text(pull, "title"),
+        body=text(pull, "body"),
+        url=text(pull, "html_url"),
+        author=account(pull.get("user"), text(pull, "author_association")),
+        state=text(pull, "state"),
+        draft=bool(flag(pull, "draft")),
+        merged=bool(flag(pull, "merged")) or when(pull, "merged_at") is not None,
+        created=opened,
+        closed=when(pull, "closed_at"),
+        merged_at=when(pull, "merged_at"),
+        base_ref=text(pull, "base", "ref"),
+        base=text(pull, "base", "sha") or None,
+        head=head,
+        merge_commit=text(pull, "merge_commit_sha") or None,
+        fork_gone="head" in pull and not node(pull, "head", "repo"),
+        labels=tuple(filter(None, (text(label, "name") for label in nodes(pull, "labels")))),
+        commits=commits,
+        revisions=read_revisions(opened, head, commits, _spoken(raw, reviews), timeline),
+        threads=threads,
+        reviews=reviews,
+        conversation=tuple(read_remark(item) for item in nodes(raw, "conversation")),
+        events=read_events(nodes(raw, "timeline"), nodes(raw, "events")),
+        issues=issues,
+        files=read_files(nodes(raw, "files")),
+        repo_languages=_languages(node(raw, "languages")),
+        extra=_extra(raw, pull, lost + unread),
+    )
 
 
 def _spoken(raw: Json, reviews: Sequence[Remark]) -> list[tuple[str | None, datetime | None]]:
@@ -127,8 +133,13 @@ def _author(item: Json) -> Account:
 
 
 def read_files(files: Sequence[Json]) -> tuple[ChangedFile, ...]:
-    """Changed files as `pulls/N/files` and `compare` list them; a patch that they leave out is None."""
-    return tuple(_file(item) for item in files if text(item, "filename") and text(item, "status") != "unchanged")
+    """Changed files as `pulls/N/files` and `compare` list them; what has no patch there has None. Raises BadInput."""
+    wanted = [item for item in files if text(item, "filename") and text(item, "status") != "unchanged"]
+    try:
+        return tuple(map(_file, wanted))
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise BadInput("a changed file", problem, field=field) from None
 
 
 def _file(item: Json) -> ChangedFile:
@@ -149,6 +160,16 @@ def _file(item: Json) -> ChangedFile:
         patch=patch,
         binary=patch is None and untouched,
     )
+
+
+def _issues(raw: Json) -> tuple[tuple[IssueHistory, ...], int]:
+    """The issues that can be read, and how many cannot."""
+    found: list[IssueHistory] = []
+    given = nodes(raw, "issues")
+    for item in given:
+        with suppress(ValidationError):
+            found.append(read_issue_history(item))
+    return tuple(found), len(given) - len(found)
 
 
 def read_issue_history(raw: Json) -> IssueHistory:

@@ -1,0 +1,195 @@
+"""What a forge or a dump says wrongly of one pull request costs that one, with its reason, and never the build."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fake_forge import shop
+from fake_forge.script import Commit, Project, Pull, Push
+from fake_forge.server import TOKEN, Forge, serve
+from fake_forge.troubles import Answer, Trouble
+from reviewbench.core.building import Candidate
+from reviewbench.core.records import Case
+from reviewbench.core.results import Drop
+from reviewbench.engine.workplace import Workplace
+from reviewbench.repo.forge.archive import shaped
+from reviewbench.repo.forge.pulls import read_pull
+from reviewbench.stages._pulls import NO_DIFF, final_candidate
+from reviewbench.stages.from_github import DUMP, FOLDER, UNREADABLE, FromGithub
+from reviewbench.stages.select_revision import SelectRevision
+
+NAME = "acme/shop"
+LONG = "deep/" * 900 + "a.py"  # longer than a record holds
+ODD = Pull(
+    2,
+    "Add notes",
+    (Push((Commit("Add notes", {LONG: "A = 1\n"}),)), Push((Commit("More", {"b.py": "B = 2\n"}),), hours=9)),
+)
+PROJECT = Project(
+    NAME,
+    {shop.path_of("apple"): shop.module("apple")},
+    pulls=(Pull(1, "Discounts", shop.two_pushes("apple"), threads=shop.three_threads("apple")), ODD),
+)
+JUNK: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    10**30,
+    0.5,
+    "",
+    "\x00",
+    "../../etc/passwd",
+    "/abs",
+    "a\nb",
+    "\ud800",
+    "x" * 5000,
+    "HEAD",
+    "--upload-pack=touch x",
+    "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59-14:00",
+    "@@ -1,99999999999999 +1,5 @@\n+a",
+    [],
+    {},
+    [None],
+    [[]],
+)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
+    with serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
+        yield forge
+
+
+@pytest.fixture
+def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    running.troubles.clear()
+    return running
+
+
+def run(stage: FromGithub, folder: Path) -> tuple[list[Candidate], list[Drop]]:
+    where = Workplace(folder, f"github:{NAME}")
+    try:
+        made = list(stage.apply((), where))
+    finally:
+        where.close()
+    return [m for m in made if isinstance(m, Candidate)], [m for m in made if isinstance(m, Drop)]
+
+
+def dumped(folder: Path) -> list[dict[str, Any]]:
+    with gzip.open(folder / FOLDER / DUMP) as file:
+        return [json.loads(line) for line in file]
+
+
+def test_a_name_that_is_no_path_costs_its_pull_request(forge: Forge, tmp_path: Path) -> None:
+    found, drops = run(FromGithub(api=forge.url), tmp_path)
+    assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
+    assert [(one.item, one.reason) for one in drops] == [(f"{NAME}/pull/2", NO_DIFF)]
+    assert "no path" in drops[0].detail
+
+
+def test_an_earlier_state_that_git_cannot_show_is_a_reason(forge: Forge, tmp_path: Path) -> None:
+    found, _ = run(FromGithub(api=forge.url), tmp_path)
+    pull = found[0].pull
+    assert pull is not None
+    place = Workplace(tmp_path, f"github:{NAME}")
+    try:
+        odd = read_pull(shaped(_answered(forge), "x")).model_copy(update={"git": pull.git})
+        said = tuple(one.model_copy(update={"commit": odd.revisions[0].head}) for one in pull.threads)
+        item = final_candidate(odd.model_copy(update={"threads": said}))
+        (made,) = SelectRevision().each(item, place)
+    finally:
+        place.close()
+    assert isinstance(made, Drop) and made.reason == NO_DIFF
+
+
+def _answered(forge: Forge) -> dict[str, Any]:
+    """The odd pull request as the forge tells of it."""
+    made = forge.projects[NAME].made.pulls[2]
+    head, base = made.heads[-1].id, made.bases[-1].id
+    pull = {"number": 2, "head": {"sha": head}, "base": {"sha": base}, "merged": True, "created_at": "2024-01-01"}
+    spoken = {
+        "user": {"login": "bob"},
+        "commit_id": made.heads[0].id,
+        "submitted_at": "2024-01-02",
+        "state": "APPROVED",
+    }
+    return {"repo": NAME, "pull": pull, "reviews": [spoken]}
+
+
+def test_an_answer_that_no_record_can_hold_costs_its_pull_request(forge: Forge, tmp_path: Path) -> None:
+    body = json.dumps([{"id": None, "node_id": "/etc/passwd", "body": "Hm.", "state": "COMMENTED"}]).encode()
+    forge.troubles.append(Trouble(Answer(200, body), "/pulls/1/reviews"))
+    found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    assert not found
+    assert [(one.item, one.reason) for one in drops] == [(f"{NAME}/pull/1", UNREADABLE)]
+    assert "id" in drops[0].detail and "absolute path" in drops[0].detail
+
+
+def test_one_bad_line_of_a_dump_costs_that_line(forge: Forge, tmp_path: Path) -> None:
+    run(FromGithub(api=forge.url, numbers=(1,)), tmp_path / "first")
+    (good,) = dumped(tmp_path / "first")
+    bad = {**good, "files": [{"filename": "x" * 5000, "status": "added", "patch": "@@ -0,0 +1 @@\n+a"}]}
+    lost = {**good, "issues": [{"repo": "/abs", "issue": {"number": 3}}], "pull": {**good["pull"], "number": 3}}
+    path = tmp_path / "dump.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (bad, good, lost)))
+    found, drops = run(FromGithub(archive=str(path)), tmp_path / "second")
+    assert [one.case.id for one in found] == [f"{NAME}/pull/1", f"{NAME}/pull/3"], "an issue alone costs nothing"
+    assert found[1].pull is not None and found[1].pull.extra["unreadable"] == 1
+    assert [(one.item, one.reason) for one in drops] == [("dump.jsonl, line 1", UNREADABLE)]
+
+
+def test_whatever_stands_anywhere_in_a_dump_is_read_or_told(forge: Forge, tmp_path: Path) -> None:
+    run(FromGithub(api=forge.url, numbers=(1,)), tmp_path / "first")
+    (good,) = dumped(tmp_path / "first")
+    places: dict[tuple[str, ...], list[tuple[str | int, ...]]] = {}
+    for path in _paths(good):
+        places.setdefault(tuple("*" if isinstance(step, int) else step for step in path), []).append(path)
+    tried = 0
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.lists(st.tuples(st.sampled_from([one[0] for one in places.values()]), st.sampled_from(JUNK)), max_size=4))
+    def check(changes: list[tuple[tuple[str | int, ...], Any]]) -> None:
+        nonlocal tried
+        raw = copy.deepcopy(good)
+        for path, junk in changes:
+            _put(raw, path, junk)
+        dump = tmp_path / "odd.jsonl"
+        dump.write_text(json.dumps(raw) + "\n" + json.dumps(good) + "\n")
+        if isinstance(raw["pull"], dict) and raw["pull"].get("number") == 1 and raw.get("repo") == NAME:
+            found, drops = run(FromGithub(archive=str(dump), states=("merged", "closed", "open")), tmp_path / "second")
+            assert len(found) + len(drops) == 2, "each line is a candidate or a drop"
+            for one in found:
+                assert Case.model_validate_json(one.case.to_line()) == one.case
+            tried += 1
+
+    check()
+    assert tried > 100
+
+
+def _paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, item in items:
+        yield (*path, name)
+        yield from _paths(item, (*path, name))
+
+
+def _put(value: Any, path: tuple[str | int, ...], junk: Any) -> None:
+    """Set what stands at `path`, where it is still there."""
+    try:
+        for step in path[:-1]:
+            value = value[step]
+        value[path[-1]] = junk
+    except (KeyError, IndexError, TypeError):
+        return
