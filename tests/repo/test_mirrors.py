@@ -9,6 +9,7 @@ import pytest
 from git_project import commit, run_git
 from reviewbench.core.errors import UserError
 from reviewbench.repo.git import Repository
+from reviewbench.repo.git_errors import git_error, is_full, no_room
 from reviewbench.repo.mirrors import mirror_local
 from reviewbench.repo.object_view import lacks
 
@@ -106,9 +107,35 @@ def test_what_is_no_repository_is_said_in_one_line(tmp_path: Path, source: Path)
             run_git(tmp_path / name, "init", "-q")
         with pytest.raises(UserError, match=words):
             mirror_local(tmp_path / name, tmp_path / f"{name}.git")
+
+
+def test_a_head_that_names_no_commit_stays_so(tmp_path: Path, source: Path) -> None:
     run_git(source, "checkout", "-q", "--orphan", "unborn")
-    with pytest.raises(UserError, match=r"HEAD of .* names no commit"):
-        mirror_local(source, tmp_path / "m.git")
+    mirror = mirror_local(source, tmp_path / "m.git")
+    assert not mirror.exists("HEAD") and mirror.blob("main", "lib/b.py") == b"b\n"
+    run_git(source, "checkout", "-q", "-f", "main")
+    assert mirror_local(source, tmp_path / "m.git").exists("HEAD")
+
+
+def test_a_source_without_folders_is_called_partial_and_not_damaged(tmp_path: Path, source: Path) -> None:
+    run_git(source, "config", "uploadpack.allowFilter", "true")
+    run_git(tmp_path, "clone", "-q", "--bare", "--filter=tree:0", f"file://{source}", "treeless")
+    with pytest.raises(UserError, match=r"treeless is a partial clone .*\(clone it anew without --filter\)"):
+        mirror_local(tmp_path / "treeless", tmp_path / "m.git")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "fatal: write error: No space left on device",
+        "fatal: sha1 file 'm.git/objects/info/commit-graph.lock' write error. Out of diskspace",
+        "error: unable to write file: Disk quota exceeded",
+    ],
+)
+def test_a_full_disk_is_no_damage(said: str) -> None:
+    assert is_full(said) and not is_full("fatal: write error: Broken pipe")
+    assert "free some space and run the same command again" in str(git_error("commit-graph", "shop", said, 128))
+    assert "no room left to write (free some space" in str(no_room(Path("bench/repos/shop.git")))
 
 
 def test_a_damaged_source_is_said_in_one_line(tmp_path: Path, source: Path) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from reviewbench.core.errors import UserError
 
+_FULL = r"no space left on device|out of disk ?space|disk quota exceeded"
+_MAKE_ROOM = "free some space and run the same command again; nothing recorded before is lost"
 _REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), remedy)
     for pattern, remedy in (
+        (_FULL, _MAKE_ROOM),
         (
             r"promisor|could not fetch [0-9a-f]{40}|lazy fetching",
             "objects of a partial clone are missing: clone the repository anew without --filter",
@@ -31,6 +35,16 @@ _REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _CHATTER = ("hint:", "warning:", "remote: Enumerating", "remote: Counting", "remote: Compressing")
+
+
+def is_full(said: str) -> bool:
+    """Whether what git said is that the disk took no more."""
+    return re.search(_FULL, said, re.IGNORECASE) is not None
+
+
+def no_room(path: Path) -> UserError:
+    """The error for a disk that took no more of what git wrote to `path`."""
+    return UserError(f"{path}: no room left to write", remedy=_MAKE_ROOM)
 
 
 def git_error(command: str, name: str, said: str, code: int) -> UserError:

@@ -19,6 +19,7 @@ from pathlib import Path
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Failed, FailureKind
 from reviewbench.repo.git import Repository
+from reviewbench.repo.git_errors import is_full, no_room
 from reviewbench.repo.object_view import (
     PREFIX,
     common_folder,
@@ -47,8 +48,8 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
 
     `source` may be bare, a checkout, a linked work tree, shallow or partial (see `lacks`); the mirror is then as
     shallow or as partial. Git is never run with the source's configuration but to list its refs, and its objects are
-    read through a folder of links that holds nothing else. Raises UserError for what is no repository, is empty, is
-    damaged, or borrows its objects.
+    read through a folder of links that holds nothing else. Where HEAD of `source` names no commit, that of the mirror
+    names none either. Raises UserError for what is no repository, is empty, is damaged, or borrows its objects.
     """
     theirs = _opened(source)
     wanted, head = _refs(theirs, refs, source)
@@ -62,7 +63,7 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
             _copy(view, mirror, missing, sorted(have), source, partial=lacks(theirs).partial)
     write_whole(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
     own = {name: commit for name, commit in known.items() if name.startswith(_OWN)}
-    _write_refs(target, wanted | own | {_HEAD: wanted["HEAD"]})
+    _write_refs(target, wanted | own | ({_HEAD: wanted["HEAD"]} if "HEAD" in wanted else {}))
     write_whole(target / "HEAD", f"{head}\n")
     return mirror
 
@@ -79,7 +80,7 @@ def _opened(source: Path) -> Repository:
 
 
 def _refs(repository: Repository, patterns: Sequence[str], source: Path) -> tuple[dict[str, str], str]:
-    """(ref to object id, HEAD included), and what the mirror's HEAD file is to say."""
+    """(ref to object id, HEAD included where it names a commit), and what the mirror's HEAD file is to say."""
     listed = repository.run("for-each-ref", "--format=%(objectname) %(refname)", *patterns).decode(
         "utf-8", "surrogateescape"
     )
@@ -89,7 +90,7 @@ def _refs(repository: Repository, patterns: Sequence[str], source: Path) -> tupl
     except UserError:
         if not found:
             raise UserError(f"{source} has no commits", remedy="name a repository with a history") from None
-        raise UserError(f"HEAD of {source} names no commit", remedy="check out a branch that exists") from None
+        return found, "ref: refs/heads/none"
     branch = repository.run("rev-parse", "--symbolic-full-name", "HEAD").decode("utf-8", "surrogateescape").strip()
     return {"HEAD": head, **found}, f"ref: {branch}" if found.get(branch) == head else head
 
@@ -105,6 +106,11 @@ def _copy(
     try:
         copy_objects(view, mirror, asked, "--revs", *(["--missing=allow-any"] if partial else []))
     except NotAllThere as error:
+        if is_full(error.problem):
+            raise no_room(mirror.git_dir) from None
+        if partial:
+            said = f"{source} is a partial clone that lacks more than the content of files: {error.problem}"
+            raise UserError(said, remedy="clone it anew without --filter") from None
         raise _damaged(source, error.problem) from None
     if partial:  # the mirror says of itself that it is
         for pack in (mirror.git_dir / "objects" / "pack").glob("*.pack"):

@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -14,10 +15,13 @@ from reviewbench.repo.fixes import Mending, Reading, read_message
 
 
 class ChangeStore:
-    """Changes in the order in which they landed, in a file; in memory is only which change a commit belongs to."""
+    """Changes in the order in which they landed, in a file; in memory is only which change a commit belongs to.
 
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+    The file has no name and lies on the disk of `folder`: that of temporary files may be small.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by __exit__
         self._owner: dict[bytes, int] = {}
         self._starts: list[int] = []
 

@@ -13,10 +13,13 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Literal
 
+from pydantic import ValidationError
+
 from reviewbench.core.building import Candidate, Decision, Place
 from reviewbench.core.errors import UserError
+from reviewbench.core.parsing import first_problem
 from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case
+from reviewbench.core.records import Case, Change
 from reviewbench.core.results import Drop
 from reviewbench.repo.changes import LandedChange, read_changes
 from reviewbench.repo.fixes import Mending
@@ -69,19 +72,28 @@ class FromGit(Stage):
             raise ValueError("horizon is a number of days, 1 or more")
         if self.variant not in ("basic", "ag", "ma"):
             raise ValueError(f"there is no SZZ variant {self.variant!r}: basic, ag or ma")
-        for word in (self.since, self.until):
-            if word:
-                date.fromisoformat(word)
+        for what, word in (("since", self.since), ("until", self.until)):
+            try:
+                _day(word)
+            except ValueError:
+                raise ValueError(f"{what} is a date such as 2024-01-31, not {word!r}") from None
+        if self.limit < 0:
+            raise ValueError("limit is a number of changes, 0 for all")
+        if self.name:
+            try:
+                Change(repo=self.name)
+            except ValidationError as error:
+                raise ValueError(f"name {first_problem(error)[1]}") from None
 
     def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
         """What came in, then the cases of the history at `place.source`."""
         yield from items
         name = self.name or repository_name(place.source)
         repository = mirror_local(Path(place.source or "."), place.code / f"{name.replace('/', '-')}.git")
-        tip, now = self._tip(repository)
+        tip, now = self._tip(repository, name)
         place.report(card.history_section(look_over(repository, tip)))
         seen = card.Seen()
-        with ChangeStore() as store:
+        with ChangeStore(place.folder) as store:
             fixes = []
             for item in read_changes(repository, tip):
                 if isinstance(item, Drop):
@@ -111,20 +123,49 @@ class FromGit(Stage):
             repository, place, store, settings, self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
         )
 
-    def _tip(self, repository: Repository) -> tuple[str, datetime]:
-        """The last commit that is looked at, and its date: the end of what was observed."""
-        before = [f"--before={self.until}T23:59:59Z"] if self.until else []
-        found = repository.run(
-            "rev-list", "-1", "--first-parent", "--format=%ct", *before, "--end-of-options", self.branch, "--"
-        ).split()
-        if len(found) < 3:
-            raise UserError(f"{self.branch} has no commit up to {self.until}", remedy="name a later date")
-        tip, end = found[1].decode("ascii"), datetime.now(UTC)
-        if self.until:
-            end = min(end, datetime.combine(date.fromisoformat(self.until), time.max, UTC))
-        elif (said := int(found[2])) < end.timestamp():  # a clock may have been ahead
-            end = datetime.fromtimestamp(max(said, 0), UTC)
-        return tip, end
+    def _tip(self, repository: Repository, name: str) -> tuple[str, datetime]:
+        """The last commit that is looked at, and the end of what was observed: no later than the branch's last commit.
+
+        Raises UserError where there is no such branch, or nothing on it so early.
+        """
+        try:
+            named = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{self.branch}^{{commit}}")
+        except UserError:
+            raise _no_branch(repository, name, self.branch) from None
+        newest = named.decode("ascii").strip()
+        ends = [datetime.now(UTC), _committed(repository, newest)[1]]  # a clock may have been ahead
+        if not (until := _day(self.until)):
+            return newest, min(ends)
+        found = _committed(repository, newest, "--first-parent", f"--before={until.isoformat()}T23:59:59Z")
+        if not found[0]:
+            raise UserError(f"{self.branch} has no commit up to {until}", remedy="name a later date")
+        return found[0], min(*ends, datetime.combine(until, time.max, UTC))
+
+
+def _day(word: str) -> date | None:
+    return date.fromisoformat(word) if word else None
+
+
+def _committed(repository: Repository, tip: str, *limits: str) -> tuple[str, datetime]:
+    """The newest commit that `tip` reaches within `limits`, empty where there is none, and its date."""
+    said = repository.run("rev-list", "-1", "--format=%ct", *limits, "--end-of-options", tip, "--").split()
+    if len(said) < 3:
+        return "", datetime.fromtimestamp(0, UTC)
+    try:
+        return said[1].decode("ascii"), datetime.fromtimestamp(max(int(said[2]), 0), UTC)
+    except (ValueError, OverflowError):  # a date that no calendar has
+        return said[1].decode("ascii"), datetime.now(UTC)
+
+
+def _no_branch(repository: Repository, name: str, branch: str) -> UserError:
+    listed = repository.run(
+        "for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads", "refs/remotes"
+    )
+    there = listed.decode("utf-8", "replace").split("\n")[:-1]
+    alike = [ref for ref in there if ref.rpartition("/")[2] == branch.rpartition("/")[2]]
+    shown = ", ".join((alike or there)[:5]) or "none"
+    said = f"HEAD of {name} names no commit" if branch == "HEAD" else f"{name} has no branch, tag or commit {branch!r}"
+    return UserError(said, remedy=f"--set branch=NAME; its branches: {shown}")
 
 
 def repository_name(source: str) -> str:
