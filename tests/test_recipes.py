@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from fake_forge import shop
-from fake_forge.project import FUNNELS, NAME, UNSURE, WHY, main_project, search_results
+from fake_forge.project import FUNNELS, NAME, TO_LOCATE, UNSURE, WHY, main_project, search_results
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import Answer, Trouble, hung_up, revoked
 from reviewbench.core.errors import UserError
@@ -27,6 +27,10 @@ from reviewbench.engine.recipes import make_stages, read_recipe, recipe_names, s
 from reviewbench.models.fake import answer
 from reviewbench.models.fakes import change_points
 from reviewbench.models.messages import Message, Request, Role
+from reviewbench.stages._repositories import CONTEXT_LANGUAGES
+from reviewbench.stages.split_hunks import SplitHunks
+from reviewbench.stages.stratify import Stratify
+from reviewbench.stages.where import Where
 from scripted_models import Messages, ScriptedModel, scripted
 
 IN_FLIGHT = 4
@@ -143,7 +147,7 @@ def test_killed_half_way_and_resumed_each_filter_drops_what_it_is_for(
         assert not (bench.out / "cases.jsonl").exists(), "a folder never holds half a benchmark"
         crawled, asked = len(forge.asked), model.answered
         result = bench.finish()
-        _check_funnel(recipe, bench, result["card"]["funnel"])
+        _check_funnel(FUNNELS[recipe], bench, result["card"]["funnel"])
         _check_nothing_was_paid_twice(endpoint, recipe)
         again = [one for one in forge.asked[crawled:] if one.status == 200 and "/pulls/1" in one.path]
         assert again == [], "no pull request is read twice"
@@ -154,6 +158,17 @@ def test_killed_half_way_and_resumed_each_filter_drops_what_it_is_for(
             assert model.answered == paid, "the third run asks for nothing"
     assert len(bench.cases()) == result["card"]["cases"] == SIZES[recipe]
     CHECKS[recipe](bench.cases())
+
+
+def test_to_locate_takes_the_final_state_without_what_is_outdated_there(tmp_path: Path, forge: Forge) -> None:
+    bench = Bench(tmp_path, "context_crbench", forge, "fake:rules", task="locate", balance="")
+    result = bench.finish()
+    _check_funnel(TO_LOCATE, bench, result["card"]["funnel"])
+    cases = bench.cases()
+    assert {case.change.task for case in cases} == {Task.LOCATE}
+    assert {case.verdict for case in cases} == {None}
+    assert all(case.references for case in cases)
+    assert "never closed" not in _said(cases), "the adopted ones are outdated"
 
 
 def test_killed_in_the_crawl_and_with_a_token_that_is_revoked(tmp_path: Path, forge: Forge) -> None:
@@ -194,18 +209,17 @@ class _Watch(Trouble):
             self._reached.set()
 
 
-def _check_funnel(recipe: str, bench: Bench, rows: Sequence[dict[str, Any]]) -> None:
+def _check_funnel(expected: Sequence[tuple[str, frozenset[int]]], bench: Bench, rows: Sequence[dict[str, Any]]) -> None:
     """Each stage drops what the project says, and what one keeps is what the next one gets."""
     for before, after in pairwise(rows):
         assert before["kept"] == after["entered"]
         assert after["entered"] + after["made"] == after["kept"] + after["dropped"] + after["failed"]
     assert sum(row["failed"] for row in rows) == 0
-    expected = [(stage, numbers) for stage, numbers in FUNNELS[recipe]]
     found: list[tuple[str, frozenset[int]]] = []
     for stage, numbers in _dropped_in_turn(bench):
         if numbers:
             found.append((stage, numbers))
-    assert found == expected
+    assert found == list(expected)
     named = {(row["stage"].partition("(")[0]) for row in rows if row["dropped"]}
     assert {stage for stage, _ in expected} <= named
 
@@ -257,7 +271,14 @@ def _check_context(cases: Sequence[Case]) -> None:
         assert case.change.issues[0].title.startswith("No discount for")
         assert {one.kind for one in case.change.snippets} <= {"function", "class", "file", "window"}
         assert bool(case.references) is not case.verdict
-        assert "never closed" not in "".join(one.body for one in case.references), "the adopted ones are outdated"
+        assert case.facts["language"] == "Python"
+    drawn = {number_of(case.id) for case in cases if case.verdict is False}
+    assert "never closed" in _said(cases), "a hunk is taken as it was before the comment was acted on"
+    assert drawn.isdisjoint({104, 105, 106, 107, 117}), "what was commented on, and merged like that"
+
+
+def _said(cases: Sequence[Case]) -> str:
+    return "".join(one.body for case in cases for one in case.references)
 
 
 def _check_aacr(cases: Sequence[Case]) -> None:
@@ -280,7 +301,7 @@ def test_each_pull_request_is_dropped_by_the_filter_that_it_was_made_for() -> No
     for number, (special, stage) in WHY.items():
         name = stage.partition(",")[0]
         if name and name != "since":
-            dropped = [numbers for funnel in FUNNELS.values() for by, numbers in funnel if by == name]
+            dropped = [numbers for funnel in (*FUNNELS.values(), TO_LOCATE) for by, numbers in funnel if by == name]
             assert any(number in numbers for numbers in dropped), f"{number}: {special}"
 
 
@@ -297,6 +318,20 @@ def test_each_recipe_loads_and_says_why_it_has_each_stage(name: str) -> None:
     assert all(step.why for step in recipe.stage)
     assert recipe.title
     assert recipe.source
+
+
+def test_context_crbench_is_of_the_papers_nine_languages_before_it_is_drawn() -> None:
+    recipe = read_recipe("context_crbench")
+    stages = [stage for stage, _ in make_stages(recipe, set_parameters(recipe, {"model": "fake:rules"}))]
+    at = [n for n, stage in enumerate(stages) if isinstance(stage, Where)]
+    (languages,) = (stage for stage in stages if isinstance(stage, Where))
+    assert languages.fact == "language"
+    assert set(languages.values) == set(CONTEXT_LANGUAGES)
+    assert len(languages.values) == 9
+    drawn, split = (next(n for n, stage in enumerate(stages) if type(stage) is kind) for kind in (Stratify, SplitHunks))
+    assert split < at[0] < drawn
+    (sample,) = (stage for stage in stages if isinstance(stage, Stratify))
+    assert sample.per_cell * len(languages.values) * (len(sample.periods) + 1) == 1080
 
 
 def test_a_paper_recipe_without_a_model_says_what_to_name() -> None:

@@ -72,10 +72,10 @@ FUNNELS: dict[str, tuple[tuple[str, frozenset[int]], ...]] = {
         ("drop_bots", frozenset({118, 119})),
         ("drop_documentation", frozenset({120})),
         ("drop_duplicates", frozenset({101})),  # the newest come first, so 123 is the one that is kept
-        ("drop_outdated", frozenset({121})),
-        ("split_hunks", frozenset({104})),  # its comment on a whole file stands on no hunk
-        ("drop_documentation", frozenset({139})),
-        ("drop_low_value", frozenset({105, 106, 107, 136})),
+        # merged as it was commented on, and in 104 a comment on a whole file stands on no hunk
+        ("split_hunks", frozenset({104, 105, 106, 107, 117, 139})),
+        ("where", frozenset({113, 137})),  # a script, and a file of no language
+        ("drop_low_value", frozenset({136})),
     ),
     "aacr_bench": (
         ("select_revision", frozenset({130})),
@@ -87,6 +87,14 @@ FUNNELS: dict[str, tuple[tuple[str, frozenset[int]], ...]] = {
         ("drop_trivial", frozenset({125})),
     ),
 }
+# ContextCRBench's procedure for another task than assess, which takes the final state.
+TO_LOCATE: tuple[tuple[str, frozenset[int]], ...] = (
+    *FUNNELS["context_crbench"][:6],
+    ("drop_outdated", frozenset({121})),
+    ("split_hunks", frozenset({104})),  # its comment on a whole file stands on no hunk
+    ("drop_documentation", frozenset({139})),
+    ("drop_low_value", frozenset({105, 106, 107, 136})),
+)
 UNSURE = 138  # of whose discussion a model says something else when it is asked again
 
 

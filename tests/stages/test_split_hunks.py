@@ -133,6 +133,15 @@ def test_a_case_is_one_hunk_with_its_facts() -> None:
     }
 
 
+def test_a_hunk_has_the_language_of_its_file_and_not_that_of_the_whole_change() -> None:
+    files = (ChangedFile(path="a.py", patch=HUNKS[0]), ChangedFile(path="VERSION", patch="@@ -1 +1 @@\n-1\n+2"))
+    cases, _ = split(SplitHunks(), item(files=files, facts={"language": "Python", "year": 2024}))
+    assert [(c.change.files[0].path, c.facts.get("language"), c.facts["year"]) for c in cases] == [
+        ("a.py", "Python", 2024),
+        ("VERSION", None, 2024),
+    ]
+
+
 def test_no_hunk_is_in_both_classes(grown: Grown) -> None:
     """The final state's hunk is what the comment asked for: it is neither merged without a word nor not mergeable."""
     asked = on(grown, 5, position=4, now_line=5, outdated=False)

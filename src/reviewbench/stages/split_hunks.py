@@ -133,7 +133,8 @@ class SplitHunks(Stage):
         narrowed = change.model_copy(
             update={"files": (only,), "task": Task(self.task), "focus": _span(file.path, hunk), "snippets": ()}
         )
-        facts = {**item.case.facts, **change_facts(narrowed)}
+        kept = {fact: value for fact, value in item.case.facts.items() if fact != "language"}  # a hunk has its own
+        facts = {**kept, **change_facts(narrowed)}
         return item.with_case(id=name, change=narrowed, neutral=(), rejected=(), facts=facts)
 
 
