@@ -93,6 +93,38 @@ def test_what_breaks_every_item_ends_the_build_and_loses_nothing(tmp_path: Path)
     assert len(log.read_text().split()) == 400
 
 
+def test_a_full_disk_ends_the_build_before_more_is_paid_for(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    place, stop = Workplace(tmp_path / "b"), Interruption()
+    place._memory.execute("PRAGMA max_page_count = 8")  # what sqlite says then is what it says of a full disk
+    line = line_of(place, [Count(400), Ponder(log=str(log))], stop)
+    with pytest.raises(Stopped):
+        list(line.run())
+    place.close()
+    assert "memory.sqlite: no room left to write" in str(stop.error) and "free some space" in str(stop.error)
+    assert len(log.read_text().split()) < 300
+    kept, _ = run(tmp_path / "b", Count(400), Ponder(log=str(log)))
+    assert len(kept) == 400
+
+
+def test_a_damaged_memory_is_said_in_one_line(tmp_path: Path) -> None:
+    place = Workplace(tmp_path)
+    for n in range(200):
+        place.remember(("a", str(n)), b"x" * 500)
+    place.close()
+    file = tmp_path / "memory.sqlite"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:8192] + b"\xff" * (len(whole) - 8192))
+    place = Workplace(tmp_path)
+    with pytest.raises(UserError, match=r"memory.sqlite is damaged: .*\(remove it"):
+        for n in range(200):
+            place.recall(("a", str(n)))
+    place.close()
+    file.write_bytes(b"no database" * 1000)
+    with pytest.raises(UserError, match=r"cannot write .*memory.sqlite: file is not a database"):
+        Workplace(tmp_path)
+
+
 def test_ctrl_c_ends_a_source_too(tmp_path: Path) -> None:
     stop = Interruption()
     stop.ask()

@@ -216,20 +216,19 @@ class Line:
     def _work(self, stage: Stage, key: tuple[str, ...], item: Candidate) -> _Worked:
         """What the stage makes of one item, remembered or now. What stops every item stops the build."""
         whole_key = (*key, item.to_line().decode("utf-8", "surrogatepass"))
-        known = self._place.recall(whole_key)
-        if known is not None:
-            return _read(known)
         with counted() as tally:
             try:
+                if (known := self._place.recall(whole_key)) is not None:
+                    return _read(known)
                 made = tuple(stage.each(item, self._place))
+                worked = _Worked(made=made, spent=tally.usage, fake=tally.fake)
+                if not (self._rehearsal and stage.models):
+                    self._place.remember(whole_key, _line(worked))
+                return worked
             except UserError as error:
                 if not isinstance(error, Failed) or error.stops:
                     self._stop.stop(error)
                 return _Worked(failure=failure_of(error), spent=tally.usage, fake=tally.fake)
-        worked = _Worked(made=made, spent=tally.usage, fake=tally.fake)
-        if not (self._rehearsal and stage.models):
-            self._place.remember(whole_key, _line(worked))
-        return worked
 
     def _fail(self, tally: Tallied, item: Candidate, failure: Failure) -> None:
         tally.failed += 1

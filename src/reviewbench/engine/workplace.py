@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from reviewbench.core.building import CardSection
 from reviewbench.core.errors import UserError
 from reviewbench.engine.call_log import CallLog
 from reviewbench.engine.interruption import Interruption
+from reviewbench.engine.journal import write_error
 from reviewbench.engine.lock import Lock
 from reviewbench.models.messages import Call
 
@@ -41,21 +44,38 @@ class Workplace:
             self._memory = sqlite3.connect(folder / MEMORY, check_same_thread=False, isolation_level=None)
             self._memory.execute("PRAGMA journal_mode=WAL")
             self._memory.execute("CREATE TABLE IF NOT EXISTS memory (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
-        except (OSError, sqlite3.Error) as error:
-            raise UserError(f"cannot write into {folder}: {error}", remedy="name another folder with -o") from None
+        except OSError as error:
+            said = error.strerror or error
+            raise UserError(f"cannot write into {folder}: {said}", remedy="name another folder with -o") from None
+        except sqlite3.Error as error:
+            remedy = "name another folder with -o"
+            raise UserError(f"cannot write {folder / MEMORY}: {error}", remedy=remedy) from None
         self._writer = Lock(folder / LOCK)
         self._calls = CallLog(folder)
 
     def recall(self, key: Sequence[str]) -> bytes | None:
-        """What was remembered under `key`."""
-        with self._lock:
+        """What was remembered under `key`. Raises UserError for a damaged memory."""
+        with self._lock, self._explaining():
             row = self._memory.execute("SELECT value FROM memory WHERE key = ?", (_digest(key),)).fetchone()
         return None if row is None else bytes(row[0])
 
     def remember(self, key: Sequence[str], value: bytes) -> None:
-        """Keep `value` under `key`, committed before this returns."""
-        with self._lock:
+        """Keep `value` under `key`, committed before this returns. Raises UserError where the disk takes no more."""
+        with self._lock, self._explaining():
             self._memory.execute("INSERT OR REPLACE INTO memory VALUES (?, ?)", (_digest(key), value))
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Turn what the memory's database says into what a user can do."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "full" in str(error):
+                raise write_error(self.folder / MEMORY, OSError(errno.ENOSPC, str(error))) from None
+            raise UserError(f"cannot use {self.folder / MEMORY}: {error}") from None
+        except sqlite3.DatabaseError as error:
+            remedy = "remove it: what was remembered there is done, and paid for, again"
+            raise UserError(f"{self.folder / MEMORY} is damaged: {error}", remedy=remedy) from None
 
     def progress(self, label: str, done: int, total: int | None = None) -> None:
         """Tell whoever listens. Raises Stopped once the build is asked to stop."""
