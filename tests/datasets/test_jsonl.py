@@ -107,6 +107,30 @@ def test_a_relative_git_directory_is_read_from_the_files_folder(tmp_path: Path) 
     assert read(file)[0].change.git == str(tmp_path / "shop.git")
 
 
+@pytest.mark.parametrize("name", ["../private", "ABSOLUTE", "a-link", "a-gitdir", "a-commondir"])
+def test_a_repository_outside_of_the_files_folder_is_read_only_where_the_user_says_so(
+    tmp_path: Path, name: str
+) -> None:
+    """A benchmark from others must not show a reviewer what else lies on this machine."""
+    change = make_change(tmp_path / "private", {"a.py": "one\n"}, {"a.py": "hunter2\n"})
+    bench = tmp_path / "bench"
+    (bench / "a-gitdir").mkdir(parents=True)
+    (bench / "a-gitdir" / ".git").write_text(f"gitdir: {tmp_path}/private/.git\n")
+    (bench / "a-link").symlink_to(tmp_path / "private")
+    (bench / "a-commondir").mkdir()
+    (bench / "a-commondir" / "HEAD").write_text("ref: refs/heads/main\n")
+    (bench / "a-commondir" / "commondir").write_text("../../private/.git\n")
+    git = str(tmp_path / "private") if name == "ABSOLUTE" else name
+    asked = {"repo": "me/shop", "git": git, "base": change.base, "head": change.head}
+    file = write(bench, line(change=asked))
+    with pytest.raises(BadInput, match=r"cases\.jsonl, line 1, field change.git: leads to .*private.*code="):
+        read(file)
+    (case,) = Jsonl(path=str(file), code=str(tmp_path)).cases()
+    assert "hunter2" in (case.change.files[0].patch or "")
+    gone = write(bench, line(change={"repo": "me/shop", "git": "/nowhere/at/all"}), name="gone.jsonl")
+    assert read(gone)[0].change.git == "/nowhere/at/all"
+
+
 BAD: list[tuple[bytes, str]] = [
     (b'{"id": "a", "change"\n', "not valid JSON"),
     (b"[]\n", "line 1"),

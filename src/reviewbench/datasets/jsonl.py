@@ -21,6 +21,7 @@ from reviewbench.core.validity import Scale
 from reviewbench.datasets._cards import JSONL
 from reviewbench.datasets._home import locate
 from reviewbench.datasets._labels import find_labels, observed_scales, on_reviews, read_label_file, read_labels
+from reviewbench.repo.confines import strays_to
 from reviewbench.repo.git import Repository
 
 R = TypeVar("R", bound=Record)
@@ -29,9 +30,14 @@ CASES, REVIEWS, LABELS = "cases.jsonl", "reviews.jsonl", "labels.jsonl"
 
 @dataclass(frozen=True)
 class Jsonl(Dataset):
-    """A file of cases, or a folder: its `cases.jsonl`, else all its `*.jsonl` in the order of their names."""
+    """A file of cases, or a folder: its `cases.jsonl`, else all its `*.jsonl` in the order of their names.
+
+    The repositories that cases name have to lie in the file's own folder, or in the folder `code`: a file of others
+    could name any on this machine, and reviewers would be shown what is private.
+    """
 
     path: str = ""
+    code: str = ""
     _gaps: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
     _unlabelled: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -46,18 +52,36 @@ class Jsonl(Dataset):
         A change that names its commits and holds no patches gets them from there.
         """
         seen: set[str] = set()
+        sound: set[str] = set()
         self._gaps[:] = ()
         for file in case_files(self._given()):
             for number, case in _records(Case, file):
                 if case.id in seen:
                     raise BadInput(file.name, f"the case {case.id!r} occurs twice", record=number, field="id")
                 seen.add(case.id)
-                whole, gap = _with_files(_with_git(case, file))
+                placed = _with_git(case, file)
+                if (git := placed.change.git) is not None and git not in sound:
+                    self._check_git(Path(git), file, number)
+                    sound.add(git)
+                whole, gap = _with_files(placed)
                 if gap:
                     self._gaps.append(Drop(item=case.id, by="jsonl", reason=gap))
                 yield whole
         if not seen:
             raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/jsonl.md")
+
+    def _check_git(self, git: Path, file: Path, number: int) -> None:
+        """Raise BadInput where a case names a repository that its file may not."""
+        allowed = [file.parent, *([Path(self.code).expanduser()] if self.code else [])]
+        found = strays_to(git, allowed)
+        if found is not None:
+            raise BadInput(
+                file.name,
+                f"leads to {found}, outside of the file's own folder",
+                record=number,
+                field="change.git",
+                remedy=f"if reviewers may see that: jsonl(path={str(file)!r}, code={str(found.parent)!r})",
+            )
 
     def notes(self) -> Sequence[Drop]:
         """Changes whose commits are named but could not be read, and what `recorded` left out of the labels."""
