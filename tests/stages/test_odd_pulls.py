@@ -193,3 +193,23 @@ def _put(value: Any, path: tuple[str | int, ...], junk: Any) -> None:
         value[path[-1]] = junk
     except (KeyError, IndexError, TypeError):
         return
+
+
+def test_a_history_that_graphql_does_not_tell_is_not_an_empty_one(forge: Forge, tmp_path: Path) -> None:
+    """Without its events nobody knows of forced pushes: the pull request waits for a forge that tells them."""
+    said = {"data": {"repository": {"pullRequest": None}}, "errors": [{"type": "NOT_FOUND", "message": "not now"}]}
+    forge.troubles.append(Trouble(Answer(200, json.dumps(said).encode()), "/graphql", times=2))
+    found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    assert not found
+    assert [one.reason for one in drops] == ["the forge does not manage to answer: asked again next time"]
+    found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
+    assert len(found) == 1 and not drops, "what was missing is not kept"
+
+
+def test_a_commit_that_is_no_id_is_never_asked_about(forge: Forge, tmp_path: Path) -> None:
+    body = json.dumps({"number": 1, "merged": True, "base": {"sha": "../main"}, "head": {"sha": "a?b"}}).encode()
+    forge.troubles.append(Trouble(Answer(200, body), r"/pulls/1$"))
+    asked = len(forge.asked)
+    found, drops = run(FromGithub(api=forge.url, numbers=(1,), code="api"), tmp_path)
+    assert len(found) == 1 and not drops, "its files are listed under its number"
+    assert not [one for one in forge.asked[asked:] if "/compare/" in one.path]

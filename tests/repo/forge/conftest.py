@@ -17,7 +17,7 @@ Opened = Callable[..., Forge]
 
 @pytest.fixture
 def server() -> Iterator[Scripted]:
-    made = Scripted(lambda _: Say(b"[]"))
+    made = Scripted(lambda _: Say(b'{"items": []}'))  # an object, and a page without items
     yield made
     made.stop()
 

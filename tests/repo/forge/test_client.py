@@ -122,8 +122,8 @@ def test_a_spent_limit_is_waited_out_by_the_forges_own_clock(
 def test_the_last_request_of_a_window_is_followed_by_a_wait_not_by_a_refusal(
     forge: Forge, server: Scripted, clock: LeapingClock
 ) -> None:
-    server.script = [say(1, headers=limits(clock, 0, 60)), say(2)]
-    assert [forge.get("a"), forge.get("b")] == [1, 2]
+    server.script = [say({"n": 1}, headers=limits(clock, 0, 60)), say({"n": 2})]
+    assert [forge.get("a"), forge.get("b")] == [{"n": 1}, {"n": 2}]
     assert sum(clock.slept) == 61.0 and len(server.asked) == 2
 
 

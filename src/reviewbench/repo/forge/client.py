@@ -75,11 +75,12 @@ class Spent:
 
 @dataclass
 class _Call:
-    """One request, and what has happened to it so far."""
+    """One request, and what has happened to it so far. `listed`: a list of items is the answer, else an object."""
 
     method: str
     url: str
     resource: str
+    listed: bool = False
     body: bytes | None = None
     etag: str = ""
     tries: int = 0
@@ -159,8 +160,8 @@ class Forge:
     # --- asking ------------------------------------------------------------------------------------------------
 
     def get(self, path: str, params: Params | None = None, *, version: str = "") -> JsonValue:
-        """One answer of the REST API."""
-        return self._rest(self._url(path, params), version).body
+        """One answer of the REST API, an object."""
+        return self._rest(self._url(path, params), version, listed=False).body
 
     def pages(self, path: str, params: Params | None = None, *, version: str = "") -> Iterator[JsonValue]:
         """The items of all pages, 100 a page; of an object the items of its list (`items` of a search)."""
@@ -170,8 +171,8 @@ class Forge:
             if url in seen or len(seen) >= MOST_PAGES:
                 raise self._failed(f"{_shown(url)}: its pages never end")
             seen.add(url)
-            kept = self._rest(url, version)
-            yield from _items(kept.body)
+            kept = self._rest(url, version, listed=True)
+            yield from _items(kept.body) or []
             url = self._inside(kept.next) if kept.next else ""
 
     def graphql(self, query: str, variables: Mapping[str, JsonValue], *, version: str = "") -> dict[str, JsonValue]:
@@ -183,19 +184,20 @@ class Forge:
             self.spent.reused += 1
             body = kept.body
         else:
-            _, body = self._ask(_Call("POST", self.address.graphql, "graphql", sent.encode()))
-            self.answers.put(request, Kept(body, version, "", ""))
+            _, body = self._ask(_Call("POST", self.address.graphql, "graphql", body=sent.encode()))
+            whole = isinstance(body, dict) and not body.get("errors")
+            self.answers.put(request, Kept(body, version if whole else "", "", ""))  # parts of it may be had next time
         data = body.get("data") if isinstance(body, dict) else None
         return data if isinstance(data, dict) else {}
 
-    def _rest(self, url: str, version: str) -> Kept:
+    def _rest(self, url: str, version: str, *, listed: bool) -> Kept:
         request = f"GET {url}"
         kept = self.answers.get(request)
         if kept is not None and version and kept.version == version:
             self.spent.reused += 1
             return kept
         resource = "search" if url.startswith(f"{self.address.rest}/search/") else "core"
-        reply, body = self._ask(_Call("GET", url, resource, etag=kept.etag if kept is not None else ""))
+        reply, body = self._ask(_Call("GET", url, resource, listed, etag=kept.etag if kept is not None else ""))
         if reply.status == 304 and kept is not None:
             self.spent.unchanged += 1
             self.answers.renew(request, version)
@@ -228,7 +230,7 @@ class Forge:
                 try:
                     reply = self._send(call, token)
                     step, words = step_of(reply), said(reply)
-                    found = read_json(reply) if step is Step.TAKE else None
+                    found = _taken(call, reply) if step is Step.TAKE else None
                     if step is Step.TAKE and call.resource == "graphql":
                         step, words = graphql_step(found)
                         self.spent.partial += bool(words) and step is Step.TAKE
@@ -348,12 +350,21 @@ class Forge:
         return Failed(FailureKind.NETWORK, self._pool.hide(problem), remedy=_AGAIN, stops=stops)
 
 
-def _items(body: JsonValue) -> Iterator[JsonValue]:
-    if isinstance(body, dict):
-        lists = (value for value in body.values() if isinstance(value, list))
-        named = body.get("items")
-        body = named if isinstance(named, list) else next(lists, [])
-    yield from body if isinstance(body, list) else []
+def _taken(call: _Call, reply: Reply) -> JsonValue:
+    """The JSON of an answer. Raises Broken for what the API cannot have meant: no list where items were asked for."""
+    found = read_json(reply)
+    if (_items(found) is None) if call.listed else not isinstance(found, dict):
+        raise Broken(f"the answer is no {'list' if call.listed else 'object'} of the API's")
+    return found
+
+
+def _items(body: JsonValue) -> list[JsonValue] | None:
+    """The items of a page: a list, or an object with one. None where there is none: nothing is not the same as none."""
+    if not isinstance(body, dict):
+        return body if isinstance(body, list) else None
+    lists = (value for value in body.values() if isinstance(value, list))
+    named = body.get("items")
+    return named if isinstance(named, list) else next(lists, None)
 
 
 def _shown(url: str) -> str:

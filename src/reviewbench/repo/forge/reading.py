@@ -13,11 +13,12 @@ state. `issues` are objects of `issue`, `comments` and `timeline`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from reviewbench.core.results import Failed
+from reviewbench.core.results import Failed, FailureKind
 from reviewbench.repo.forge.address import is_repository
 from reviewbench.repo.forge.client import Forge
 from reviewbench.repo.forge.events import named
@@ -28,6 +29,7 @@ from reviewbench.repo.forge.replies import Unavailable
 Raw = dict[str, JsonValue]
 _FIRST, _FEWER = 100, 20  # nodes a page; fewer where the forge does not manage as many in time
 _MOST_PAGES = 200
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class PullReader:
@@ -70,7 +72,12 @@ class PullReader:
         return self._all(f"repos/{self.repo}/pulls/{pull_number}/files", version)
 
     def compared(self, base: str, head: str) -> Json:
-        """What changed from where `head` left `base` to `head`: `merge_base_commit`, `files`, `commits`."""
+        """What changed from where `head` left `base` to `head`: `merge_base_commit`, `files`, `commits`.
+
+        Empty where one of them is no full id, which no forge gives.
+        """
+        if not _ID.fullmatch(base) or not _ID.fullmatch(head):
+            return {}
         return node(self.forge.get(f"repos/{self.repo}/compare/{base}...{head}", version="content"))
 
     @property
@@ -116,6 +123,8 @@ class PullReader:
         for _ in range(_MOST_PAGES):
             variables: Raw = {"owner": owner, "name": repo, "number": pull_number, "first": first, "after": after}
             page = node(self.forge.graphql(query, variables, version=version), "repository", "pullRequest")
+            if not isinstance(node(page, name).get("nodes"), list):  # not known is not the same as none
+                raise Failed(FailureKind.REQUEST, f"GraphQL does not tell the {name} of {self.repo}#{pull_number}")
             pull = pull or page
             found += [dict(item) for item in nodes(page, name, "nodes")]
             after = text(page, name, "pageInfo", "endCursor")
