@@ -61,13 +61,16 @@ def test_the_ratio_is_exact(place: Workplace, ratio: float, clean: int) -> None:
     drawn = Drawn(Resample(features=("changed_lines",), ratio=ratio), items, place)
     assert sum(name.startswith("clean") for name in drawn.ids) == clean
     assert sum(name.startswith("bad") for name in drawn.ids) == 20
-    assert section(place.sections, "Balance").figures == {"changed": 20, "clean": clean}
+    assert section(place.sections, "Balance").figures == {"changed": 20, "clean": clean, "unmatched": 0}
 
 
 def test_too_few_clean_ones_are_said_on_the_card(place: Workplace) -> None:
     drawn = Drawn(LINES, sizes(False, 1, 2, 3) + sizes(True, 2), place)
     assert len(drawn.ids) == 4
-    assert "2 fewer than the ratio 1 asks for" in section(place.sections, "Balance").text
+    told = section(place.sections, "Balance")
+    assert "2 fewer than the ratio 1 asks for" in told.text
+    assert told.figures["unmatched"] == 2
+    assert "The largest difference that is left is SMD 0.16 of changed_lines." in told.text
 
 
 def test_pairs_leave_out_changed_cases_without_a_match(place: Workplace) -> None:
@@ -78,6 +81,9 @@ def test_pairs_leave_out_changed_cases_without_a_match(place: Workplace) -> None
         sorted(drop.reason for drop in drawn.drops.values())
         == ["no matched changed case"] + ["no matched clean case"] * 2
     )
+    told = section(place.sections, "Balance")
+    assert "2 changed cases are out, unmatched" in told.text
+    assert told.figures == {"changed": 1, "clean": 2, "unmatched": 2}
 
 
 def test_a_caliper_refuses_what_is_too_far(place: Workplace) -> None:

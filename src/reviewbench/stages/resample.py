@@ -14,12 +14,9 @@ from typing import Literal
 
 from reviewbench.core.building import Candidate, CardSection, Decision, Place
 from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case
 from reviewbench.core.results import Drop
-from reviewbench.stages._matching import CELLS, Balance, Unit, balance, match
-from reviewbench.stages._sampling import draw_key, value_of
-
-_UNKNOWN = "not known whether it deserves comments"
+from reviewbench.stages._matching import CELLS, COLUMNS, MEANING, Unit, balance, match, unit_of, worst
+from reviewbench.stages._sampling import draw_key
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Resample(Stage):
         clean: list[Unit] = []
         reasons: dict[int, str] = {}
         for position, item in enumerate(items):
-            unit = self._unit(item.case, position)
+            unit = unit_of(item.case, position, self.features, self.exact)
             if isinstance(unit, str):
                 reasons[position] = unit
             else:
@@ -69,19 +66,7 @@ class Resample(Stage):
             else:
                 yield item
         kept = [[unit for unit in units if unit.position not in reasons] for units in (changed, clean)]
-        place.report(self._section(((changed, clean), (kept[0], kept[1])), method))
-
-    def _unit(self, case: Case, position: int) -> Unit | str:
-        if not (case.clean or case.references or case.verdict is False):
-            return _UNKNOWN
-        numbers: list[float] = []
-        for name in self.features:
-            value = value_of(case, name)
-            if not isinstance(value, (int, float)) or isinstance(value, bool) or value < 0:
-                return f"does not state {name}"
-            numbers.append(float(value))
-        shared = tuple(str(value_of(case, name)) for name in self.exact)
-        return Unit(case.id, position, tuple(numbers), shared)
+        place.report(self._section(((changed, clean), (kept[0], kept[1])), len(lonely), method))
 
     def _match_all(self, changed: Sequence[Unit], clean: Sequence[Unit]) -> tuple[dict[int, int], set[int], str]:
         """(position of a clean case -> that of its changed case, changed cases left out of the pairs, the method)."""
@@ -106,28 +91,24 @@ class Resample(Stage):
         found = match(wanted, pool, self.caliper, optimal)
         return {pool[b].position: wanted[a].position for a, b in found}, "optimal" if optimal else "nearest"
 
-    def _section(self, groups: Sequence[tuple[Sequence[Unit], Sequence[Unit]]], method: str) -> CardSection:
-        rows = []
-        for when, (changed, clean) in zip(("before", "after"), groups, strict=True):
-            rows += [_row(found, when) for found in balance(self.features, changed, clean)]
+    def _section(
+        self, groups: Sequence[tuple[Sequence[Unit], Sequence[Unit]]], lonely: int, method: str
+    ) -> CardSection:
+        before, after = (balance(self.features, changed, clean) for changed, clean in groups)
+        rows = [found.row("before") for found in before] + [found.row("after") for found in after]
         changed, clean = groups[1]
-        text = f"{len(clean)} clean for {len(changed)} changed cases, by {method} matching."
-        short = round(self.ratio * len(changed)) - len(clean)
-        if short > 0:
-            text += f" {short} fewer than the ratio {self.ratio:g} asks for: there are no more that match."
-        text += (
-            " SMD is the difference of the means of log(1 + x) in standard deviations; under 0.1 is usually called"
-            " balanced. KS is the largest gap between both distributions; after matching its p describes, it tests"
-            " nothing."
-        )
-        columns = ("fact", "when", "changed", "clean", "mean changed", "mean clean", "SMD", "KS", "p")
-        figures = {"changed": len(changed), "clean": len(clean)}
+        short = max(round(self.ratio * len(changed)) - len(clean), 0)
+        text = f"{len(clean)} clean for {len(changed)} changed cases, by {method} matching. "
+        if lonely:
+            text += (
+                f"{lonely} changed cases are out, unmatched: those that stay are the ones that clean ones are like. "
+            )
+        if short:
+            text += f"{short} fewer than the ratio {self.ratio:g} asks for: there are no more that match. "
+        if left := worst(after):
+            text += f"The largest difference that is left is {left}. "
+        figures = {"changed": len(changed), "clean": len(clean), "unmatched": lonely or short}
+        columns = ("fact", "when", *COLUMNS)
         return CardSection(
-            by="resample", title="Balance", text=text, columns=columns, rows=tuple(rows), figures=figures
+            by="resample", title="Balance", text=text + MEANING, columns=columns, rows=tuple(rows), figures=figures
         )
-
-
-def _row(found: Balance, when: str) -> tuple[str | int | float | None, ...]:
-    numbers = (found.mean_changed, found.mean_clean, found.smd, found.ks)
-    rounded = [None if value is None else round(value, 4) for value in numbers]
-    return found.name, when, found.changed, found.clean, *rounded, found.p
