@@ -165,3 +165,26 @@ def test_a_dry_run_writes_no_benchmark_and_leaves_nothing_to_a_real_one(
     assert {name: (bench / name).read_bytes() for name in before} == before
     assert not (bench / "audit").exists()
     assert main(words) == 2, "nobody listens at this address, and nothing was remembered that could answer for it"
+
+
+def test_cases_that_no_build_made_are_not_replaced(
+    shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "cases.jsonl").write_text('{"id":"a","change":{"repo":"x"}}\n')
+    assert main(["build", str(shop.folder), "-o", str(mine)]) == 2
+    assert "cases.jsonl was made by no build, and would be replaced" in capsys.readouterr().err
+    assert [file.name for file in mine.iterdir()] == ["cases.jsonl"]
+    (mine / "cases.jsonl").unlink()
+    assert build(shop.folder, out=mine).card is not None
+    (mine / "memory.sqlite").unlink()  # to save room: the card says who made it
+    assert main(["build", str(shop.folder), "-o", str(mine)]) == 0
+
+
+def test_what_a_clone_lacks_is_said_at_once(shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shop.git("clone", "-q", "--depth=2", f"file://{shop.folder}", str(tmp_path / "shallow"))
+    assert main(["build", str(tmp_path / "shallow"), "-o", str(tmp_path / "b")]) == 1
+    said = capsys.readouterr().err
+    assert "note: " in said and "is a shallow clone" in said and "git fetch --unshallow" in said
+    assert "**Warning.** " in (tmp_path / "b" / "card.md").read_text()

@@ -19,7 +19,7 @@ from reviewbench.core.cards import BuildCard, FunnelRow
 from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import import_named, signature
 from reviewbench.engine.build import Line
-from reviewbench.engine.built import Written, write_benchmark
+from reviewbench.engine.built import Written, refuse_foreign, write_benchmark
 from reviewbench.engine.card import find_licences
 from reviewbench.engine.interruption import Interruption
 from reviewbench.engine.journal import write_whole
@@ -81,6 +81,7 @@ def build(
         update={"stage": (*found.stage, *(Step(use=spec, why="given on the command line") for spec in stages))}
     )
     plan = make_stages(found, parameters, [*given.values(), *stages])
+    refuse_foreign(Path(out))
     how, stop = models or ModelOptions(), stop or Interruption()
     place = Workplace(Path(out), word, told=_teller(progress), stop=stop)
     try:
@@ -136,7 +137,8 @@ def _card(
     for number, tally in enumerate(line.tallies):
         if tally.decisions or tally.stage.models:
             audits += _audit(place.folder, signature(tally.stage), line.decisions(number), audit)
-    warnings = [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
+    warnings = [warning for section in place.sections for warning in section.warnings]
+    warnings += [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
     failed = sum(row.failed for row in rows)
     warnings += [f"{failed} candidates failed and are not in it: the same command tries them again"] if failed else []
     return BuildCard(

@@ -56,7 +56,10 @@ class Decision(Record):
 
 
 class CardSection(Record):
-    """A part of the build's card: figures that a stage knows (noise estimates, balance before and after)."""
+    """A part of the build's card: figures that a stage knows (noise estimates, balance before and after).
+
+    `warnings` are what a user has to know before any figure is used: they stand at the top of the card.
+    """
 
     by: str
     title: str
@@ -64,6 +67,7 @@ class CardSection(Record):
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str | int | float | None, ...], ...] = ()
     figures: Mapping[str, Fact] = Field(default_factory=dict)
+    warnings: tuple[Text, ...] = ()
 
 
 class RepositoryCandidate(Record):

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from reviewbench.core.building import Candidate
+from reviewbench.core.errors import UserError
 from reviewbench.core.records import Case
 from reviewbench.engine.benchmark import benchmark_hash
 from reviewbench.engine.card import Census
 from reviewbench.engine.journal import checked_line, sync_folder, write_error
+from reviewbench.engine.workplace import MEMORY
 
 CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
 
@@ -28,6 +30,12 @@ class Written:
     twice: list[str] = field(default_factory=list)
     mirrors: set[str] = field(default_factory=set)
     census: Census = field(default_factory=Census)
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Raise UserError where `folder` holds cases that no build wrote: a build would replace them."""
+    if (folder / CASES).exists() and not any((folder / name).exists() for name in (MEMORY, "card.json")):
+        raise UserError(f"{folder / CASES} was made by no build, and would be replaced", remedy="name another folder")
 
 
 def write_benchmark(folder: Path, items: Iterable[Candidate]) -> Written:

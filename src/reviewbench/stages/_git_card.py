@@ -69,7 +69,7 @@ def history_section(soundness: Soundness) -> CardSection:
     figures: dict[str, Fact] = {"commits": soundness.commits, "merges": soundness.merges}
     if soundness.first is not None and soundness.last is not None:
         figures |= {"first": soundness.first.date().isoformat(), "last": soundness.last.date().isoformat()}
-    return CardSection(by=BY, title="History", text=" ".join(f"{w}." for w in soundness.warnings), figures=figures)
+    return CardSection(by=BY, title="History", figures=figures, warnings=soundness.warnings)
 
 
 def fixes_section(seen: Seen, outcomes: Mapping[str, int]) -> CardSection:

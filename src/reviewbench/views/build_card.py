@@ -26,7 +26,8 @@ def funnel_table(rows: Sequence[FunnelRow]) -> Table:
         cells += [str(row.failed)] if any(r.failed for r in rows) else []
         named = list(row.reasons.items())[:REASONS]
         more = len(row.reasons) - len(named)
-        words = "; ".join(f"{n} {reason}" for reason, n in named) + (f"; {more} more reasons" if more else "")
+        words = "; ".join(f"{n} {reason}" for reason, n in named)
+        words += f"; {more} more reason{'s' * (more > 1)}" if more else ""
         table.add_row(*(escape(cell) for cell in (*cells, words)))
     return table
 
