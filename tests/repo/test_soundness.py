@@ -97,6 +97,6 @@ def test_wrong_clocks_are_counted(tmp_path: Path) -> None:
     assert (found.commits, found.skewed, found.implausible) == (8, 1, 3)
     assert (found.first, found.last) == (datetime(2020, 1, 4, tzinfo=UTC), datetime(2020, 1, 13, tzinfo=UTC))
     assert found.warnings == (
-        "1 commit of r dated over a day before a parent",
-        "3 commits of r dated before 1990, in the future, or not at all",
+        "1 commit of r is dated over a day before a parent",
+        "3 commits of r are dated before 1990, in the future, or not at all",
     )

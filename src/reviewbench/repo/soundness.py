@@ -58,9 +58,9 @@ class Soundness:
         if self.borrows:
             yield f"{self.name} borrows objects from another repository, which are not read"
         if self.skewed:
-            yield f"{_commits(self.skewed)} of {self.name} dated over a day before a parent"
+            yield f"{_commits(self.skewed, self.name)} dated over a day before a parent"
         if self.implausible:
-            yield f"{_commits(self.implausible)} of {self.name} dated before 1990, in the future, or not at all"
+            yield f"{_commits(self.implausible, self.name)} dated before 1990, in the future, or not at all"
 
 
 def look_over(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> Soundness:
@@ -140,5 +140,5 @@ def _branch(repository: Repository) -> str:
     return said.removeprefix("ref:").strip().removeprefix("refs/heads/") if said.startswith("ref:") else ""
 
 
-def _commits(number: int) -> str:
-    return "1 commit" if number == 1 else f"{number:,} commits"
+def _commits(number: int, name: str) -> str:
+    return f"1 commit of {name} is" if number == 1 else f"{number:,} commits of {name} are"
