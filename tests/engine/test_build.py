@@ -173,6 +173,29 @@ def test_a_recipe_reads_top_to_bottom(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        (("branch", "1.0"), "1.0"),
+        (("branch", "2024"), "2024"),
+        (("branch", "None"), "None"),
+        (("branch", "'main'"), "main"),
+        (("since", "20240101"), "20240101"),
+        (("strict", "false"), False),
+        (("strict", "False"), False),
+        (("strict", "maybe"), "maybe"),  # the stage says that this is no bool
+        (("horizon", "30"), 30),
+        (("clean_per_changed", "2"), 2),
+        (("repos", "acme/shop"), ["acme/shop"]),
+        (("repos", "('a/b', 'c/d')"), ["a/b", "c/d"]),
+    ],
+)
+def test_a_setting_is_read_as_what_its_default_is(setting: tuple[str, str], value: object) -> None:
+    name, word = setting
+    recipe = read_recipe("pull_requests" if name == "repos" else "local")
+    assert set_parameters(recipe, {name: word})[name] == value
+
+
+@pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("title = ", "mine.toml: is no TOML"),

@@ -79,7 +79,11 @@ def read_recipe(word: str) -> Recipe:
 
 
 def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, JsonValue]:
-    """The recipe's parameters with a user's words in place of defaults; a word that is no Python literal is text."""
+    """The recipe's parameters with a user's words in place of defaults.
+
+    A word is a Python literal or text; where the default is text it is text, also when it looks like a number. `true`
+    and `false` are as in the recipe's file, and one text stands for a list of one.
+    """
     known = (*recipe.required, *recipe.parameters)
     unknown = sorted(settings.keys() - set(known))
     if unknown:
@@ -89,14 +93,20 @@ def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, 
     if missing:
         how = "--model SPEC" if missing[0] == "model" else f"--set {missing[0]}=VALUE"
         raise UserError(f"the recipe {recipe.name} needs {missing[0]}", remedy=how)
-    return {**recipe.parameters, **{name: _value(word) for name, word in settings.items()}}
+    return {**recipe.parameters, **{name: _value(word, recipe.parameters.get(name)) for name, word in settings.items()}}
 
 
-def _value(word: str) -> JsonValue:
+def _value(word: str, default: JsonValue = None) -> JsonValue:
     try:
         value = ast.literal_eval(word)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = word
+    if isinstance(default, bool) and word in ("true", "false"):
+        return word == "true"
+    if isinstance(default, str) and not isinstance(value, str):
         return word
+    if isinstance(default, list) and isinstance(value, str):
+        return [value]
     return list(value) if isinstance(value, tuple) else value
 
 
