@@ -167,6 +167,18 @@ def test_the_same_run_is_resumed_and_another_refused_by_name(tmp_path: Path) -> 
     RunFolder.open(tmp_path, write=True).close()  # no refusal left a lock behind
 
 
+def test_the_code_is_where_the_data_set_has_it_now(tmp_path: Path) -> None:
+    """A benchmark's folder can be moved; and a run of others names no repository of this machine."""
+    cases = [make_case(1), make_case(2)]
+
+    def placed(git: str | None) -> list[Case]:
+        return [case.model_copy(update={"change": case.change.model_copy(update={"git": git})}) for case in cases]
+
+    for git in ("/before/shop.git", "/after/shop.git", None):
+        with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=placed(git)) as run:
+            assert [case.change.git for case in run.cases()] == [git, git]
+
+
 def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(UserError, match=r"holds thesis.tex and other things that are no run"):

@@ -207,6 +207,8 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path: Path, project: Project)
     for head, base in (("1" * 40, None), (project.head, "2" * 40), ("--all", None), (project.head, "main..main")):
         with pytest.raises(UserError, match="no commit"), workspace(repository, head, base):
             pass
+    with pytest.raises(UserError, match=r"no repository at .*moved"), workspace(Repository(tmp_path / "gone"), "main"):
+        pass
     with pytest.raises(UserError, match="needs a base"), workspace(repository, project.head, at="base"):
         pass
     with pytest.raises(UserError, match="cannot make"), workspace(repository, project.head, within=tmp_path / "none"):

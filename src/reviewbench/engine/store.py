@@ -44,6 +44,7 @@ class RunFolder:
         self._labels = Journal(path / LABELS, Label)
         self._calls = CallLog(path)
         self._cases: list[Case] | None = None
+        self._code: Mapping[str, str | None] | None = None  # where each case's code lies now
         self._kept: dict[str, tuple[object, object]] = {}
         self.manifest: Manifest
 
@@ -63,6 +64,7 @@ class RunFolder:
         benchmark = benchmark_hash(known)
         _make_folder(folder)
         run = cls(folder, Lock(folder / LOCK))
+        run._code = {case.id: case.change.git for case in known}
         try:
             if not (folder / MANIFEST).exists():
                 data = b"".join(checked_line(case) for case in known)
@@ -171,7 +173,8 @@ class RunFolder:
     def cases(self) -> list[Case]:
         """The cases in the data set's order, each with the labels that the run holds on it.
 
-        Raises BadInput when they are not those that the manifest names.
+        Their code is looked for where the data set has it now, not where it was when the run was made: folders move,
+        and a run may come from others. Raises BadInput when they are not those that the manifest names.
         """
         if self._cases is None:
             path = self.path / CASES
@@ -184,7 +187,7 @@ class RunFolder:
                 raise BadInput(
                     str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
                 )
-            self._cases = found
+            self._cases = found if self._code is None else [_with_code(case, self._code) for case in found]
         return list(self._once(CASES, self._labels, self._labelled))
 
     def _labelled(self) -> list[Case]:
@@ -301,6 +304,13 @@ class RunFolder:
         self._calls.sync()
         self._reviews.sync()
         self._scores.sync()
+
+
+def _with_code(case: Case, code: Mapping[str, str | None]) -> Case:
+    git = code.get(case.id)
+    if git == case.change.git:
+        return case
+    return case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
 
 
 def _check_cases(cases: list[Case], dataset: str) -> None:

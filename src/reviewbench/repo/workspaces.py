@@ -126,6 +126,8 @@ def _make(
 
 def _commit_id(repository: Repository, name: str) -> str:
     check_commit(name)
+    if not repository.git_dir.is_dir():
+        raise UserError(f"there is no repository at {repository.git_dir}", remedy="was its folder moved or removed?")
     try:
         found = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
     except UserError:
