@@ -3,10 +3,12 @@
     python sample/build.py   # writes src/reviewbench/datasets/_sample/{sample.bundle,cases.jsonl,reviews.jsonl}
 
 base/ is the first commit. Every folder of changes/ is one commit on top of the one before: patch.diff, and
-change.toml with title, description, author, date, facts and the comments. A comment names the line that it is about
-by its text (`from`, and `to` for the last line of several; `nth` where the text occurs more than once in the file;
-`side = "old"` for the file before the change), so that no line number is kept by hand. Dates, authors and messages
-are fixed and nothing of this machine's git configuration is read, so every build makes the same commits.
+change.toml with title, description, author, date, facts and the comments. These are the branch main and the cases.
+A comment names the line that it is about by its text (`from`, and `to` for the last line of several; `nth` where the
+text occurs more than once in the file; `side = "old"` for the file before the change), so that no line number is kept
+by hand. later/ goes on from there on the branch maintained, without cases: `mends` names the problems that a commit
+mends, `planted` those that it brings. Dates, authors and messages are fixed and nothing of this machine's git
+configuration is read, so every build makes the same commits.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,12 +34,16 @@ from reviewbench.repo.git import Repository
 HERE = Path(__file__).resolve().parent
 PACKAGED = HERE.parent / "src" / "reviewbench" / "datasets" / "_sample"
 NAME = "example/wayside"
+MAIN, MAINTAINED = "refs/heads/main", "refs/heads/maintained"
 READER = "blind-reader"  # a language model that saw title, description, diff and the code after the change
 FIRST = datetime(2024, 1, 15, 9, 0, tzinfo=UTC)
 CATEGORIES = (
     "boundary", "complexity", "concurrency", "logic", "missing test", "naming", "performance", "resource", "security",
 )  # fmt: skip
 SIZES = ((40, "small"), (80, "medium"))  # changed lines up to; more are large
+
+
+COMMIT = re.compile(r"\{commit:([\w-]+)\}")
 
 
 class Mistake(Exception):
@@ -52,25 +58,46 @@ class Source:
     patch: bytes
     told: Mapping[str, Any]
 
-    @property
-    def message(self) -> str:
-        """The commit's message."""
-        return f"{self.told['title']}\n\n{self.told['description'].strip()}\n"
+    def message(self, commits: Mapping[str, str]) -> str:
+        """The commit's message. `{commit:SLUG}` in it stands for the id of an earlier commit."""
+        told = COMMIT.sub(lambda found: commits[found[1]], self.told["description"].strip())
+        return f"{self.told['title']}\n\n{told}".strip() + "\n"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A planted problem: the commit that brings it, the lines where it shows, and the commit that mends it, if any.
+
+    `said`: that commit was made to mend it, and says so.
+    """
+
+    id: str
+    commit: str
+    spans: tuple[Span, ...]
+    mended: str | None = None
+    said: bool = False
 
 
 @dataclass(frozen=True)
 class Built:
-    """The repository (bare), the cases made from it, and the recorded reviews of them."""
+    """The repository (bare), the cases made from it, the recorded reviews of them, and all that was planted.
+
+    `head` is the last commit of main, `maintained` that of the branch that goes on from there. `commits` are the ids
+    by the folder that they were made from.
+    """
 
     maker: Maker
     head: str
+    maintained: str
     cases: tuple[Case, ...]
     reviews: tuple[Review, ...]
+    commits: Mapping[str, str]
+    findings: tuple[Finding, ...]
 
 
-def sources() -> list[Source]:
-    """The changes, oldest first."""
-    folders = sorted(path for path in (HERE / "changes").iterdir() if path.is_dir())
+def sources(part: str) -> list[Source]:
+    """The changes of one folder (changes or later), oldest first."""
+    folders = sorted(path for path in (HERE / part).iterdir() if path.is_dir())
     return [
         Source(
             folder.name,
@@ -117,8 +144,8 @@ class Maker:
                 name = path.relative_to(HERE / "base").as_posix()
                 self.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
 
-    def commit(self, message: str, author: str, moment: datetime, parent: str | None) -> str:
-        """Commit the index to main; returns the commit's id."""
+    def commit(self, message: str, author: str, moment: datetime, parent: str | None, branch: str = MAIN) -> str:
+        """Commit the index to a branch; returns the commit's id."""
         tree = self.git("write-tree").decode()
         date = f"{int(moment.timestamp())} +0000"
         who = {
@@ -128,7 +155,7 @@ class Maker:
         }
         onto = ("-p", parent) if parent else ()
         made = self.git("commit-tree", tree, *onto, "-F", "-", stdin=message.encode(), **who).decode()
-        self.git("update-ref", "refs/heads/main", made)
+        self.git("update-ref", branch, made)
         return made
 
 
@@ -138,16 +165,49 @@ def build(folder: Path) -> Built:
     maker.add_base()
     parent = maker.commit("Parcel lockers: API, widget and agent\n", "mira", FIRST, None)
     repository = Repository(maker.git_dir)
-    cases = []
-    for source in sources():
-        try:
-            maker.git("apply", "--cached", "--whitespace=nowarn", "-", stdin=source.patch)
-            head = maker.commit(source.message, source.told["author"], source.told["date"], parent)
-            cases.append(make_case(source, repository, parent, head))
-        except (Mistake, KeyError) as error:
-            raise Mistake(f"{source.slug}: {error}") from None
-        parent = head
-    return Built(maker, parent, tuple(cases), tuple(recorded_reviews(cases, maker.git_dir)))
+    cases, commits, truth = [], dict[str, str](), Truth()
+    head = parent
+    for branch, part in ((MAIN, "changes"), (MAINTAINED, "later")):
+        for source in sources(part):
+            told = source.told
+            try:
+                maker.git("apply", "--cached", "--whitespace=nowarn", "-", stdin=source.patch)
+                made = maker.commit(source.message(commits), told["author"], told["date"], parent, branch)
+                if branch == MAIN:
+                    cases.append(make_case(source, repository, parent, made))
+                    head = made
+                truth.add(made, told, planted(source, repository, parent, made))
+            except (Mistake, KeyError) as error:
+                raise Mistake(f"{source.slug}: {error}") from None
+            commits[source.slug] = parent = made
+    reviews = tuple(recorded_reviews(cases, maker.git_dir))
+    return Built(maker, head, parent, tuple(cases), reviews, commits, tuple(truth.found.values()))
+
+
+class Truth:
+    """Findings by their id, gathered while the commits go by, oldest first."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Finding] = {}
+
+    def add(self, commit: str, told: Mapping[str, Any], planted: Sequence[Comment]) -> None:
+        """Take in what one commit mends and brings. Raises Mistake."""
+        for name in told.get("mends", ()):
+            if name not in self.found or self.found[name].mended is not None:
+                raise Mistake(f"{name} is not there to be mended")
+            self.found[name] = replace(self.found[name], mended=commit, said=told.get("kind") == "fix")
+        for comment in planted:
+            name = comment.same_as or comment.id
+            spans = self.found[name].spans if comment.same_as else ()
+            self.found[name] = Finding(name, commit, (*spans, *((comment.span,) if comment.span else ())))
+
+
+def planted(source: Source, repository: Repository, base: str, head: str) -> list[Comment]:
+    """The problems that a commit brings, as comments on its lines: references of a case, or what later/ notes."""
+    change = Change(repo=NAME, base=base, head=head, files=repository.changed_files(base, head))
+    told = source.told
+    entries = [*told.get("reference", ()), *({"author": told["author"], **one} for one in told.get("planted", ()))]
+    return [make_comment(source, entry, repository, change) for entry in entries]
 
 
 def recorded_reviews(cases: list[Case], git_dir: Path) -> Iterator[Review]:
@@ -254,12 +314,13 @@ def flat(text: str) -> str:
 # --- what is shipped -----------------------------------------------------------------------------------------------
 
 
-def bundle_head(bundle: Path, maker_dir: Path) -> str | None:
-    """The commit of refs/heads/main in a bundle, None when there is no readable bundle."""
+def bundle_heads(bundle: Path, maker_dir: Path) -> dict[str, str]:
+    """The commits of a bundle by their branch; none when there is no readable bundle."""
     if not bundle.is_file():
-        return None
-    heads = Repository(maker_dir).run("bundle", "list-heads", str(bundle)).decode().splitlines()
-    return next((line.split()[0] for line in heads if line.endswith(" refs/heads/main")), None)
+        return {}
+    lines = Repository(maker_dir).run("bundle", "list-heads", str(bundle)).decode().splitlines()
+    found = (line.split(maxsplit=1) for line in lines)
+    return {branch: commit for commit, branch in found if branch in (MAIN, MAINTAINED)}
 
 
 def counts(cases: tuple[Case, ...]) -> Iterator[str]:
@@ -280,11 +341,12 @@ def main() -> None:
         PACKAGED.mkdir(exist_ok=True)
         bundle = PACKAGED / "sample.bundle"
         # Packs of equal commits may differ in their bytes from one git to the next: leave a right one as it is.
-        if bundle_head(bundle, built.maker.git_dir) != built.head:
-            built.maker.git("bundle", "create", "--quiet", str(bundle), "HEAD", "refs/heads/main")
+        if bundle_heads(bundle, built.maker.git_dir) != {MAIN: built.head, MAINTAINED: built.maintained}:
+            built.maker.git("bundle", "create", "--quiet", str(bundle), "HEAD", MAIN, MAINTAINED)
         (PACKAGED / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in built.cases))
         (PACKAGED / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in built.reviews))
     print(f"{len(built.cases)} cases, head {built.head}, bundle {bundle.stat().st_size:,} bytes")
+    print(f"{len(built.commits) - len(built.cases)} later commits, up to {built.maintained}")
     print("\n".join(counts(built.cases)))
 
 

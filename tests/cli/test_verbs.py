@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import reviewbench
+from git_project import run_git
 from reviewbench.cli.main import VERBS, main
 from reviewbench.core.records import Case, Change, Comment, Review, Span
 from reviewbench.core.results import Outcome
@@ -237,18 +238,34 @@ def test_the_manifest_keeps_the_path_as_it_was_given(bench: Path, monkeypatch: p
         assert json.loads(Path(folder, "manifest.json").read_bytes())["dataset_path"] == "cases.jsonl"
 
 
-def test_the_demo_tells_a_strong_reviewer_from_noise_without_a_network(
+def test_the_demo_builds_its_benchmark_from_a_history_and_tells_a_strong_reviewer_from_noise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "data"))
-    result = as_json(capsys, "demo", "-o", tmp_path / "run")
+    result = as_json(capsys, "demo", "-o", tmp_path / "demo")
     assert isinstance(result, dict)
+    card = result["build"]["card"]
+    assert card["funnel"][0]["stage"].startswith("from_git(branch='maintained'")
+    assert card["cases"] == card["funnel"][-1]["kept"] == card["counts"]["changed"] + card["counts"]["clean"]
+    assert min(card["counts"]["changed"], card["counts"]["clean"]) >= 8
+    assert (tmp_path / "demo" / "bench" / "card.md").is_file()
     board = result["score"]["leaderboards"][0]
+    assert board["benchmark"] == card["benchmark"]
     assert [row["system"] for row in board["systems"]] == ["blind-reader", "analyser", "parrot", "silent"]
-    assert all(row["scored"] == row["cases"] == 24 for row in board["systems"])
+    scored = {row["system"]: row["scored"] for row in board["systems"]}
+    assert scored.pop("blind-reader") == result["recorded"] < card["cases"]
+    assert set(scored.values()) == {card["cases"]}
     duels = {c["second"]: c for c in result["score"]["comparisons"][0]["comparisons"]}
     assert duels["parrot"]["p_holm"] < 0.05 < duels["parrot"]["low"]
     assert Path(result["report"]["path"]).stat().st_size == result["report"]["bytes"]
-    again = as_json(capsys, "demo", "-o", tmp_path / "run")
-    assert isinstance(again, dict)
-    assert [totals["done"] for totals in again["review"]["totals"]] == [0, 0, 0, 0], "a second run finds all there"
+    kept = (tmp_path / "demo" / "run" / "reviews.jsonl").read_bytes()
+    assert main(["demo", "-o", str(tmp_path / "demo")]) == 0
+    said = capsys.readouterr().out
+    assert (tmp_path / "demo" / "run" / "reviews.jsonl").read_bytes() == kept, "a second run finds all there"
+    for words in ("from_git(", "not observed for 540 days", card["benchmark"][:12], "half-life of a defect in days"):
+        assert words in said
+    assert f"blind-reader was recorded on {result['recorded']} of the {card['cases']} cases" in said
+    clone = tmp_path / "demo" / "wayside"
+    run_git(clone, "update-ref", "refs/heads/maintained", "HEAD~1")
+    assert main(["demo", "-o", str(tmp_path / "demo")]) == 2
+    assert "is not the sample as it ships" in capsys.readouterr().err

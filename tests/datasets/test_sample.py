@@ -49,7 +49,8 @@ def cases(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Case]:
 
 def test_a_build_gives_the_same_commits_and_the_same_cases(builder: ModuleType, tmp_path: Path) -> None:
     built = builder.build(tmp_path)
-    assert built.head == builder.bundle_head(PACKAGED / "sample.bundle", built.maker.git_dir)
+    heads = builder.bundle_heads(PACKAGED / "sample.bundle", built.maker.git_dir)
+    assert heads == {"refs/heads/main": built.head, "refs/heads/maintained": built.maintained}
     assert b"".join(case.to_line() for case in built.cases) == (PACKAGED / "cases.jsonl").read_bytes()
     assert b"".join(review.to_line() for review in built.reviews) == (PACKAGED / "reviews.jsonl").read_bytes()
 
@@ -63,7 +64,7 @@ def test_git_settings_of_this_machine_do_not_reach_a_build(
     monkeypatch.setenv("GIT_AUTHOR_DATE", "2001-01-01T00:00:00Z")
     built = builder.build(tmp_path / "built")
     assert built.head == built.cases[-1].change.head
-    assert built.head == builder.bundle_head(PACKAGED / "sample.bundle", built.maker.git_dir)
+    assert built.maintained == builder.bundle_heads(PACKAGED / "sample.bundle", built.maker.git_dir)[builder.MAINTAINED]
 
 
 def test_a_comment_on_a_line_that_is_not_in_the_diff_stops_the_build(builder: ModuleType, tmp_path: Path) -> None:

@@ -1,50 +1,95 @@
-"""`reviewbench demo`: the main job on the shipped sample, offline, from nothing to a leaderboard and a report."""
+"""`reviewbench demo`: the main job on the shipped sample, offline: history, benchmark, leaderboard, report."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from reviewbench.cli._output import Progress, emit, json_option, note, progress_bar
+from reviewbench.cli.build import CARD_MD, BuildResult, build
 from reviewbench.cli.report import ReportResult, report
 from reviewbench.cli.review import ReviewResult, counted_notes, review
 from reviewbench.cli.score import ScoreResult, score
 from reviewbench.core.base import Record
+from reviewbench.core.cards import BuildCard
+from reviewbench.core.errors import UserError
+from reviewbench.datasets.jsonl import REVIEWS, Jsonl
+from reviewbench.datasets.sample import MAINTAINED, Sample
+from reviewbench.engine.journal import write_whole
+from reviewbench.repo.git import Repository
 
+REPOSITORY, BENCH, RUN, REPORT = "wayside", "bench", "run", "report.html"
 REVIEWERS = ("recorded", "analyser", "parrot", "silent")
+NOISE = "What a history can show"  # the part of the card that says how sure the labels are
+SLICES = ("language", "size")
+# A change a month, so a fix may take a year and a half; the recipe's own horizon is a year.
+SETTINGS = {"branch": MAINTAINED, "horizon": "540", "name": "example/wayside"}
 
 
 class DemoResult(Record):
-    """What the demo did, step by step."""
+    """What the demo did, step by step. `recorded` is how many of the benchmark's cases the recorded review is on."""
 
     schema_version: int = 1
+    build: BuildResult
+    recorded: int
     review: ReviewResult
     score: ScoreResult
     report: ReportResult
 
 
-def demo(run: str | Path = "runs/demo", progress: Progress | None = None) -> DemoResult:
-    """Review the sample with real static analysers, with noise and with silence, beside the review that came with it.
+def demo(out: str | Path = "runs/demo", progress: Progress | None = None) -> DemoResult:
+    """Make a benchmark from the history of the sample's repository, and let reviewers review it.
 
-    Then score and report. No network.
+    Real static analysers, noise and silence review every case. The review that came with the sample is of its first 24
+    changes, and is put beside those that are cases. Then score and report. No network; a second call goes on where the
+    first one stopped.
     """
-    reviewed = review("sample", *REVIEWERS, run=run, progress=progress)
-    scored = score(run, "hits", slices=("language", "category"), progress=progress)
-    written = report(run, out=Path(run) / "report.html", slices=("language", "category"))
-    return DemoResult(review=reviewed, score=scored, report=written)
+    folder = Path(out)
+    _check_out(folder / REPOSITORY)
+    bench, run = folder / BENCH, folder / RUN
+    built = build(folder / REPOSITORY, out=bench, settings=SETTINGS, progress=progress)
+    recorded = _hand_over(bench)
+    reviewed = review(str(bench), *REVIEWERS, run=run, progress=progress)
+    scored = score(run, "hits", slices=SLICES, progress=progress)
+    written = report(run, out=folder / REPORT, slices=SLICES, title="Code review on the history of a sample repository")
+    return DemoResult(build=built, recorded=recorded, review=reviewed, score=scored, report=written)
+
+
+def _check_out(folder: Path) -> None:
+    """The sample's repository, with what came after its 24 changes: made now, or as an earlier call left it."""
+    sample = Sample()
+    if not (folder / ".git").exists():
+        sample.check_out(folder, MAINTAINED)
+    elif Repository(folder).run("rev-parse", f"refs/heads/{MAINTAINED}").decode().strip() != sample.tip(MAINTAINED):
+        raise UserError(f"{folder} is not the sample as it ships", remedy="name another folder with -o")
+
+
+def _hand_over(bench: Path) -> int:
+    """Put the sample's recorded reviews beside the cases that are of the same commits; returns how many."""
+    sample = Sample()
+    reviews, _ = sample.recorded()
+    heads = {case.id: case.change.head for case in sample.cases()}
+    said = {heads[one.case]: one for one in reviews}
+    placed = [
+        said[case.change.head].model_copy(update={"case": case.id})
+        for case in Jsonl(path=str(bench)).cases()
+        if case.change.head in said
+    ]
+    write_whole(bench / REVIEWS, b"".join(one.to_line() for one in placed))
+    return len(placed)
 
 
 @click.command("demo")
-@click.option("-o", "--run", "run", default="runs/demo", show_default=True, type=click.Path(file_okay=False))
+@click.option("-o", "--out", default="runs/demo", show_default=True, type=click.Path(file_okay=False))
 @json_option
-def command(run: str, as_json: bool) -> None:
-    """Review, score and report the sample that ships with ReviewBench. Needs no network and no key."""
+def command(out: str, as_json: bool) -> None:
+    """Build a benchmark from the sample's history, let reviewers review it, and report. No network, no key."""
     if not as_json:
-        note(f"reviewing the sample with {', '.join(REVIEWERS)} into {run}")
+        note(f"building a benchmark from the history of {out}/{REPOSITORY}, and reviewing it: {', '.join(REVIEWERS)}")
     with progress_bar("demo", quiet=as_json) as progress:
-        result = demo(run, progress)
-    board = result.score.leaderboards[0]
+        result = demo(out, progress)
     if not as_json:
         for line in counted_notes(result.review):  # which analysers were missing changes the figures
             note(line)
@@ -54,11 +99,37 @@ def command(run: str, as_json: bool) -> None:
         from rich.markup import escape
 
         from reviewbench.views import tables
+        from reviewbench.views.build_card import funnel_table
 
+        card, board = result.build.card, result.score.leaderboards[0]
         return Group(
+            *(() if card is None else (funnel_table(card.funnel), escape("\n".join(_about(result, card))), "")),
             tables.leaderboard(board, next(iter(result.score.comparisons), None)),
-            escape(f"report: {result.report.path} ({result.report.bytes / 1e6:.1f} MB, open it in a browser)"),
-            escape(f"next: reviewbench review sample 'replay(path=\"my-tool.sarif\")' -o {run}"),
+            escape("\n".join(_end(out, result))),
         )
 
     emit(result, as_json, show)
+
+
+def _about(result: DemoResult, card: BuildCard) -> Iterator[str]:
+    """What was built, what its own card says of its labels, and how far the recorded review reaches."""
+    counts = card.counts
+    yield (
+        f"{result.build.folder}: {card.cases} cases ({counts.get('changed', 0)} changed, {counts.get('clean', 0)} "
+        f"clean), {counts.get('findings', 0)} findings, benchmark {card.benchmark[:12]}"
+    )
+    yield f"card: {result.build.folder}/{CARD_MD}, which says of the labels:"
+    for section in card.sections:
+        if section.title == NOISE:
+            yield from (
+                f"  {name}: {value:,}" for name, value in section.figures.items() if isinstance(value, int | float)
+            )
+    recorded = sorted({name for totals in result.review.totals[:1] for name in totals.systems})
+    yield f"{', '.join(recorded)} was recorded on {result.recorded} of the {card.cases} cases"
+
+
+def _end(out: str, result: DemoResult) -> Iterator[str]:
+    yield ("! a label is what somebody mended later: a true remark on a problem that nobody mended counts as false")
+    yield f"report: {result.report.path} ({result.report.bytes / 1e6:.1f} MB, open it in a browser)"
+    where = f"{result.build.folder} 'replay(path=\"my-tool.sarif\")' -o {result.review.run}"
+    yield f"next: reviewbench review {where}"

@@ -24,6 +24,7 @@ from reviewbench.datasets.jsonl import Jsonl
 from reviewbench.repo.git import Repository
 
 CASES, BUNDLE, BRANCH = "cases.jsonl", "sample.bundle", "refs/heads/main"
+MAINTAINED = "maintained"  # the branch that goes on where the cases end
 
 CARD = Card(
     title="The sample",
@@ -74,14 +75,29 @@ class Sample(Dataset):
         """What a language model said that reviewed every change blind (docs/sample.md), as system `blind-reader`."""
         return Jsonl(path=str(self._folder())).recorded(**parameters)
 
-    def check_out(self, folder: Path) -> int:
-        """Clone the repository, with its history, into `folder`. Raises UserError where something is there already."""
+    def check_out(self, folder: Path, branch: str = "main") -> int:
+        """Clone one branch of the repository, with its history, into `folder`; returns how many files it has.
+
+        `main` is where the cases come from. `maintained` goes on from there and mends much of what is planted: no tool
+        that is measured on the cases may see it. Raises UserError where something is there already.
+        """
         if folder.exists() and any(folder.iterdir()):
             raise UserError(f"{folder} is not empty", remedy="give another folder with -o")
         repository = Repository(unpack(self._folder() / BUNDLE, data_home()))
         bundle = str((self._folder() / BUNDLE).absolute())
-        repository.run("clone", "--quiet", bundle, str(folder.absolute()), protocols=("file",))
-        return len(repository.paths("refs/heads/main"))
+        self.tip(branch)
+        chosen = ("--single-branch", "--branch", branch)
+        repository.run("clone", "--quiet", *chosen, bundle, str(folder.absolute()), protocols=("file",))
+        return len(Repository(folder / ".git").paths("HEAD"))
+
+    def tip(self, branch: str) -> str:
+        """The last commit of a branch. Raises UserError."""
+        repository = Repository(unpack(self._folder() / BUNDLE, data_home()))
+        lines = repository.run("bundle", "list-heads", str((self._folder() / BUNDLE).absolute())).decode().splitlines()
+        tips = {name: commit for commit, name in (line.split(maxsplit=1) for line in lines)}
+        if f"refs/heads/{branch}" not in tips:
+            raise UserError(f"{BUNDLE} holds no branch {branch}")
+        return tips[f"refs/heads/{branch}"]
 
     def code_remedy(self) -> str:
         """The repository is unpacked from the package, which can only fail for a reason that has a name."""
