@@ -294,12 +294,13 @@ def _state(pull: object) -> str:
 
 def _issues(reader: PullReader, raw: Raw, version: str) -> Iterator[Raw]:
     """The issues that a pull request closes, and those that its title, its description or a comment names."""
-    names = {named(item).lower(): None for item in nodes(raw, "closing")}
+    closes = (named(item).lower() for item in nodes(raw, "closing"))
+    names = {name: None for name in closes if is_repository(name.partition("#")[0])}
     for words in _words(raw):
         said = references(words[:MOST_READ], reader.repo)
         names |= {f"{repo}#{one}": None for (repo, one), _ in said if is_repository(repo)}
     own = f"{reader.repo}#{number(raw, 'pull', 'number')}".lower()
-    for name in [name for name in names if name not in ("", own)][:MOST_ISSUES]:
+    for name in [name for name in names if name != own][:MOST_ISSUES]:
         repo, _, one = name.partition("#")
         try:
             yield read_issue(reader.forge, repo, int(one), version=version)

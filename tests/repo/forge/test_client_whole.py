@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from reviewbench.repo.forge.client import Forge
-from scripted_endpoint import Scripted
+from scripted_endpoint import Say, Scripted
 from scripted_forge import say
 
 
@@ -25,3 +25,8 @@ def test_graphql_that_left_something_out_is_asked_again_the_next_time(forge: For
     assert forge.graphql("query", {}, version="v") == {"repository": {"a": None}}
     assert [forge.graphql("query", {}, version="v") for _ in range(2)] == [{"repository": {"a": 1}}] * 2
     assert forge.spent.requests == 2
+
+
+def test_nothing_changed_is_no_answer_to_who_has_none(forge: Forge, server: Scripted) -> None:
+    server.script = [Say(b"", 304), say({"number": 1})]
+    assert forge.get("repos/o/n/pulls/1", version="v") == {"number": 1}

@@ -230,6 +230,8 @@ class Forge:
                 try:
                     reply = self._send(call, token)
                     step, words = step_of(reply), said(reply)
+                    if step is Step.SAME and not call.etag:
+                        raise Broken("it says that nothing changed since nothing")
                     found = _taken(call, reply) if step is Step.TAKE else None
                     if step is Step.TAKE and call.resource == "graphql":
                         step, words = graphql_step(found)
