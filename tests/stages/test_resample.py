@@ -117,6 +117,19 @@ def test_the_card_shows_the_balance_before_and_after(place: Workplace) -> None:
     assert float(before[8] or 0) < 1e-6
 
 
+def test_who_stays_unlike_is_warned_of_with_what_helps(place: Workplace) -> None:
+    items = sizes(False, *range(200, 240)) + sizes(True, *range(1, 61))
+    Drawn(LINES, items, place)
+    (warning,) = section(place.sections, "Balance").warnings
+    assert "could not be made alike in changed_lines (mean 219.5 against 40.5)" in warning
+    assert "caliper=0.25 and pairs=True" in warning
+    items = sizes(False, *range(40, 90)) + sizes(True, *range(1, 100))
+    Drawn(LINES, items, place)
+    assert section(place.sections, "Balance").warnings == ()
+    Drawn(LINES, sizes(False, 3, 4), place)
+    assert section(place.sections, "Balance").warnings == (), "with nothing to compare there is nothing to tell"
+
+
 def test_figures_of_the_balance_are_those_of_the_formulas() -> None:
     changed = [Unit(f"a{x}", x, (float(x),)) for x in (1, 3, 7)]
     clean = [Unit(f"b{x}", x, (float(x),)) for x in (0, 1, 1, 3)]

@@ -22,6 +22,7 @@ MEANING = (
     " is the largest gap between both distributions; after matching its p describes, it tests nothing. AUC is how often"
     " a changed case has more than a clean one, ties counted half: at 0.5 the number tells nothing."
 )
+FAR = 0.25  # standard deviations from which on two groups are no longer called alike (Stuart 2010, section 4.1)
 CELLS = 25_000_000  # cells of a cost matrix (200 MB) up to which the matching is optimal
 _NEIGHBOURS = 16  # that a nearest-neighbour search asks for first
 

@@ -15,7 +15,7 @@ from typing import Literal
 from reviewbench.core.building import Candidate, CardSection, Decision, Place
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop
-from reviewbench.stages._matching import CELLS, COLUMNS, MEANING, Unit, balance, match, unit_of, worst
+from reviewbench.stages._matching import CELLS, COLUMNS, FAR, MEANING, Balance, Unit, balance, match, unit_of, worst
 from reviewbench.stages._sampling import draw_key
 
 
@@ -110,5 +110,22 @@ class Resample(Stage):
         figures = {"changed": len(changed), "clean": len(clean), "unmatched": lonely or short}
         columns = ("fact", "when", *COLUMNS)
         return CardSection(
-            by="resample", title="Balance", text=text + MEANING, columns=columns, rows=tuple(rows), figures=figures
+            by="resample",
+            title="Balance",
+            text=text + MEANING,
+            columns=columns,
+            rows=tuple(rows),
+            figures=figures,
+            warnings=tuple(filter(None, map(_apart, after))),
         )
+
+
+def _apart(found: Balance) -> str:
+    """That a fact still tells changed cases from clean ones, and what helps; empty where it does not."""
+    if found.auc is None or (found.smd is not None and abs(found.smd) <= FAR):
+        return ""
+    return (
+        f"changed and clean cases could not be made alike in {found.name} (mean {found.mean_changed:,.4g} against "
+        f"{found.mean_clean:,.4g}): a reviewer gains by going by it. resample with caliper=0.25 and pairs=True leaves "
+        "out the changed ones that no clean one matches"
+    )
