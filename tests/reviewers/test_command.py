@@ -358,6 +358,15 @@ def all_gone(pids: list[int]) -> bool:
     return False
 
 
+def nothing_left(folder: Path) -> bool:
+    """Whether a folder is empty, or soon will be."""
+    for _ in range(600):
+        if not any(folder.iterdir()):
+            return True
+        time.sleep(0.02)
+    return False
+
+
 STAYS = "(setsid sh -c 'echo $$ >> {pids}; sleep 300' &); (sh -c 'echo $$ >> {pids}; sleep 300' &); "
 
 
@@ -384,7 +393,7 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
     text = STAYS.format(pids=pids) + f"echo $$ >> {pids}; sleep 300"
     spec = f"command(run=('sh', '-c', {text!r}))"
     command = [sys.executable, "-m", "reviewbench", "review", str(cases), spec, "-o", str(tmp_path / "run")]
-    (tmp_path / "tmp").mkdir()  # what a killed run leaves
+    (tmp_path / "tmp").mkdir()
     ran = subprocess.Popen(
         [*command, "--workers", workers],
         stdout=subprocess.PIPE,
@@ -399,7 +408,7 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
             assert ran.poll() is None and is_alive(found[0])
             ran.send_signal(number)
         ran.wait(20)
-        assert all_gone(found)
+        assert all_gone(found) and nothing_left(tmp_path / "tmp")
     finally:
         ran.kill()
         ran.communicate()

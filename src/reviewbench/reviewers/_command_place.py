@@ -53,7 +53,10 @@ class Checked:
 
 @dataclass(frozen=True)
 class Place:
-    """`words` are the placeholders and what they stand for; `environment` is all that the program gets."""
+    """`words` are the placeholders and what they stand for; `environment` is all that the program gets.
+
+    `scratch` are the folders that hold all of it.
+    """
 
     folder: Path
     output: Path
@@ -61,6 +64,7 @@ class Place:
     words: Mapping[str, str]
     environment: Mapping[str, str]
     left_out: tuple[Drop, ...]
+    scratch: tuple[Path, ...]
 
 
 @contextmanager
@@ -74,6 +78,7 @@ def place(change: Change, how: Checked, variables: Sequence[str], home: str, her
         if home:
             _copy_home(Path(home).expanduser(), top / "home")
         folder, base, head, left_out = top / "empty", "", "", tuple[Drop, ...]()
+        scratch = [top]
         if how.at != "none":
             if change.git is None or change.head is None:
                 raise NeedsCode("command")
@@ -89,6 +94,7 @@ def place(change: Change, how: Checked, variables: Sequence[str], home: str, her
                 )
             )
             folder, base, head, left_out = made.folder, made.base or "", made.head, made.left_out
+            scratch.append(folder.parent)
         given = _hand_over(change, top / "given")
         words = {"base": base, "head": head, "workspace": str(folder), "case": change.id or change.repo, **given}
         environment = {f"REVIEWBENCH_{name.upper()}": word for name, word in words.items()}
@@ -96,7 +102,7 @@ def place(change: Change, how: Checked, variables: Sequence[str], home: str, her
             del environment[CASE]
         environment |= _FIXED | _homes(top) | passed_on(variables)
         words |= {"case": _plain(words["case"]), "here": here}
-        yield Place(folder, Path(given["output"]), Path(given["diff"]), words, environment, left_out)
+        yield Place(folder, Path(given["output"]), Path(given["diff"]), words, environment, left_out, tuple(scratch))
 
 
 def passed_on(variables: Sequence[str]) -> dict[str, str]:

@@ -1,10 +1,11 @@
 """The process that starts a user's program and ends it with all that it started: a guard between us and it.
 
 It is started as a program (`python -I -S _guard.py`), so that the program ends even when we are killed: its stdin is a
-pipe that closes then. It reads one JSON line from stdin (`argv`, `cwd`, `env`, `stdin`, `seconds`, `out`, `err`,
-`processes`) and prints one JSON line (`ended`, `code`, `words`, `left`, `out`, `err`, `seconds`; the last three but one
-are the lengths of what follows), then what the program printed. On Linux it adopts what the program leaves behind, also
-in sessions of their own, and ends that too; elsewhere the process group is ended. It imports nothing of ReviewBench.
+pipe that closes then, and the folders made for it go too. It reads one JSON line from stdin (`argv`, `cwd`, `env`,
+`stdin`, `seconds`, `out`, `err`, `processes`, and those folders in `scratch`) and prints one line (`ended`, `code`,
+`words`, `left`, `out`, `err`, `seconds`; the last three but one are the lengths of what follows), then what the program
+printed. On Linux it adopts what the program leaves behind, also in sessions of their own, and ends that too; elsewhere
+the process group is ended. It imports nothing of ReviewBench.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import ctypes
 import json
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,6 +40,10 @@ def main() -> None:
         return
     ended = program.watch(began + job["seconds"])
     left = program.end()
+    if ended == "abandoned":
+        for folder in job["scratch"]:
+            with contextlib.suppress(RecursionError):  # of a tree that is meant to be too deep
+                shutil.rmtree(folder, ignore_errors=True)
     seconds = round(time.monotonic() - began, 3)
     answer = {"ended": ended, "code": program.code, "left": left, "seconds": seconds}
     _report(answer, bytes(program.out), bytes(program.err))

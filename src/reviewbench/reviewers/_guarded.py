@@ -49,11 +49,18 @@ class Ended:
 
 
 def run_guarded(
-    argv: Sequence[str], folder: Path, environment: Mapping[str, str], limits: Limits, stdin: Path | None = None
+    argv: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    limits: Limits,
+    *,
+    stdin: Path | None = None,
+    scratch: Sequence[Path] = (),
 ) -> Ended:
     """Run `argv` in `folder` with `environment` and nothing of ours, and come back when it has ended for good.
 
-    Raises UserError where the guard itself cannot work.
+    When we are killed meanwhile, the program ends and the folders of `scratch` are removed. Raises UserError where the
+    guard itself cannot work.
     """
     if os.name != "posix":
         raise UserError("programs can be run as reviewers on Linux and macOS alone")
@@ -66,6 +73,7 @@ def run_guarded(
         "out": limits.output,
         "err": LAST_WORDS,
         "processes": limits.processes,
+        "scratch": [str(folder) for folder in scratch],
     }
     ours = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if key in os.environ}
     try:

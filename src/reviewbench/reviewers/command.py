@@ -109,7 +109,8 @@ class Command(Reviewer):
             argv = [_PLACEHOLDER.sub(lambda m: at.words[m[1]], word) for word in self._argv]
             argv[0] = _program(self._argv, self.env) or argv[0]  # never one that data names
             limits = Limits(self.seconds, self.output_limit, self.processes)
-            ended = run_guarded(argv, at.folder, at.environment, limits, at.diff if self.stdin else None)
+            given = at.diff if self.stdin else None
+            ended = run_guarded(argv, at.folder, at.environment, limits, stdin=given, scratch=at.scratch)
             ended = replace(ended, err=_relative(ended.err, at.folder))
             self._check_ending(ended)
             data = _relative(_without_secrets(ended.out if not self.output else self._written(at, ended)), at.folder)
