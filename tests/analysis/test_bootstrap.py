@@ -17,6 +17,7 @@ from reviewbench.analysis.bootstrap import (
     sum_by_cluster,
 )
 from reviewbench.analysis.leaderboard import leaderboard
+from reviewbench.core.records import Case
 
 
 def test_twenty_repositories_are_resampled_and_nineteen_are_not() -> None:
@@ -35,6 +36,43 @@ def test_repositories_without_a_score_do_not_count() -> None:
     cases = make_cases(40, repositories=20)
     used = np.array([i % 20 != 0 for i in range(40)])
     assert cluster_cases(cases, used).by == "change"
+
+
+def parts_of_pulls(n: int, each: int, repositories: int = 1) -> list[Case]:
+    """`n` cases, every `each` of which are parts of one pull request."""
+    cases = make_cases(n, repositories=repositories)
+    return [case.model_copy(update={"facts": {**case.facts, "pull": f"#{i // each:03}"}}) for i, case in enumerate(cases)]
+
+
+def test_what_is_part_of_one_pull_request_is_resampled_together() -> None:
+    every = np.ones(60, dtype=np.bool_)
+    clusters = cluster_cases(parts_of_pulls(60, each=3), every)
+    assert (clusters.by, clusters.count) == ("pull request", 20)
+    assert np.bincount(clusters.index).tolist() == [3] * 20
+    assert clusters.warnings()[0].startswith("intervals resample pull requests, not repositories: the scores cover 1")
+    few = cluster_cases(parts_of_pulls(9, each=3), every[:9]).warnings()
+    assert any("only 3 pull requests with a score" in text for text in few)
+    assert cluster_cases(parts_of_pulls(60, each=3, repositories=20), every).by == "repository"
+    alone = cluster_cases(parts_of_pulls(60, each=1), every)
+    assert (alone.by, alone.count) == ("change", 60), "a pull request with one case is a change"
+    one_each = np.array([i % 3 == 0 for i in range(60)])
+    assert cluster_cases(parts_of_pulls(60, each=3), one_each).by == "change"
+    apart = cluster_cases(parts_of_pulls(8, each=4, repositories=2), every[:8])
+    assert apart.count == 4, "a number alone is another pull request in another repository"
+
+
+def test_an_interval_over_like_states_of_pull_requests_is_not_too_narrow() -> None:
+    """Four states of each pull request that say the same tell no more than one: the interval stays as wide."""
+    one = make_cases(40, repositories=1)
+    four = parts_of_pulls(160, each=4)
+    values = ([float(i % 2) for i in range(40)], [float(i // 4 % 2) for i in range(160)])
+    wide, same = (
+        leaderboard(mean_scores("a", cases, said), cases, Mean(), dataset="d", benchmark=BENCHMARK, resamples=300)
+        for cases, said in zip((one, four), values, strict=True)
+    )
+    first, second = (board.systems[0].estimates[0] for board in (wide, same))
+    assert (first.low, first.high) == (second.low, second.high)
+    assert (same.clusters, same.clustered_by) == (40, "pull request")
 
 
 def test_few_changes_are_warned_of() -> None:

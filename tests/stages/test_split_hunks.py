@@ -127,6 +127,7 @@ def test_a_case_is_one_hunk_with_its_facts() -> None:
         "year": 2024,
         "changed_files": 1,
         "changed_lines": 1,
+        "pull": "acme/shop#1",
         "size": "XS",
         "hunks": 1,
         "language": "Python",

@@ -23,6 +23,7 @@ from reviewbench.core.records import Case
 ENOUGH_REPOSITORIES = 20
 FEW_CLUSTERS = 20
 UNDEFINED_LIMIT = 0.05
+REPOSITORY, PULL, CHANGE = "repository", "pull request", "change"  # what is resampled whole
 _CHUNK_CELLS = 1_000_000  # 8 MB of weights at a time
 _KEPT_CELLS = 16_000_000
 
@@ -46,32 +47,43 @@ class Clusters:
     def warnings(self) -> list[str]:
         """What a reader must know of intervals over these clusters."""
         found: list[str] = []
-        if self.by == "change" and self.count:
+        unit = CHANGE if self.by == REPOSITORY else self.by
+        if self.by != REPOSITORY and self.count:
             names = "repository" if self.repositories == 1 else "repositories"
             them = "this repository" if self.repositories == 1 else "these repositories"
             found.append(
-                f"intervals resample changes, not repositories: the scores cover {self.repositories} {names} and "
+                f"intervals resample {unit}s, not repositories: the scores cover {self.repositories} {names} and "
                 f"{ENOUGH_REPOSITORIES} are needed, so the result speaks of {them} only"
             )
         if self.count == 1:
-            found.append("only 1 change with a score: no interval can be made from fewer than 2")
+            found.append(f"only 1 {unit} with a score: no interval can be made from fewer than 2")
         elif 1 < self.count < FEW_CLUSTERS:
             found.append(
-                f"only {self.count} changes with a score: percentile intervals from fewer than {FEW_CLUSTERS} "
+                f"only {self.count} {unit}s with a score: percentile intervals from fewer than {FEW_CLUSTERS} "
                 "come out too narrow"
             )
         return found
 
 
 def cluster_cases(cases: Sequence[Case], used: Flags) -> Clusters:
-    """Cluster the `used` cases by repository where there are at least 20, by change otherwise."""
+    """Cluster the `used` cases by repository where there are at least 20, else by what they are parts of.
+
+    Several states of one pull request, or several hunks of it, are no independent cases: the fact `pull` names it.
+    """
     repositories = sorted({case.change.repo for case, flag in zip(cases, used, strict=True) if flag})
     by_repository = len(repositories) >= ENOUGH_REPOSITORIES
-    keys = [case.change.repo if by_repository else case.id for case in cases]
+    keys = [case.change.repo if by_repository else _whole(case) for case in cases]
     labels = sorted({key for key, flag in zip(keys, used, strict=True) if flag})
     position = {label: at for at, label in enumerate(labels)}
     index = np.array([position[key] if flag else -1 for key, flag in zip(keys, used, strict=True)], dtype=np.int64)
-    return Clusters("repository" if by_repository else "change", tuple(labels), index, len(repositories))
+    by = REPOSITORY if by_repository else PULL if len(labels) < np.count_nonzero(used) else CHANGE
+    return Clusters(by, tuple(labels), index, len(repositories))
+
+
+def _whole(case: Case) -> str:
+    """The pull request that a case is a part of, where it says so; else the case itself."""
+    pull = case.facts.get("pull")
+    return case.id if pull is None else f"{case.change.repo}\x1f{pull}"
 
 
 def sum_by_cluster(values: Numbers, clusters: Clusters) -> Numbers:

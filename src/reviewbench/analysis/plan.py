@@ -143,7 +143,7 @@ class _Pilot:
             return no_plan(*names, int(common.sum()), f"{self.reading} is undefined for one of them")
         clusters = self._clusters(common)
         if clusters.count < 2:
-            return no_plan(*names, int(common.sum()), "the changes are all of one repository")
+            return no_plan(*names, int(common.sum()), f"the changes are all of one {clusters.by}")
         gap = case_means(one, sides[0]) - case_means(two, sides[1])
         spreads = [Spread.of(values, side) for values, side in zip((one, two), sides, strict=True)]
         parts = split(gap, spreads, clusters, Resampler(clusters.count, self.resamples, self.seed))

@@ -39,12 +39,13 @@ _READING = (
 class SplitHunks(Stage):
     """`task`: `assess` (may this hunk be merged?), `locate` (which line deserves a comment?), `comment` (say it).
 
-    `focus` is the hunk, for `comment` the commented lines, one case for each place. The change keeps this one hunk, so
-    the other tasks' reviewers see the same. For `assess` a commented hunk is taken as it stood when it was commented
-    on, with the change's base and head of then; `outdated=False` leaves out what was said on lines that were changed
-    later, as the paper does. Beside them stand up to `mergeable` hunks, by the seed, of each change that was merged as
-    it stands (in a bare history: that is clean): those without a comment, and none of a file where one has lost its
-    place.
+    `focus` is the hunk, for `comment` the commented lines, one case for each place. The change keeps this one hunk,
+    so the other tasks' reviewers see the same. The fact `pull` names what a hunk is a part of: hunks of one pull
+    request are not independent, and intervals resample them together. For `assess` a commented hunk is taken as it
+    stood when it was commented on, with the change's base and head of then; `outdated=False` leaves out what was
+    said on lines that were changed later, as the paper does. Beside them stand up to `mergeable` hunks, by the
+    seed, of each change that was merged as it stands (in a bare history: that is clean): those without a comment,
+    and none of a file where one has lost its place.
     """
 
     task: Literal["assess", "locate", "comment"] = "assess"
@@ -134,7 +135,7 @@ class SplitHunks(Stage):
             update={"files": (only,), "task": Task(self.task), "focus": _span(file.path, hunk), "snippets": ()}
         )
         kept = {fact: value for fact, value in item.case.facts.items() if fact != "language"}  # a hunk has its own
-        facts = {**kept, **change_facts(narrowed)}
+        facts = {**kept, **change_facts(narrowed), "pull": item.pull.slug if item.pull is not None else item.id}
         return item.with_case(id=name, change=narrowed, neutral=(), rejected=(), facts=facts)
 
 

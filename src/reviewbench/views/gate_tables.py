@@ -63,7 +63,7 @@ def notes(found: Gate) -> list[str]:
         f"{found.label} on {found.dataset}, benchmark {found.benchmark[:12]}",
     ]
     if found.needed is not None:
-        by = "changes" if found.clustered_by == "change" else "repositories"
+        by = "repositories" if found.clustered_by == "repository" else f"{found.clustered_by}s"
         lines.append(f"about {found.needed:,} {by} would tell, were the difference and its spread to stay as they are")
     if found.failed:
         worst = figures.number(found.low_if_worst, found.unit)
