@@ -23,7 +23,8 @@ from reviewbench.repo.git import Repository
 REPOSITORY, BENCH, RUN, REPORT = "wayside", "bench", "run", "report.html"
 REVIEWERS = ("recorded", "analyser", "parrot", "silent")
 NOISE = "What a history can show"  # the part of the card that says how sure the labels are
-SLICES = ("language", "size")
+TOLD = ("observed", "half-life", "rewritten")  # words in its figures that are shown here
+SLICES = ("language", "year")
 # A change a month, so a fix may take a year and a half; the recipe's own horizon is a year.
 SETTINGS = {"branch": MAINTAINED, "horizon": "540", "name": "example/wayside"}
 
@@ -105,7 +106,7 @@ def command(out: str, as_json: bool) -> None:
         return Group(
             *(() if card is None else (funnel_table(card.funnel), escape("\n".join(_about(result, card))), "")),
             tables.leaderboard(board, next(iter(result.score.comparisons), None)),
-            escape("\n".join(_end(out, result))),
+            escape("\n".join(_end(result))),
         )
 
     emit(result, as_json, show)
@@ -118,18 +119,16 @@ def _about(result: DemoResult, card: BuildCard) -> Iterator[str]:
         f"{result.build.folder}: {card.cases} cases ({counts.get('changed', 0)} changed, {counts.get('clean', 0)} "
         f"clean), {counts.get('findings', 0)} findings, benchmark {card.benchmark[:12]}"
     )
-    yield f"card: {result.build.folder}/{CARD_MD}, which says of the labels:"
+    yield f"card: {result.build.folder}/{CARD_MD}, which says of the labels, among others:"
     for section in card.sections:
         if section.title == NOISE:
-            yield from (
-                f"  {name}: {value:,}" for name, value in section.figures.items() if isinstance(value, int | float)
-            )
+            told = {name: value for name, value in section.figures.items() if any(word in name for word in TOLD)}
+            yield from (f"  {name}: {value}" for name, value in told.items())
     recorded = sorted({name for totals in result.review.totals[:1] for name in totals.systems})
     yield f"{', '.join(recorded)} was recorded on {result.recorded} of the {card.cases} cases"
 
 
-def _end(out: str, result: DemoResult) -> Iterator[str]:
-    yield ("! a label is what somebody mended later: a true remark on a problem that nobody mended counts as false")
+def _end(result: DemoResult) -> Iterator[str]:
+    yield "! a label is what was mended later: a true remark on what nobody mended counts as false"
     yield f"report: {result.report.path} ({result.report.bytes / 1e6:.1f} MB, open it in a browser)"
-    where = f"{result.build.folder} 'replay(path=\"my-tool.sarif\")' -o {result.review.run}"
-    yield f"next: reviewbench review {where}"
+    yield f"next: reviewbench review {result.build.folder} 'replay(path=\"my-tool.sarif\")' -o {result.review.run}"
