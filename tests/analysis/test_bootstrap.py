@@ -41,7 +41,7 @@ def test_repositories_without_a_score_do_not_count() -> None:
 def parts_of_pulls(n: int, each: int, repositories: int = 1) -> list[Case]:
     """`n` cases, every `each` of which are parts of one pull request."""
     cases = make_cases(n, repositories=repositories)
-    return [case.model_copy(update={"facts": {**case.facts, "pull": f"#{i // each:03}"}}) for i, case in enumerate(cases)]
+    return [case.model_copy(update={"facts": {"pull": f"#{i // each:03}"}}) for i, case in enumerate(cases)]
 
 
 def test_what_is_part_of_one_pull_request_is_resampled_together() -> None:
