@@ -39,7 +39,7 @@ WHY: dict[int, tuple[str, str]] = {
     122: ("rebased: a forced push", "drop_rebased"),
     123: ("the diff of 101 again", ""),
     124: ("generated files only", "drop_generated"),
-    125: ("comments and white space only", "drop_trivial"),
+    125: ("white space only", "drop_trivial"),
     126: ("no linked issue", "link_issues"),
     127: ("an issue's number in code: no event", "link_issues"),
     128: ("refers to an issue, but fixes none", "link_issues"),
@@ -63,7 +63,7 @@ FUNNELS: dict[str, tuple[tuple[str, frozenset[int]], ...]] = {
         ("drop_rebased", frozenset({122})),
         ("extract_points", frozenset({138})),
         ("drop_buggy", frozenset({110, 133})),  # 110 never became part of what later fixes could speak of
-        ("drop_trivial", frozenset({120, 125})),
+        ("drop_trivial_points", frozenset({125})),  # whose one point is about layout
     ),
     "context_crbench": (
         ("link_issues", frozenset({126, 127, 128, 129})),
@@ -176,19 +176,20 @@ def _generated(number: int) -> Pull:
 def _trivial(number: int) -> Pull:
     thing = _thing(number)
     path = shop.path_of(thing)
-    first = Commit(f"Say more about {thing}s", {path: Swap("    total = 0\n", "    total = 0  # in cents\n\n")})
-    second = Commit("In the words of the docs", {path: Swap("# in cents", "# whole cents")})
+    good, trailing = "    total = 0\n", "    total = 0   \n"
+    first = Commit(f"Give the total of {thing}s more room", {path: Swap(good, f"\n{trailing}")})
+    second = Commit("Without blanks at the end", {path: Swap(trailing, good)})
     threads = (
-        Thread(path, "# in cents", (Said("bob", "The docs call these whole cents; please use their words here.", 5),)),
+        Thread(path, "total = 0", (Said("bob", "There are blanks at the end; please format this line.", 5),)),
         Thread(
             path,
-            "total += ",
-            (Said("bob", "This line of the loop could be explained to readers as well.", 6), Said("ann", "Later.", 7)),
+            f"total_{thing}s",
+            (Said("bob", "This function could be explained to readers as well.", 6), Said("ann", "Later.", 7)),
         ),
     )
     return _pull(
         number,
-        title=f"Explain the total of {thing}s",
+        title=f"More room in the total of {thing}s",
         pushes=(Push((first,)), Push((second,), hours=30)),
         threads=threads,
     )

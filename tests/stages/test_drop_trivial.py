@@ -23,6 +23,9 @@ ROWS: list[tuple[dict[str, str | bytes | None], dict[str, str | bytes | None], s
     ({"a.py": PYTHON}, {"a.py": PYTHON.replace("    return s", "        return s")}, None),  # now inside the loop
     ({"a.py": PYTHON}, {"a.py": PYTHON.replace("s = 0", "s = 1")}, None),
     ({"a.py": "x = 'a b'\n"}, {"a.py": "x = 'a  b'\n"}, None),
+    ({"a.py": 'x = """a\n\nb"""\n'}, {"a.py": 'x = """a\nb"""\n'}, None),
+    ({"a.js": "x = `a b`;\n"}, {"a.js": "x = `a\nb`;\n"}, None),
+    ({"a.py": 'x = """a\nb"""\n'}, {"a.py": 'x = """a\r\nb"""  # why\r\n'}, FORMAT),
     ({"A.java": JAVA}, {"A.java": JAVA.replace("  ", "    ").replace("// why", "/* why */")}, FORMAT),
     ({"A.java": JAVA}, {"A.java": JAVA.replace("x + 1", "x - 1")}, None),
     ({"A.java": JAVA}, {"A.java": JAVA.replace("// why\n", "// why ")}, None),  # the return became a comment
@@ -52,6 +55,41 @@ def test_what_is_trivial(
 ) -> None:
     case = Case(id="a", change=make_change(tmp_path / "r", before, after))
     assert DropTrivial().keep(case) == (case if reason is None else reason)
+
+
+BLANK = "only white space change"
+READ: list[tuple[dict[str, str | bytes | None], dict[str, str | bytes | None], str | None]] = [
+    ({"a.py": PYTHON}, {"a.py": PYTHON.replace("s = 0", "s = 0  # cents")}, None),
+    ({"a.py": PYTHON}, {"a.py": PYTHON.replace('"""Add up."""', '"""Add all up."""')}, None),
+    ({"a.py": PYTHON}, {"a.py": PYTHON.replace("s = 0", "s=0")}, None),  # style
+    ({"a.py": "f(a, b)\n"}, {"a.py": "f(\n    a,\n    b,\n)\n"}, None),  # style
+    ({"a.py": PYTHON}, {"a.py": PYTHON.replace("    s = 0", "\n\n    s = 0   ")}, BLANK),
+    ({"a.py": PYTHON}, {"a.py": PYTHON.replace("\n", "\r\n")}, BLANK),
+    ({"a.py": 'x = """a\n\nb"""\n'}, {"a.py": 'x = """a\nb"""\n'}, None),  # a string
+    ({"a.py": PYTHON}, {"a.py": PYTHON.replace("    return s", "        return s")}, None),
+    ({"A.java": JAVA}, {"A.java": JAVA.replace("  ", "    ")}, None),  # style
+    ({"A.java": JAVA}, {"A.java": JAVA.replace("\n", "\n\n")}, BLANK),
+    ({"README.md": "a\n"}, {"README.md": "b\n"}, None),
+    ({"README.md": "a\n"}, {"README.md": "a  \n\n"}, BLANK),
+    ({"a.py": PYTHON}, {"a.py": None, "b.py": PYTHON}, "only renames change"),
+    ({"requirements.txt": "a==1.0\nb>=2\n"}, {"requirements.txt": "a==1.1\nb>=2\n"}, "only versions change"),
+    ({"a.json": "{}\n"}, {"a.json": "{}\n\n"}, None),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "reason"), READ, ids=range(len(READ)))
+def test_with_words_documentation_and_style_are_not_trivial(
+    tmp_path: Path, before: dict[str, str | bytes | None], after: dict[str, str | bytes | None], reason: str | None
+) -> None:
+    case = Case(id="a", change=make_change(tmp_path / "r", before, after))
+    assert DropTrivial(words=False).keep(case) == (case if reason is None else reason)
+
+
+def test_without_the_code_white_space_is_read_from_the_patch(tmp_path: Path) -> None:
+    for after, reason in ((PYTHON.replace("s = 0", "s = 0 "), BLANK), (PYTHON.replace("s = 0", "s = 0  # c"), None)):
+        change = make_change(tmp_path / str(reason), {"a.py": PYTHON}, {"a.py": after})
+        case = Case(id="a", change=change.model_copy(update={"git": None}))
+        assert DropTrivial(words=False).keep(case) == (case if reason is None else reason)
 
 
 def test_without_the_code_the_lines_of_the_patch_are_read(tmp_path: Path) -> None:

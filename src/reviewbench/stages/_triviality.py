@@ -22,30 +22,40 @@ _MANIFEST = re.compile(
 _TABS = 8  # columns, as Python counts them
 
 
-def triviality(file: ChangedFile, before: bytes | None, after: bytes | None) -> str:
+def triviality(file: ChangedFile, before: bytes | None, after: bytes | None, *, words: bool = True) -> str:
     """In a word why nothing that runs changed in a file; empty where something did, or where that cannot be seen.
 
     `before` and `after` are the whole file, empty where there is none; both None: only the patch is at hand, and the
-    lines that it shows are read.
+    lines that it shows are read. Without `words`, comments, documentation and style are not trivial: what is left is
+    blank lines and blanks at the end of lines, and what has no lines to read.
     """
     if file.binary or file.patch is None or file.status is FileStatus.TYPE_CHANGED:
         return ""
     if not file.patch:
         moved = file.status in (FileStatus.RENAMED, FileStatus.COPIED, FileStatus.MODIFIED)  # or its mode changed
         return "renames" if moved else "empty files"
-    if is_documentation(file.path):
+    documentation = is_documentation(file.path)
+    if documentation and words:
         return "documentation"
     hunks = parse_patch(file.patch)
-    if _only_versions(file, hunks):
+    if not documentation and _only_versions(file, hunks):
         return "versions"
-    if not language(file.path):
+    if not documentation and not language(file.path):
+        return ""
+    pairs = [(_shown(hunk, " -"), _shown(hunk, " +")) for hunk in hunks]
+    if before is not None and after is not None:
+        pairs = [(before, after)]
+    if not words and any(_lines(old) != _lines(new) for old, new in pairs):
         return ""
     old_path = file.old_path or file.path
-    if before is not None and after is not None:
-        return "comments and format" if _says(before, old_path) == _says(after, file.path) else ""
-    pairs = ((_shown(hunk, " -"), _shown(hunk, " +")) for hunk in hunks)
-    same = all(_says(old, old_path) == _says(new, file.path) for old, new in pairs)
-    return "comments and format" if same else ""
+    if not documentation and any(_says(old, old_path) != _says(new, file.path) for old, new in pairs):
+        return ""
+    return "comments and format" if words else "white space"
+
+
+def _lines(source: bytes) -> list[bytes]:
+    """The lines that are not blank, without blanks at their ends."""
+    return [line for line in (one.rstrip() for one in source.split(b"\n")) if line]
 
 
 def _only_versions(file: ChangedFile, hunks: Sequence[Hunk]) -> bool:
@@ -70,9 +80,10 @@ def _shown(hunk: Hunk, kinds: str) -> bytes:
 def _says(source: bytes, path: str) -> tuple[object, ...]:
     """What a file says to the machine: the same for another layout, other comments and trailing commas."""
     lines = code_lines(source, path)
+    strings = tuple(lines.code[a:b].replace(b"\r\n", b"\n") for a, b in lines.literals)  # with their line breaks
     if language(path) not in BY_INDENTATION:
-        return (lines.text(1, len(lines.kinds)),)
-    return tuple(_logical_lines(lines))
+        return strings, lines.text(1, len(lines.kinds))
+    return strings, *_logical_lines(lines)
 
 
 def _logical_lines(lines: LineKinds) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,55 @@
+"""Change-points of words and layout alone make no change."""
+
+from __future__ import annotations
+
+import pytest
+
+from reviewbench.core.building import Candidate
+from reviewbench.core.plugins import load, signature
+from reviewbench.core.protocols import Stage
+from reviewbench.core.records import Case, Change, Comment
+from reviewbench.core.results import Drop
+from reviewbench.engine.stages import _NoPlace
+from reviewbench.stages.drop_trivial_points import DropTrivialPoints
+
+
+def of(*types: str | None, verdict: bool | None = False) -> Candidate:
+    points = tuple(Comment(id=f"p{n}", body="x", category=name) for n, name in enumerate(types))
+    return Candidate(case=Case(id="c", change=Change(repo="a/b"), references=points, verdict=verdict))
+
+
+def told(item: Candidate, stage: Stage | None = None) -> tuple[str, str] | None:
+    (made,) = (stage or DropTrivialPoints()).each(item, _NoPlace())
+    if isinstance(made, Drop):
+        return made.reason, made.detail
+    assert made == item
+    return None
+
+
+def test_a_change_with_trivial_points_alone_is_dropped() -> None:
+    assert told(of("E.1.1 Textual", "E.2 Visual Representation", "E.1.1")) == (
+        "only trivial change-points",
+        "E.1.1, E.2",
+    )
+
+
+@pytest.mark.parametrize("kept", ["E.1.2 Language Supported", "E.3.2 Solution Approach", "F.2 Logic", "E.1"])
+def test_one_that_is_not_trivial_is_enough(kept: str) -> None:
+    assert told(of("E.1.1 Textual", kept, "E.2")) is None
+    assert told(of(None, kept)) is None
+
+
+def test_clean_ones_pass_and_what_nobody_knows_is_dropped() -> None:
+    assert told(of(verdict=True)) is None
+    assert told(of(verdict=None)) == ("no change-point, and not known to be clean", "")
+    assert told(of("E.2", None)) == ("a change-point without a type", "")
+    assert told(of("typo")) == ("a change-point without a type", "")
+
+
+def test_the_types_are_a_parameter() -> None:
+    every = DropTrivialPoints(types=("E.1", "E.1.1", "E.1.2", "E.2", "E.3.1"))
+    assert told(of("E.3.1 Organization"), every) == ("only trivial change-points", "E.3.1")
+    assert load(Stage, signature(every)) == every
+    for wrong in ((), ("E.9",), ("Textual",)):
+        with pytest.raises(ValueError, match="drop_trivial_points needs types"):
+            DropTrivialPoints(types=wrong)
