@@ -18,6 +18,7 @@ from tree_sitter import Language
 from reviewbench.repo import syntax
 from reviewbench.repo._syntax import parsing
 from reviewbench.repo._syntax.grammars import GRAMMARS
+from reviewbench.repo._syntax.lines import line_count, line_starts
 from reviewbench.repo._syntax.parsing import Parsers
 from reviewbench.repo.syntax import LARGEST, code_lines, definitions, enclosing, prepare, references
 
@@ -740,3 +741,11 @@ except MissingExtra as error:
 
 def test_limits_are_what_the_reasons_say() -> None:
     assert LARGEST == 1_000_000
+
+
+@given(st.lists(st.sampled_from([b"\n", b"\r\n", b"a", b"  b", b"\x0c"]), max_size=12).map(b"".join))
+def test_lines_are_counted_as_they_begin(source: bytes) -> None:
+    starts = line_starts(source)
+    assert line_count(source) == len(starts)
+    assert starts == (0, *(at + 1 for at in range(len(source) - 1) if source[at : at + 1] == b"\n"))
+    assert enclosing(source, "a.yaml", 1, 10**6, window=0).end == len(starts)

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from reviewbench.repo._syntax.grammars import grammar_of
-from reviewbench.repo._syntax.lines import LineKinds, comments_by_prefix, line_starts
+from reviewbench.repo._syntax.lines import LineKinds, comments_by_prefix, line_count, line_starts
 from reviewbench.repo._syntax.parsing import PARSERS, PROCESSES
 from reviewbench.repo.languages import language
 
@@ -101,12 +101,13 @@ def enclosing(source: bytes, path: str, start: int, end: int, window: int = WIND
     a lambda or closure counts when it is given a name. Blank lines at both ends are not looked at. Lines that lie
     in no definition have the file around them. Raises MissingExtra without tree-sitter.
     """
-    file = _file(source, path)
-    count = len(file.starts)
+    key, reason = _grammar(source, path)
+    file = None if reason else _parsed(source, key, _digest(source, f"scopes:{key}"))
+    count = line_count(source) if file is None else len(file.starts)
     start = min(max(start, 1), count)
     end = min(max(end, start), count)
-    if file.reason:
-        return _window(start, end, count, window, file.reason)
+    if file is None or file.reason:
+        return _window(start, end, count, window, reason if file is None else file.reason)
     first, last, at = _trimmed(source, file.starts, start - 1, end - 1)
     found = _smallest(file.scopes, first, last, at)
     if found is not None:
@@ -134,15 +135,14 @@ def _smallest(scopes: Iterable[_Scope], first: int, last: int, at: int) -> _Scop
 
 def prepare(files: Iterable[tuple[bytes, str]]) -> None:
     """Parse several (source, path) side by side, so that `enclosing` and `definitions` have them at hand."""
-    missing: dict[bytes, tuple[bytes, str]] = {}
+    missing: dict[bytes, tuple[bytes, str, bytes]] = {}
     for source, path in files:
         key, reason = _grammar(source, path)
-        digest = _digest(source, f"scopes:{key}")
-        if not reason and _FILES.get(digest) is None:
-            missing[digest] = (source, path)
+        if not reason and _FILES.get(digest := _digest(source, f"scopes:{key}")) is None:
+            missing[digest] = (source, key, digest)
     if len(missing) > 1:
         with ThreadPoolExecutor(PROCESSES) as threads:
-            for _ in threads.map(lambda file: _file(*file), missing.values()):
+            for _ in threads.map(lambda file: _parsed(*file), missing.values()):
                 pass
 
 
@@ -199,13 +199,17 @@ def code_lines(source: bytes, path: str) -> LineKinds:
 
 def _file(source: bytes, path: str) -> _File:
     key, reason = _grammar(source, path)
-    digest = _digest(source, f"scopes:{key}")
+    if reason:
+        return _File(line_starts(source), reason=reason)
+    return _parsed(source, key, _digest(source, f"scopes:{key}"))
+
+
+def _parsed(source: bytes, key: str, digest: bytes) -> _File:
+    """What the grammar `key` finds in a source, which is kept under its digest."""
     kept = _FILES.get(digest)
-    if kept is not None and not reason:
+    if kept is not None:
         return kept
     starts = line_starts(source)
-    if reason:
-        return _File(starts, reason=reason)
     answer = PARSERS.ask(key, "scopes", source)
     if answer is None:
         found = _File(starts, reason=_GAVE_UP)
@@ -248,6 +252,7 @@ def _window(start: int, end: int, count: int, window: int, reason: str) -> Enclo
     return Enclosing("window", "", max(start - window, 1), min(end + window, count), reason)
 
 
+@lru_cache(maxsize=4)  # hunks of one file come one after the other; the sources are held
 def _digest(source: bytes, what: str) -> bytes:
     return hashlib.blake2b(source, digest_size=16, key=what.encode()[:64]).digest()
 
