@@ -179,6 +179,14 @@ def test_the_card_tells_of_fixes_lines_and_what_cannot_be_seen(told: Told, tmp_p
     noise = by["What a history can show"].figures
     assert noise["share labelled among labelled and clean"] == 0.4
     assert noise["half-life of a defect in days (median from change to fix)"] == 26.5
+    lines = by["Blamed lines"]
+    blamed, placed = (lines.figures[name] for name in ("lines blamed", "lines in labels, before the next stages"))
+    assert (blamed, placed) == (3, 2)  # the greeting was mended too late
+    assert (
+        isinstance(blamed, int)
+        and isinstance(placed, int)
+        and blamed == placed + sum(int(row[1] or 0) for row in lines.rows)
+    )
 
 
 # --- what is no label ----------------------------------------------------------------------------------------------

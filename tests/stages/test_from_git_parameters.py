@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from reviewbench.core.plugins import load
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop
 from reviewbench.engine.workplace import Workplace
+from reviewbench.repo import szz
+from reviewbench.stages._git_fixes import fingerprint, tracing_code
 from reviewbench.stages.from_git import FromGit
 from told_history import Told
 
@@ -96,3 +99,14 @@ def test_nothing_was_observed_after_the_last_commit(told: Told, tmp_path: Path) 
     assert "clean" not in outcome(told.folder, tmp_path / "b", FromGit(until="2023-01-01")).values()
     told.quiet(400)
     assert "clean" in outcome(told.folder, tmp_path / "c", FromGit()).values()
+
+
+def test_what_other_code_found_out_is_not_remembered(tmp_path: Path) -> None:
+    shutil.copytree(Path(szz.__file__).parent, tmp_path / "repo")
+    same = fingerprint(tmp_path / "repo")
+    assert same == tracing_code()
+    (tmp_path / "repo" / "notes.txt").write_text("no code")
+    assert fingerprint(tmp_path / "repo") == same
+    with (tmp_path / "repo" / "_szz_choice.py").open("a") as file:
+        file.write("# another rule\n")
+    assert fingerprint(tmp_path / "repo") != same

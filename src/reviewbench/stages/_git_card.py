@@ -87,15 +87,19 @@ def fixes_section(seen: Seen, outcomes: Mapping[str, int]) -> CardSection:
     )
 
 
-def lines_section(lines: int, skipped: Mapping[str, int]) -> CardSection:
-    """Why blamed lines did not become labels."""
+def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSection:
+    """Why blamed lines did not become labels: of `lines`, `placed` did."""
+    why = Counter(skipped)
+    why["of a change that is no case, or that is mended later than the horizon"] = (
+        lines - placed - sum(skipped.values())
+    )
     return CardSection(
         by=BY,
         title="Blamed lines",
-        text="Lines that a fix deleted or changed, and why some of them are in no label.",
+        text="Lines that a fix deleted or changed, and why most of them are in no label. Every line is counted once.",
         columns=("why not", "lines"),
-        rows=tuple(Counter(skipped).most_common()),
-        figures={"lines blamed": lines, "lines left out": sum(skipped.values())},
+        rows=tuple((reason, count) for reason, count in why.most_common() if count),
+        figures={"lines blamed": lines, "lines in labels, before the next stages": placed},
     )
 
 

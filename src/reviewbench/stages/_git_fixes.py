@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from reviewbench.core.building import Place
 from reviewbench.repo.fixes import Mending
@@ -15,7 +19,6 @@ from reviewbench.repo.szz import Inducing, SzzSettings, Trace, index_history, tr
 from reviewbench.stages._git_changes import ChangeStore
 from reviewbench.stages._git_lines import not_product, trivial
 
-VERSION = "3"  # of what is remembered of a fix
 _DAY = 86_400.0  # seconds
 _SKEW = 1.0  # days that clocks may differ by
 
@@ -60,6 +63,24 @@ class Traced:
         return self.blames.setdefault(number, Blame())
 
 
+@cache
+def tracing_code() -> str:
+    """A fingerprint of all code that traces: what other code remembered of a fix is found out anew.
+
+    Else a folder that was begun with an older version would end as another benchmark than a new one.
+    """
+    return fingerprint(files("reviewbench.repo"))
+
+
+def fingerprint(folder: Traversable) -> str:
+    """Of the names and contents of the Python files that lie right in `folder`."""
+    found = hashlib.sha256()
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".py"):
+            found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return found.hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Tracer:
     """Traces fixes with what a build remembers."""
@@ -95,23 +116,26 @@ class Tracer:
         return Trace(fix=landed) if known is None else Trace.model_validate_json(known)
 
     def _key(self, landed: str) -> tuple[str, ...]:
-        return ("from_git", VERSION, repr(self.settings), landed)
+        return ("from_git", tracing_code(), repr(self.settings), landed)
 
     def _weigh(self, found: Traced, index: int, fix: FoundFix) -> None:
         trace = self.recall(fix.landed)
         outcome = self._undo(found, index, fix)
-        counted: dict[int, int] = {}
+        sure = fix.mending is Mending.YES and not fix.takes_back
+        too_large = self._too_large(trace) if sure else ""
+        no_label = (
+            "of a fix that is too large" if too_large else "" if sure else "of what only may be a fix, or takes back"
+        )
+        counted: set[int] = set()
         doubted: set[int] = set()
-        for line, owner, reason in self.lines(trace, fix):
+        for _, owner, reason in self.lines(trace, fix):
             found.lines += 1
-            if reason:
-                found.skipped_lines[reason] += 1
+            if reason or no_label:
+                found.skipped_lines[reason or no_label] += 1
             if owner is not None and owner != fix.number:
                 doubted.add(owner)
                 if not reason:
-                    counted[owner] = counted.get(owner, 0) + len(line.text)
-        sure = fix.mending is Mending.YES and not fix.takes_back
-        too_large = self._too_large(trace) if sure else ""
+                    counted.add(owner)
         for owner in doubted - ({fix.undone} if fix.undone is not None else set()):
             if sure and not too_large and owner in counted:
                 self._blame(found, index, fix, owner)

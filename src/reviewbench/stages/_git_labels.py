@@ -37,7 +37,9 @@ class Spot:
 
 @dataclass
 class Labeller:
-    """Makes the references of one change after the other; `skipped` counts lines that did not make it, and why."""
+    """Makes the references of one change after the other; `placed` counts blamed lines that are in one, `skipped` those
+    that did not make it, and why.
+    """
 
     repository: Repository
     tracer: Tracer
@@ -45,6 +47,7 @@ class Labeller:
     most_places: int
     strict: bool = True
     skipped: Counter[str] = field(default_factory=Counter)
+    placed: int = 0
 
     def __post_init__(self) -> None:
         """Remember the diffs that several lines ask for."""
@@ -71,6 +74,7 @@ class Labeller:
         trace = self.tracer.recall(fix.landed)
         gone = texts(files, "-")
         placed: dict[str, dict[int, Inducing]] = {}
+        hits = 0  # may be more than places: two blamed lines can stand in one
         for line, owner, reason in self.tracer.lines(trace, fix):
             if owner != number or reason:
                 continue
@@ -89,8 +93,9 @@ class Labeller:
                 self.skipped[why] += 1
             else:
                 placed.setdefault(at[0], {})[at[1]] = line
+                hits += 1
         if why := self._aside(fix, [line for lines in placed.values() for line in lines.values()]):
-            self.skipped[why] += sum(map(len, placed.values()))
+            self.skipped[why] += hits
             return ()
         spots = [
             Spot(
@@ -101,8 +106,9 @@ class Labeller:
             for first, last in runs(list(lines))
         ]
         if len(spots) > self.most_places:
-            self.skipped[f"of a fix that touches more than {self.most_places} places of one change"] += len(spots)
+            self.skipped[f"of a fix that touches more than {self.most_places} places of one change"] += hits
             return ()
+        self.placed += hits
         return tuple(spots)
 
     def _not_its_words(self, files: Sequence[ChangedFile], at: tuple[str, int], line: Inducing) -> str:

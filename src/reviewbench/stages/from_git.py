@@ -114,7 +114,7 @@ class FromGit(Stage):
                 else:
                     yield self.drop(*made)
             place.report(card.fixes_section(seen, traced.outcomes))
-            place.report(card.lines_section(traced.lines, traced.skipped_lines + labeller.skipped))
+            place.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
             place.report(card.noise_section(seen, self.horizon, maker.survival()))
 
     def _tracer(self, repository: Repository, place: Place, store: ChangeStore) -> Tracer:
