@@ -149,6 +149,17 @@ def test_what_cannot_be_read_keeps_its_words(change: Change) -> None:
         shell("true", format="nope").prepare([change])
 
 
+def test_colours_and_bytes_that_are_no_text_cost_no_review(change: Change) -> None:
+    text = r"printf -- '- \033[36mm.py:2\033[0m \033]8;;http://x\033\\caf\351\033]8;;\033\\ is loud\n'"
+    review = shell(text).review(change)
+    (comment,) = review.comments
+    assert comment.span is not None and comment.span.start == 2
+    assert comment.body.endswith("caf\N{REPLACEMENT CHARACTER} is loud") and "\x1b" not in comment.body
+    assert "1 bytes that are no UTF-8 were replaced" in (review.trace or "")
+    with pytest.raises(Failed, match="in no known format"):
+        shell("head -c 500 /dev/zero; echo '- m.py:2 loud'").review(change)
+
+
 def test_exit_codes_that_are_not_accepted_are_failures_even_with_a_review(change: Change) -> None:
     text = "echo '- m.py:2 is loud'; echo 'rate limit exceeded' >&2; exit 3"
     with pytest.raises(Failed, match=r"exit code 3: rate limit exceeded.*accept=\(0, 3\)") as failed:

@@ -27,6 +27,7 @@ from reviewbench.repo.anchors import anchor_all, code_reader
 from reviewbench.repo.workspaces import ALL
 from reviewbench.reviewers._command_place import CASE, Checked, Checkout, Place, passed_on, place
 from reviewbench.reviewers._guarded import Ended, Limits, run_guarded
+from reviewbench.reviewers._printed import as_text
 from reviewbench.reviewers._review_files import ODD, fingerprint, on_added_lines, unique
 
 _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
@@ -113,11 +114,15 @@ class Command(Reviewer):
             ended = run_guarded(argv, at.folder, at.environment, limits, stdin=given, scratch=at.scratch)
             ended = replace(ended, err=_relative(ended.err, at.folder))
             self._check_ending(ended)
-            data = _relative(_without_secrets(ended.out if not self.output else self._written(at, ended)), at.folder)
-            parsed = self._parsed(data, ended)
+            said = as_text(ended.out if not self.output else self._written(at, ended))
+            parsed = self._parsed(_relative(_without_secrets(said.data), at.folder), ended)
         comments = list(_placed(parsed, change))
         kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
-        trace = "\n".join(_trace(self.system, ended, at, parsed, len(comments) - len(kept)))
+        remarks = {
+            "comments on lines that the change does not add were left out": len(comments) - len(kept),
+            "bytes that are no UTF-8 were replaced": said.replaced,
+        }
+        trace = "\n".join(_trace(self.system, ended, at, parsed, remarks))
         return Review(case=change.id or change.repo, system=self.system, comments=unique(kept), trace=trace)
 
     def _check_ending(self, ended: Ended) -> None:
@@ -240,13 +245,12 @@ def _name(argv: Sequence[str]) -> str:
 # --- what is told of a review --------------------------------------------------------------------------------------
 
 
-def _trace(system: str, ended: Ended, at: Place, parsed: Iterable[Parsed], outside: int) -> Iterator[str]:
+def _trace(system: str, ended: Ended, at: Place, parsed: Iterable[Parsed], remarks: Mapping[str, int]) -> Iterator[str]:
     """What a person wants to know of the review beside its comments, a line each; stderr last."""
     yield f"{system} ended with {_code(ended)} after {ended.seconds:.1f} s"
     if ended.left:
         yield f"{ended.left} processes that it left behind were ended"
-    if outside:
-        yield f"{outside} comments on lines that the change does not add were left out"
+    yield from (f"{count} {remark}" for remark, count in remarks.items() if count)
     counts = Counter((drop.by, drop.reason) for entry in parsed for drop in entry.skipped)
     counts.update((drop.by, drop.reason) for drop in at.left_out)
     yield from (f"{by}: {reason} ({count})" for (by, reason), count in sorted(counts.items()))
