@@ -153,7 +153,12 @@ def balance(names: Sequence[str], changed: Iterable[Unit], clean: Iterable[Unit]
 
 def worst(found: Iterable[Balance]) -> str:
     """The largest distance between the two groups, in words: "SMD 0.31 of commits"; empty where there is none."""
-    stated = [(abs(one.smd), one.name) for one in found if one.smd is not None]
+    stated = []
+    for one in found:
+        if one.smd is not None:
+            stated.append((abs(one.smd), one.name))
+        elif one.ks is not None:
+            return f"that of {one.name}, which tells all of them apart"
     return f"SMD {max(stated)[0]:.2f} of {max(stated)[1]}" if stated else ""
 
 

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from reviewbench.core.building import Candidate, CardSection, Decision, Place
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop
-from reviewbench.stages._matching import COLUMNS, MEANING, UNKNOWN, Unit, balance, unit_of, worst
-
-_BALANCED = 0.1  # standard deviations; docs/stages.md
+from reviewbench.stages._matching import COLUMNS, FAR, MEANING, UNKNOWN, Unit, balance, unit_of, worst
 
 
 @dataclass(frozen=True)
@@ -54,10 +52,11 @@ class ReportBalance(Stage):
             )
         if unknown or unstated:
             text += f"Not counted: {unknown} of which nobody knows, {unstated} that do not state all of these facts. "
+        warnings: tuple[str, ...] = ()
         if left := worst(found):
-            apart = any(one.smd is None or abs(one.smd) >= _BALANCED for one in found)
-            counting = "a reviewer can tell some of them apart by counting" if apart else "which is balanced"
-            text += f"The largest difference is {left}: {counting}. "
+            text += f"The largest difference is {left}. "
+            if any(one.smd is None or abs(one.smd) > FAR for one in found):
+                warnings = (f"the benchmark's changed and clean cases differ by {left}: a reviewer gains by counting",)
         figures = {"changed": len(changed), "clean": len(clean), "unmatched": unmatched}
         rows = tuple(one.row() for one in found)
         return CardSection(
@@ -67,4 +66,5 @@ class ReportBalance(Stage):
             columns=("fact", *COLUMNS),
             rows=rows,
             figures=figures,
+            warnings=warnings,
         )
