@@ -23,6 +23,7 @@ from reviewbench.core.errors import UserError
 from reviewbench.core.records import ChangedFile
 from reviewbench.core.results import Drop
 from reviewbench.repo.git_errors import git_error
+from reviewbench.repo.git_output import gather
 from reviewbench.repo.log_files import changed_files
 from reviewbench.repo.log_stream import FIELDS, LogStream
 from reviewbench.repo.paths import decode_path, encode_path
@@ -127,7 +128,10 @@ class Repository:
         process = self.start(*args, stdin=source, stderr=subprocess.PIPE, protocols=protocols, settings=settings)
         with process:
             try:
-                out, err = process.communicate(stdin, timeout=seconds)
+                if stdin is None and seconds is not None:
+                    out, err = gather(process, seconds)
+                else:
+                    out, err = process.communicate(stdin, timeout=seconds)
             except subprocess.TimeoutExpired:
                 raise UserError(f"git {args[0]} took longer than {seconds:g} seconds") from None
             finally:
