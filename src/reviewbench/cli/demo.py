@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,8 +62,11 @@ def demo(out: str | Path = "runs/demo", progress: Progress | None = None) -> Dem
 def _check_out(folder: Path) -> None:
     """The sample's repository, with what came after its 24 changes: made now, or as an earlier call left it."""
     sample = Sample()
-    if not (folder / ".git").exists():
-        sample.check_out(folder, MAINTAINED)
+    if not folder.exists():
+        part = folder.with_name(f".{folder.name}")  # renamed when it is whole: a killed clone is no repository
+        shutil.rmtree(part, ignore_errors=True)
+        sample.check_out(part, MAINTAINED)
+        part.rename(folder)
     elif Repository(folder).run("rev-parse", f"refs/heads/{MAINTAINED}").decode().strip() != sample.tip(MAINTAINED):
         raise UserError(f"{folder} is not the sample as it ships", remedy="name another folder with -o")
 
