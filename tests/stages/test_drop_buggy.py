@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from reviewbench.core.building import Candidate
-from reviewbench.core.history import PullCommit, PullRequest
-from reviewbench.core.records import Case, Change
+from reviewbench.core.history import IssueHistory, PullCommit, PullRequest
+from reviewbench.core.records import Case, Change, Issue
 from reviewbench.core.results import Drop
 from reviewbench.engine.workplace import Workplace
 from reviewbench.stages.drop_buggy import (
@@ -84,6 +84,44 @@ def test_what_a_later_fix_changes_is_dropped(story: Story, place: Workplace) -> 
     (section,) = place.sections
     assert (section.by, section.title) == ("drop_buggy", "Fixes of shop")
     assert section.rows == (("leads to earlier commits", 1),)
+
+
+def fixing(story: Story, fix: str, opened: int, body: str = "Fixes #7", closes: object = None) -> Candidate:
+    """The pull request behind a fix, with issue 7, which was opened on a day."""
+    made = candidate(story, fix, merge=fix)
+    assert made.pull is not None
+    issue = IssueHistory(repo="a/b", issue=Issue(number=7), created=BEGIN + timedelta(days=opened))
+    other = issue.model_copy(update={"issue": Issue(number=8), "created": BEGIN})
+    extra = {} if closes is None else {"closes": closes}
+    update = {"body": body, "issues": (issue, other), "extra": extra}
+    return made.model_copy(update={"pull": made.pull.model_copy(update=update)})
+
+
+@pytest.mark.parametrize(
+    ("opened", "body", "closes", "missed"),
+    [
+        (3, "Fixes #7", None, True),  # the change is of day 2
+        (1, "Fixes #7", None, False),
+        (1, "See #7", None, True),
+        (1, "See #7", ["a/b#7"], False),
+        (3, "Fixes #7, fixes #8", None, True),  # of several the last
+    ],
+)
+def test_an_issue_that_was_opened_before_speaks_of_something_else(
+    story: Story, place: Workplace, opened: int, body: str, closes: object, missed: bool
+) -> None:
+    story.commit({"shop.py": "a = 1\n"})
+    bad = story.commit({"shop.py": "a = 1\n" + CODE})
+    story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
+    fix = say(story, "Fix the price")
+    item = candidate(story, bad, merge=bad, day=2)
+    assert decide(DropBuggy(horizon=0), [item], place) == {bad[:12]: MISSED}, "nothing is known of the issue"
+    found = decide(DropBuggy(horizon=0), [item, fixing(story, fix, opened, body, closes)], place)
+    assert found[bad[:12]] == (MISSED if missed else "")
+    dated = 0 if body == "See #7" and closes is None else 1
+    assert f"Of {dated} fixes it is known when the issue" in place.sections[-1].text
+    again = decide(DropBuggy(horizon=0), [item, fixing(story, fix, opened, body, closes)], place)
+    assert again == found, "what is remembered says the same"
 
 
 def test_the_horizon_counts_days_from_the_landing(story: Story, place: Workplace) -> None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
 
+from reviewbench.core.base import content_id
 from reviewbench.core.building import CardSection, Place
 from reviewbench.core.results import Drop
 from reviewbench.repo.changes import LandedChange, read_changes
 from reviewbench.repo.fixes import Mending
 from reviewbench.repo.git import Repository
-from reviewbench.repo.szz import SzzSettings, Trace, index_history, trace_many
+from reviewbench.repo.szz import Fix, SzzSettings, Trace, index_history, trace_many
 from reviewbench.stages._git_changes import read_change
 
-_VERSION = "1"  # of what is remembered
+_VERSION = "2"  # of what is remembered
 _TAKEN_BACK = "takes back a change that it names"
 
 
@@ -34,11 +38,15 @@ class LaterFix:
 
 @dataclass
 class LaterFixes:
-    """The fixes of one history by the commits that they blame. `undone` has ids as messages give them, cut or whole."""
+    """The fixes of one history by the commits that they blame. `undone` has ids as messages give them, cut or whole.
+
+    `dated` counts the fixes of which it is known when the issue that they close was opened.
+    """
 
     blames: dict[str, list[LaterFix]] = field(default_factory=dict)
     undone: dict[str, LaterFix] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
+    dated: int = 0
 
     def of(self, commits: set[str]) -> list[LaterFix]:
         """The fixes that speak about any of the commits and are none of them, earliest first."""
@@ -51,40 +59,60 @@ class LaterFixes:
         return CardSection(
             by=by,
             title=f"Fixes of {name}",
-            text=f"{len(self.blames):,} commits are blamed by a fix, {len(self.undone):,} were taken back.",
+            text=(
+                f"{len(self.blames):,} commits are blamed by a fix, {len(self.undone):,} were taken back. Of"
+                f" {self.dated:,} fixes it is known when the issue that they close was opened: they blame nothing that"
+                " was written later."
+            ),
             columns=("what became of a fix", "fixes"),
             rows=tuple(sorted(self.outcomes.items(), key=lambda item: (-item[1], item[0]))),
         )
 
 
-def later_fixes(repository: Repository, place: Place, tip: str, settings: SzzSettings, *, perhaps: bool) -> LaterFixes:
+def later_fixes(
+    repository: Repository,
+    place: Place,
+    tip: str,
+    settings: SzzSettings,
+    *,
+    perhaps: bool,
+    opened: Mapping[str, datetime] = MappingProxyType({}),
+) -> LaterFixes:
     """The fixes in the history that ends at the commit `tip`, traced with `settings`.
 
-    `perhaps`: messages that may speak of a mended defect count as well. Raises UserError where git fails.
+    `perhaps`: messages that may speak of a mended defect count as well. `opened`: when the issue that a fix closes was
+    opened, by the commit as which the fix landed; what was written later is not blamed. Raises UserError where git
+    fails.
     """
-    key = ("szz", _VERSION, repr(settings), str(perhaps), "history", tip)
+    dates = content_id(*(f"{fix} {when.isoformat()}" for fix, when in sorted(opened.items())))
+    key = ("szz", _VERSION, repr(settings), str(perhaps), "history", tip, dates)
     known = place.recall(key)
     if known is not None:
         return _from_json(known)
-    found, fixes = LaterFixes(), {}
+    found = LaterFixes()
+    fixes: dict[str, float] = {}
     for change in read_changes(repository, tip):
         place.progress("reading changes", len(fixes))
         if not isinstance(change, Drop):
             _read(found, fixes, change, perhaps=perhaps)
     index_history(repository, place.code)
-    missing = [fix for fix in fixes if place.recall(_key(settings, fix)) is None]
+    wanted = [Fix(fix, opened.get(fix)) for fix in fixes]
+    missing = [fix for fix in wanted if place.recall(_key(settings, fix)) is None]
     with closing(trace_many(repository, missing, settings)) as traces:
-        for done, trace in enumerate(traces, len(fixes) - len(missing) + 1):
-            place.remember(_key(settings, trace.fix), _short(trace))
+        pairs = zip(missing, traces, strict=True)
+        for done, (fix, trace) in enumerate(pairs, len(fixes) - len(missing) + 1):
+            place.remember(_key(settings, fix), _short(trace))
             place.progress("tracing fixes", done, len(fixes))
-    for fix, landed in fixes.items():
-        _add(found, fix, landed, place.recall(_key(settings, fix)))
+    for fix in wanted:
+        _add(found, fix.commit, fixes[fix.commit], place.recall(_key(settings, fix)))
+        found.dated += fix.opened is not None
     place.remember(key, _to_json(found))
     return found
 
 
-def _key(settings: SzzSettings, fix: str) -> tuple[str, ...]:
-    return ("szz", _VERSION, repr(settings), "fix", fix)
+def _key(settings: SzzSettings, fix: Fix) -> tuple[str, ...]:
+    opened = "" if fix.opened is None else fix.opened.isoformat()
+    return ("szz", _VERSION, repr(settings), "fix", fix.commit, opened)
 
 
 def _read(found: LaterFixes, fixes: dict[str, float], change: LandedChange, *, perhaps: bool) -> None:
@@ -116,13 +144,14 @@ def _add(found: LaterFixes, fix: str, landed: float, known: bytes | None) -> Non
 def _to_json(found: LaterFixes) -> bytes:
     rows = {commit: [[one.fix, one.landed, one.lines] for one in fixes] for commit, fixes in found.blames.items()}
     undone = {short: [one.fix, one.landed] for short, one in found.undone.items()}
-    return json.dumps({"blames": rows, "undone": undone, "outcomes": found.outcomes}).encode()
+    return json.dumps({"blames": rows, "undone": undone, "outcomes": found.outcomes, "dated": found.dated}).encode()
 
 
 def _from_json(known: bytes) -> LaterFixes:
     row = json.loads(known)
     return LaterFixes(
         {commit: [LaterFix(*one) for one in fixes] for commit, fixes in row["blames"].items()},
-        {short: LaterFix(*one, 0, takes_back=True) for short, one in row["undone"].items()},
+        {short: LaterFix(one[0], one[1], 0, takes_back=True) for short, one in row["undone"].items()},
         Counter(row["outcomes"]),
+        row["dated"],
     )

@@ -6,7 +6,7 @@ are found by their messages (repo/fixes.py), the lines by docs/szz.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -20,6 +20,7 @@ from reviewbench.core.results import Drop
 from reviewbench.repo.git import Repository
 from reviewbench.repo.szz import SzzSettings
 from reviewbench.stages._later_fixes import LaterFixes, later_fixes
+from reviewbench.stages.link_issues import references
 
 MISSED = "a later fix changed lines that it brought"
 TAKEN_BACK = "it was taken back later"
@@ -40,7 +41,9 @@ class DropBuggy(Stage):
     `horizon=0`: any later fix counts, however much later, and nothing is asked of the time of observation. `branch` is
     where fixes are looked for: by default the repository's HEAD, or where a mirror has none the newest merge commit
     of the pull requests at hand. `perhaps`: messages that may speak of a defect count as well. `lines`: a fix counts
-    from so many lines on. It is no stage for what `from_git` made, whose flawed changes are those that a fix speaks of.
+    from so many lines on. A fix whose pull request came in as well, and closes an issue, speaks of nothing that was
+    written after the issue was opened. It is no stage for what `from_git` made, whose flawed changes are those that a
+    fix speaks of.
     """
 
     horizon: int = 365
@@ -56,17 +59,19 @@ class DropBuggy(Stage):
 
     def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
         """The stream without what a later fix speaks about; each repository is looked at once."""
-        newest = _newest_merges(items)
+        newest, opened = _newest_merges(items), _issue_dates(items)
         looks: dict[str, _Look | str] = {}
         for item in items:
             folder = _folder(item)
             if folder not in looks:
                 if len(looks) >= _AT_ONCE:
                     looks.clear()  # what was found is remembered on disk
-                looks[folder] = self._look(folder, newest.get(folder, ""), place) if folder else NO_CODE
+                looks[folder] = NO_CODE
+                if folder:
+                    looks[folder] = self._look(folder, newest.get(folder, ""), opened.get(folder, {}), place)
             yield self._decide(item, looks[folder])
 
-    def _look(self, folder: str, newest: str, place: Place) -> _Look | str:
+    def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], place: Place) -> _Look | str:
         """The later fixes of a repository, or why they cannot be looked for."""
         repository = Repository(Path(folder))
         rows = _rows(repository, [self.branch or "HEAD"], 1) or ([] if self.branch else _rows(repository, [newest], 1))
@@ -74,7 +79,7 @@ class DropBuggy(Stage):
             return NO_BRANCH if self.branch else NO_CODE
         tip = rows[0]
         settings = SzzSettings(variant=self.variant, tests=False, refactoring=True)
-        fixes = later_fixes(repository, place, tip.id, settings, perhaps=self.perhaps)
+        fixes = later_fixes(repository, place, tip.id, settings, perhaps=self.perhaps, opened=opened)
         place.report(fixes.section("drop_buggy", repository.name))
         return _Look(repository, tip.id, min(tip.date, datetime.now(UTC).timestamp()), fixes)
 
@@ -167,6 +172,26 @@ def _folder(item: Candidate) -> str:
     """The git directory of its change; empty where there is none."""
     folder = item.case.change.git or (item.pull.git if item.pull is not None else None)
     return folder if folder and Path(folder).is_dir() else ""
+
+
+def _issue_dates(items: Iterable[Candidate]) -> dict[str, dict[str, datetime]]:
+    """By git directory and merge commit, when the issue that the pull request closes was opened; of several the last.
+
+    The issues are those that the forge says it closes, or that stand behind a closing word in its description.
+    """
+    found: dict[str, dict[str, datetime]] = {}
+    for item in items:
+        pull, folder = item.pull, _folder(item)
+        if not folder or pull is None or not pull.merge_commit:
+            continue
+        told = pull.extra.get("closes")
+        closed = {str(name).lower() for name in told} if isinstance(told, list) else set()
+        closed |= {f"{repo}#{number}" for (repo, number), closes in references(pull.body, pull.repo) if closes}
+        issues = (one for one in pull.issues if not one.is_pull and one.created is not None)
+        dates = [one.created for one in issues if f"{one.repo}#{one.issue.number}".lower() in closed and one.created]
+        if dates:
+            found.setdefault(folder, {})[pull.merge_commit] = max(dates)
+    return found
 
 
 def _newest_merges(items: Iterable[Candidate]) -> dict[str, str]:
