@@ -6,8 +6,11 @@ from typing import Any, Literal
 
 import pytest
 
-from reviewbench.core.records import Side, Span, Task
+from reviewbench.core.errors import BadInput
+from reviewbench.core.protocols import Measured
+from reviewbench.core.records import Review, Side, Span, Task
 from reviewbench.datasets.context_crbench import ContextCrbench
+from reviewbench.metrics.pass_at_k import PassAtK
 
 HEAD = "@@ -10,3 +10,4 @@ def run():"
 CONTENT = " a = 1\n-b = 2\n+b = 3\n+c = 4\n return a"
@@ -130,3 +133,40 @@ def test_what_cannot_be_asked_is_left_out_with_its_reason(tmp_path: Path) -> Non
         "its hunk cannot be read",
         "the line that was commented on is not in its hunk",
     }
+
+
+def test_every_commented_line_and_no_other_is_right_to_name(tmp_path: Path) -> None:
+    """A comment may stand on a deleted and an added line, and on lines that do not follow each other."""
+    lines = ["[11][]", "[][11]", "[12][13]"]
+    (case,) = read(tmp_path, "locate", entry(comment_lines=lines)).cases()
+    places = [(r.id, r.same_as, r.span.side, r.span.start, r.span.end) for r in case.references if r.span]
+    assert places == [
+        ("comment", None, Side.OLD, 11, 11),
+        ("comment-2", "comment", Side.NEW, 11, 11),
+        ("comment-3", "comment", Side.NEW, 13, 13),
+    ]
+
+    def named(*spans: Span) -> float:
+        review = Review(case=case.id, system="s", ranked_lines=spans)
+        measured = PassAtK().parts(case, review)
+        assert isinstance(measured, Measured)
+        return measured.parts["pass@1"]
+
+    right = [(Side.OLD, 11), (Side.NEW, 11), (Side.NEW, 13), (Side.OLD, 12)]
+    assert [named(Span(path="a.py", start=line, side=side)) for side, line in right] == [1.0] * 4
+    assert named(Span(path="a.py", start=12)) == 0.0, "the line between them was not commented on"
+    (whole,) = read(tmp_path, "locate", entry(comment_lines=["[][11]", "[][12]"])).cases()
+    assert [(r.span.start, r.span.end) for r in whole.references if r.span] == [(11, 12)]
+
+
+def test_a_comment_without_words_is_left_out_where_it_is_the_question(tmp_path: Path) -> None:
+    for task in ("locate", "comment"):
+        data = read(tmp_path, task, entry(review_comment=[" "]), entry(id=2, review_comment=[]))
+        assert not list(data.cases()) and {note.reason for note in data.notes()} == {"its comment says nothing"}
+    assert len(list(read(tmp_path, "assess", entry(review_comment=[])).cases())) == 1
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "C:/x", "", "a\nb"])
+def test_a_path_that_is_none_is_named(tmp_path: Path, path: str) -> None:
+    with pytest.raises(BadInput, match="entries"):
+        list(read(tmp_path, "assess", entry(file_path_after=path, path=path)).cases())

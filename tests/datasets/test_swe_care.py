@@ -93,3 +93,11 @@ def test_sides_places_and_silence(tmp_path: Path) -> None:
 def test_a_wrong_field_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"care.jsonl, line 1.commit_to_review: the field 'patch_to_review' is missing"):
         list(read(tmp_path, entry(commit_to_review={"head_commit": "a"})).cases())
+
+
+def test_a_patch_that_is_none(tmp_path: Path) -> None:
+    data = read(tmp_path, entry(commit_to_review={"head_commit": "a", "patch_to_review": " "}))
+    (case,) = data.cases()
+    assert not case.change.has_diff and "its patch is empty: no diff" in [note.reason for note in data.notes()]
+    with pytest.raises(BadInput, match=r"patch_to_review: is no diff"):
+        list(read(tmp_path, entry(commit_to_review={"head_commit": "a", "patch_to_review": "see the page"})).cases())

@@ -118,3 +118,21 @@ def test_a_missing_field_is_named(tmp_path: Path, key: str) -> None:
 def test_no_file_says_where_it_comes_from(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"holds no swr_datasets_.*authors' repository"):
         list(SwrBench(path=str(tmp_path)).cases())
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "", "a\nb"])
+def test_a_path_that_is_none_is_named(tmp_path: Path, path: str) -> None:
+    commits = [{"sha": "a" * 40, "diff": [{"file": path, "patch": PATCH}]}]
+    with pytest.raises(BadInput, match=r"line 1"):
+        list(SwrBench(path=str(write(tmp_path, entry(pr_commits=commits)))).cases())
+
+
+def test_a_commit_that_changes_nothing_has_no_files(tmp_path: Path) -> None:
+    """A merge commit, for one."""
+    merge: dict[str, Any] = {"sha": "e" * 40, "diff": None, "diff_text": ""}
+    commits = [{"sha": "a" * 40, "diff": [{"file": "a.py", "patch": PATCH}]}, merge]
+    (case,) = SwrBench(path=str(write(tmp_path, entry(pr_commits=commits)))).cases()
+    assert [file.path for file in case.change.files] == ["a.py"] and case.change.head == "e" * 40
+    with pytest.raises(BadInput, match="is no diff"):
+        merge["diff_text"] = "not a diff"
+        list(SwrBench(path=str(write(tmp_path, entry(pr_commits=commits)))).cases())

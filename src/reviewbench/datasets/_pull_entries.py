@@ -11,7 +11,7 @@ from reviewbench.core.base import Fact
 from reviewbench.core.errors import UserError
 from reviewbench.core.records import Case, Change, ChangedFile, FileStatus, Side
 from reviewbench.datasets._home import locate
-from reviewbench.datasets._json_shape import Shape
+from reviewbench.datasets._json_shape import Shape, build
 from reviewbench.repo.diffs import changed_lines, split_diff
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
@@ -62,16 +62,24 @@ def moment(shape: Shape, key: str) -> datetime | None:
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
-def files_of(path: str, patch: str) -> tuple[ChangedFile, ...]:
-    """The files of one patch: a whole diff, or hunks of the file `path` as GitHub's API gives them."""
+def files_of(at: Shape, path: str, patch: str) -> tuple[ChangedFile, ...]:
+    """The files of one patch: a whole diff, or hunks of the file `path` as GitHub's API gives them; none of no text.
+
+    Raises BadInput at `at`.
+    """
     if patch.lstrip().startswith(("diff --git ", "--- ")):
         return split_diff(patch.lstrip("\n"))
+    if not path and not patch.strip():
+        return ()
+    if not path:
+        raise at.fault("is no diff")
     status = FileStatus.MODIFIED
     if patch.startswith("@@ -0,0 "):
         status = FileStatus.ADDED
     elif patch.startswith("@@ ") and " +0,0 @@" in patch.partition("\n")[0]:
         status = FileStatus.DELETED
-    return (ChangedFile(path=path, patch=patch if patch.startswith("@@") else None, status=status),)
+    shown = patch if patch.startswith("@@") else None
+    return (build(ChangedFile, at, path=path, patch=shown, status=status),)
 
 
 def join_files(files: Iterable[ChangedFile]) -> tuple[tuple[ChangedFile, ...], int]:

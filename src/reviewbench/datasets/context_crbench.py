@@ -85,15 +85,20 @@ class ContextCrbench(Dataset):
         commented = _commented(shape, hunks[0])
         if commented is None and self.task != "assess":
             return "the line that was commented on is not in its hunk"
+        if self.task != "assess" and not next(map(_said, shape["review_comment"].items()), "").strip():
+            return "its comment says nothing"
         path = shape["path"].text()
         before, after = words(shape, "file_path_before") or None, words(shape, "file_path_after") or None
-        file = ChangedFile(
+        file = build(
+            ChangedFile,
+            shape,
             path=after or path,
             old_path=before if before and before != (after or path) else None,
             status=FileStatus.RENAMED if before and after and before != after else FileStatus.MODIFIED,
             patch=patch,
         )
         place = _span(file.path, commented) if commented else None
+        places = _runs(file.path, commented) if commented and self.task == "locate" else [place]
         change = build(
             Change,
             shape,
@@ -115,7 +120,7 @@ class ContextCrbench(Dataset):
             shape,
             id=name_of(shape, "id"),
             change=change,
-            references=() if merged else _references(shape, place),
+            references=() if merged else _references(shape, places if self.task == "locate" else places[:1]),
             verdict=merged if self.task == "assess" else None,
             facts=facts,
         )
@@ -156,6 +161,20 @@ def _span(path: str, lines: Sequence[Marker]) -> Span:
     return Span(path=path, start=min(numbers), end=max(numbers), side=side)
 
 
+def _runs(path: str, lines: Sequence[Marker]) -> list[Span]:
+    """Exactly the lines of the markers, as few spans as can be: deleted lines by their old numbers, others by new."""
+    found: list[Span] = []
+    for line in lines:
+        side = Side.OLD if line.new is None else Side.NEW
+        number = line.old if line.new is None else line.new
+        last = found[-1] if found else None
+        if last is not None and last.side is side and last.end is not None and number in (last.end, last.end + 1):
+            found[-1] = last.model_copy(update={"end": number})
+        else:
+            found.append(Span(path=path, start=number, end=number, side=side))
+    return found
+
+
 def _hunk_span(path: str, hunk: Hunk) -> Span:
     new = [line.new for line in hunk.lines if line.new is not None]
     old = [line.old for line in hunk.lines if line.old is not None]
@@ -170,12 +189,24 @@ def _issues(shape: Shape) -> tuple[Issue, ...]:
     return (build(Issue, shape, number=number.whole(), title=title, body=words(shape, "issue_body")),)
 
 
-def _references(shape: Shape, place: Span | None) -> tuple[Comment, ...]:
-    """The comment that opened the thread; what was answered stands in `extra`."""
+def _references(shape: Shape, places: Sequence[Span | None]) -> tuple[Comment, ...]:
+    """The comment that opened the thread, once for each place that it is about; what was answered stands in `extra`."""
     said = [_said(item) for item in shape["review_comment"].items()]
     if not said or not said[0].strip():
         return ()
-    return (build(Comment, shape, id="comment", body=said[0], span=place, extra={"replies": said[1:]}),)
+    replies = {"replies": said[1:]}
+    return tuple(
+        build(
+            Comment,
+            shape,
+            id="comment" if n == 1 else f"comment-{n}",
+            body=said[0],
+            span=place,
+            same_as=None if n == 1 else "comment",
+            extra=replies,
+        )
+        for n, place in enumerate(places, 1)
+    )
 
 
 def _said(item: Shape) -> str:

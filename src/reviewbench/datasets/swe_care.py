@@ -54,7 +54,7 @@ class SweCare(Dataset):
         return count_cases(self.cases())
 
     def notes(self) -> Sequence[Drop]:
-        """Comments that say nothing, or no place."""
+        """Comments that say nothing, or no place; patches that are empty."""
         return tuple(self._notes)
 
     def _case(self, shape: Shape) -> Case:
@@ -68,12 +68,14 @@ class SweCare(Dataset):
             title=words(shape, "title"),
             description=words(shape, "body"),
             url=f"https://github.com/{shape['repo'].text()}/pull/{name_of(shape, 'pull_number')}",
-            files=files_of("", review["patch_to_review"].text()),
+            files=files_of(review["patch_to_review"], "", review["patch_to_review"].text()),
             issues=tuple(
                 build(Issue, i, number=i["number"].whole(), title=words(i, "title"), body=words(i, "body"))
                 for i in shape["resolved_issues"].items()
             ),
         )
+        if not change.files:
+            self._notes.append(Drop(item=name, by="swe_care", reason="its patch is empty: no diff"))
         comments = tuple(
             c for n, at in enumerate(shape["reference_review_comments"].items(), 1) if (c := self._comment(at, name, n))
         )

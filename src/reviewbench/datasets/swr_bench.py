@@ -140,8 +140,8 @@ def _files(commit: Shape) -> Iterator[ChangedFile]:
     listed = commit.get("diff")
     if listed is None:
         text = commit.get("diff_text")
-        yield from files_of("", text.text()) if text else ()
+        yield from files_of(text, "", text.text()) if text else ()
         return
     for entry in listed.items():
         patch = entry.get("patch")
-        yield from files_of(entry["file"].text(), patch.text() if patch else "")
+        yield from files_of(entry, entry["file"].text(), patch.text() if patch else "")
