@@ -5,9 +5,11 @@ Run by benchmarks/build.py in a process of its own, so that neither memory nor c
 
 from __future__ import annotations
 
+import contextlib
 import json
 import resource
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +17,8 @@ from typing import Any
 
 from _build_peers import digest, now, since
 
+from reviewbench.cli.build import build as run_build
+from reviewbench.repo._syntax.parsing import PARSERS
 from reviewbench.repo.blobs import BlobReader
 from reviewbench.repo.diffs import parse_patch
 from reviewbench.repo.git import Repository
@@ -77,6 +81,7 @@ def functions(job: Job) -> Job:
     hunks = sides = windows = 0
     wall = 0.0
     group: list[Commit] = []
+    start = now()
     with BlobReader(repository) as blobs:
         for commit in read_history(repository):
             group.append(commit)
@@ -91,7 +96,17 @@ def functions(job: Job) -> Job:
             group = []
             if hunks >= job["hunks"]:
                 break
-    return {"wall": wall, "hunks": hunks, "sides": sides, "windows": windows}
+    PARSERS.close()
+    return since(start) | {"wall": wall, "hunks": hunks, "sides": sides, "windows": windows}
+
+
+def build(job: Job) -> Job:
+    """`reviewbench build PATH` up to one commit, in this process, into a folder that is new."""
+    began = now()
+    done = run_build(job["path"], out=Path(job["out"]), settings={"branch": repr(job["commit"])})
+    PARSERS.close()
+    assert done.card is not None
+    return since(began) | {"cases": done.card.cases}
 
 
 def _enclosing(blobs: BlobReader, commits: list[Commit]) -> Iterable[str]:
@@ -113,11 +128,39 @@ def _enclosing(blobs: BlobReader, commits: list[Commit]) -> Iterable[str]:
             yield enclosing(source or b"", path, start, end).kind
 
 
+class Largest(threading.Thread):
+    """Watches the processes that we start (git, the parser): `bytes` is the most that one of them held.
+
+    The system's own figure (`ru_maxrss` of children) begins with ours, since a child is us until it is git.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.bytes = 0
+        self._own = Path("/proc/self/cmdline").read_bytes()
+
+    def run(self) -> None:
+        """Look twenty times a second; what lives shorter holds little."""
+        while True:
+            for children in Path("/proc/self/task").glob("*/children"):
+                with contextlib.suppress(OSError):
+                    for child in children.read_text().split():
+                        self._look(Path("/proc", child))
+            time.sleep(0.05)
+
+    def _look(self, process: Path) -> None:
+        with contextlib.suppress(OSError, IndexError):
+            if (process / "cmdline").read_bytes() != self._own:
+                text = (process / "status").read_text()
+                self.bytes = max(self.bytes, int(text.partition("VmHWM:")[2].split()[0]) * 1024)
+
+
 def main() -> None:
     job = json.loads(sys.stdin.readline())
-    found = {"history": history, "whole": whole, "szz": szz, "functions": functions}[job["what"]](job)
-    memory = {"self": resource.RUSAGE_SELF, "git": resource.RUSAGE_CHILDREN}
-    found |= {f"memory_{who}": resource.getrusage(what).ru_maxrss * 1024 for who, what in memory.items()}
+    largest = Largest()
+    largest.start()
+    found = {"history": history, "whole": whole, "szz": szz, "functions": functions, "build": build}[job["what"]](job)
+    found |= {"memory_self": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "memory_git": largest.bytes}
     print(json.dumps(found))
 
 

@@ -1,4 +1,4 @@
-"""How fast a history is read, traced and parsed, beside PyDriller, on a repository of your choice.
+"""How fast a history is read, traced, parsed and built from, beside PyDriller, on a repository of your choice.
 
     python benchmarks/build.py PATH [--commits 1000] [--fixes 500] [--hunks 5000]
 
@@ -7,7 +7,8 @@ the configuration of what it reads). Both read the same commits, in runs of 50 f
 fields, files and patches, and no merges' files; both trace the same fixes. PyDriller's time for the whole history is
 projected from those commits. PyDriller runs with the interpreter of the reference environment
 (`make test` sets it up; --reference names another). Each run is a process of its own. The commit-graph that our SZZ
-begins with is written into our copy only, and its time counts as ours. Exit code 1 where an aim is missed.
+begins with is written into our copy only, and its time counts as ours. Last, `reviewbench build` with the recipe
+`local` makes a benchmark of the first --first commits and of all. Exit code 1 where an aim is missed.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ HERE = Path(__file__).parent
 REFERENCE = HERE.parent / ".venv-reference" / "bin" / "python"
 HISTORY_AIM, SZZ_AIM, HUNKS_AIM = 10.0, 15.0, 1_000.0  # times PyDriller, times PyDriller, hunks a second
 MEMORY_AIM = 50.0  # MB that the peak may grow by from 1,000 commits to all: the most that one commit may hold
+BUILD_AIM = 5.0  # minutes for 10,000 commits on two processors
 Found = dict[str, Any]
 
 
@@ -148,8 +150,47 @@ def time_functions(mine: Path, hunks: int) -> bool:
     rate = got["hunks"] / got["wall"]
     note, good = held(rate, HUNKS_AIM)
     print(f"\nThe function around each of the newest {got['hunks']:,} hunks, before and after, blobs read from git")
-    print(f"  {got['wall']:.2f} s, {rate:,.0f} hunks/s{note}; {got['windows'] / got['sides']:.0%} are windows of lines")
+    print(
+        f"  {got['wall']:.2f} s, {rate:,.0f} hunks/s{note}; {got['windows'] / got['sides']:.0%} are windows of lines;"
+    )
+    print(f"  the history read as well:{cpu(got)}")
     return good
+
+
+def time_builds(mine: Path, folder: Path, first: int) -> bool:
+    """Whole builds of two sizes: their time, and whether memory stays as it is."""
+    order = Repository(mine).run("rev-list", "--first-parent", "HEAD").decode("ascii").split()
+    whole = int(Repository(mine).run("rev-list", "--count", "HEAD"))
+    print("\n`reviewbench build PATH`, recipe local, nothing remembered; it works on a copy of its own")
+    runs = []
+    for commits, tip in (reaching(mine, order, first), (whole, order[0])):
+        got = ours(what="build", path=str(mine), commit=tip, out=str(folder / f"bench-{commits}"))
+        runs.append(got)
+        print(
+            f"  {commits:>7,} commits  {got['wall']:>6.1f} s{cpu(got)}  {got['cases']:,} cases  "
+            f"peak {mb(got['memory_self'])}, the largest of git and the parser {mb(got['memory_git'])}"
+        )
+    minutes = runs[-1]["wall"] / 60 / whole * 10_000
+    note, quick = held(minutes, BUILD_AIM, most=True)
+    print(f"  {minutes:.1f} minutes for 10,000 commits{note}")
+    grown = (runs[-1]["memory_self"] - runs[0]["memory_self"]) / 1e6
+    note, flat = held(grown, MEMORY_AIM, most=True)
+    print(f"  our peak grows by {grown:.0f} MB from the first to all{note}")
+    return quick and flat
+
+
+def reaching(path: Path, line: list[str], least: int) -> tuple[int, str]:
+    """(commits that it reaches, the earliest commit of the main line that reaches so many); `line` is newest first."""
+    low, high = 0, len(line) - 1  # the index from which on fewer are reached lies between
+    count = int(Repository(path).run("rev-list", "--count", line[0]))
+    while low < high:
+        middle = (low + high + 1) // 2
+        reached = int(Repository(path).run("rev-list", "--count", line[middle]))
+        if reached >= least:
+            low, count = middle, reached
+        else:
+            high = middle - 1
+    return count, line[low]
 
 
 def cpu(found: Found) -> str:
@@ -166,6 +207,7 @@ def main() -> int:
     parser.add_argument("--commits", type=int, default=1000, help="commits that both read")
     parser.add_argument("--fixes", type=int, default=500, help="fixes that both trace")
     parser.add_argument("--hunks", type=int, default=5_000, help="hunks whose functions are looked for")
+    parser.add_argument("--first", type=int, default=1_000, help="commits of the smaller build")
     parser.add_argument("--reference", type=Path, default=REFERENCE, help="a Python with PyDriller")
     options = parser.parse_args()
     reference = options.reference if options.reference.is_file() else None
@@ -185,6 +227,7 @@ def main() -> int:
                 compare_history(mine, theirs, reference, evenly(commits, options.commits, 50), len(commits)),
                 compare_szz(mine, theirs, reference, evenly(fixes, options.fixes)),
                 time_functions(mine, options.hunks),
+                time_builds(mine, Path(folder), options.first),
             ]
     except UserError as error:
         print(error, file=sys.stderr)
