@@ -84,6 +84,12 @@ def broken(on: str = "", status: int = 502, times: int = 1, after: int = 0) -> T
     return Trouble(answer, on, times, after)
 
 
+def refused_graphql(message: str, kind: str = "", times: int = 1, after: int = 0) -> Trouble:
+    """GraphQL answers an error and no data, with status 200."""
+    error = {"message": message, "path": ["repository", "pullRequest"], **({"type": kind} if kind else {})}
+    return Trouble(Answer(200, json.dumps({"data": None, "errors": [error]}).encode()), "graphql", times, after)
+
+
 def hung_up(on: str = "", times: int = 1, after: int = 0) -> Trouble:
     """The line dies before an answer."""
     return Trouble(Answer(0), on, times, after)

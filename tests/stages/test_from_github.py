@@ -15,7 +15,7 @@ import pytest
 from fake_forge import shop
 from fake_forge.script import Commit, Issue, Project, Pull, Push, Said, Verdict, days
 from fake_forge.server import TOKEN, Forge, serve
-from fake_forge.troubles import broken, missing, revoked, secondary_limit, slow
+from fake_forge.troubles import Trouble, broken, missing, refused_graphql, revoked, secondary_limit, slow
 from reviewbench.core.building import Candidate, Place
 from reviewbench.core.errors import UserError
 from reviewbench.core.results import Drop, Failed
@@ -335,6 +335,44 @@ def test_a_server_without_these_graphql_fields_is_read_by_rest_alone(forge: Forg
             c.model_copy(update={"extra": {k: v for k, v in c.extra.items() if k != "resolved"}})
             for c in other.case.references
         )
+
+
+def told(found: Iterable[Candidate]) -> dict[int, bool]:
+    """By pull request, whether the forge said which threads were resolved and which issues it closes."""
+    pulls = [one.pull for one in found if one.pull is not None]
+    return {
+        pull.number: "closes" in pull.extra and all(thread.resolved is not None for thread in pull.threads)
+        for pull in pulls
+    }
+
+
+@pytest.mark.parametrize(
+    ("trouble", "known", "asked"),
+    [
+        (refused_graphql("Resource not accessible by personal access token", "FORBIDDEN"), {1: True, 2: False}, 3),
+        (refused_graphql("Could not resolve to a PullRequest", "NOT_FOUND"), {1: True, 2: False}, 3),
+        (refused_graphql("Something is wrong with this pull request"), {1: True, 2: False}, 3),
+        (refused_graphql("Resource not accessible", "FORBIDDEN", after=1), {1: True, 2: False}, 4),  # its threads alone
+        (refused_graphql("Field 'isOutdated' doesn't exist on type 'X'"), {1: False, 2: False}, 1),
+    ],
+)
+def test_a_refusal_of_graphql_is_of_one_pull_request_unless_a_field_is_not_known(
+    forge: Forge, tmp_path: Path, trouble: Trouble, known: dict[int, bool], asked: int
+) -> None:
+    """The newest comes first, so that number 2 is the one that is refused."""
+    forge.troubles.append(replace(trouble))
+    where = place(tmp_path)
+    found = [one for one in FromGithub(api=forge.url).apply((), where) if isinstance(one, Candidate)]
+    where.close()
+    assert told(found) == known
+    first = next(one.pull for one in found if one.pull is not None and one.pull.merged)
+    assert "merged" in {event.kind for event in first.events}, "REST tells the rest"
+    assert len(forge.paths("graphql")) == asked
+    (card,) = where.sections
+    untold = list(known.values()).count(False)
+    assert card.figures["pull requests without an answer of GraphQL"] == untold
+    assert f"Of {untold} pull requests GraphQL gave no answer" in card.text
+    assert told(run(FromGithub(api=forge.url), tmp_path)[0]) == {1: True, 2: True}, "it is asked again the next time"
 
 
 def test_a_change_that_is_too_large_is_left_out_unread(forge: Forge, tmp_path: Path) -> None:

@@ -329,6 +329,11 @@ def _report(place: Place, forge: Forge) -> None:
         words += ", left now: " + ", ".join(f"{count:,} {name}" for name, count in sorted(left.items()))
     if not forge.authenticated:
         words += ". It was asked without a token, so nobody knows which threads were resolved"
+    if spent.untold:
+        words += (
+            f". Of {spent.untold:,} pull requests GraphQL gave no answer: nobody knows which of their threads were"
+            " resolved, nor which issues they close but by their words"
+        )
     place.progress(words, spent.requests, spent.requests)
     place.report(
         CardSection(
@@ -341,6 +346,7 @@ def _report(place: Place, forge: Forge) -> None:
                 "found unchanged": spent.unchanged,
                 "seconds waited": round(spent.waited),
                 "answers with missing parts": spent.partial,
+                "pull requests without an answer of GraphQL": spent.untold,
             },
         )
     )

@@ -63,7 +63,8 @@ Params = Mapping[str, str | int]
 class Spent:
     """What a crawl came to: requests sent, seconds waited for limits, answers taken from disk and found unchanged.
 
-    `partial` counts GraphQL answers that came with errors beside their data.
+    `partial` counts GraphQL answers that came with errors beside their data, `untold` pull requests of which GraphQL
+    told nothing although there is a token.
     """
 
     requests: int = 0
@@ -71,6 +72,7 @@ class Spent:
     reused: int = 0
     unchanged: int = 0
     partial: int = 0
+    untold: int = 0
 
 
 @dataclass

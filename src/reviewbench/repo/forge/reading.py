@@ -63,6 +63,7 @@ class PullReader:
         raw["reviews"] = self._all(f"{path}/reviews", version)
         raw["conversation"] = self._all(f"{talk}/comments", version) if number(pull, "comments") != 0 else []
         if not self._graph(raw, pull_number, version, commented):
+            self.forge.spent.untold += self.forge.authenticated
             raw["timeline"] = self._all(f"{talk}/timeline", version)
         return raw
 
@@ -95,13 +96,13 @@ class PullReader:
         if not self._graphql:
             return False
         try:
-            events, closing = self._connection(TIMELINE, "timelineItems", pull_number, version)
-            raw["events"] = events
-            raw["closing"] = list(nodes(closing, "closingIssuesReferences", "nodes"))  # type: ignore[arg-type]
-            raw["threads"] = self._connection(THREADS, "reviewThreads", pull_number, version)[0] if commented else []
-        except Unavailable:
-            self._graphql = False  # an old server, or tokens that may not: REST tells the rest
+            events, pull = self._connection(TIMELINE, "timelineItems", pull_number, version)
+            threads = self._connection(THREADS, "reviewThreads", pull_number, version)[0] if commented else []
+        except Unavailable as error:  # REST tells the rest
+            self._graphql = not error.of_server
             return False
+        closing: list[JsonValue] = [dict(item) for item in nodes(pull, "closingIssuesReferences", "nodes")]
+        raw |= {"events": events, "closing": closing, "threads": threads}
         return True
 
     def _connection(self, query: str, name: str, pull_number: int, version: str) -> tuple[list[JsonValue], Json]:

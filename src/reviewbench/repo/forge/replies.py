@@ -53,7 +53,16 @@ class Unavailable(Failed):
         """Why, in few words that can be counted."""
         return _REASONS.get(self.status, f"the forge answers {self.status}")
 
+    @property
+    def of_server(self) -> bool:
+        """Of a GraphQL query: whether this server answers it for nothing at all, since it knows no such field or type,
+        or has no GraphQL; else only this one thing is refused.
+        """
+        return bool((_NO_FIELD if self.status == 422 else _NO_ADDRESS).search(self.problem))
 
+
+_NO_FIELD = re.compile(r"doesn't exist on type|No such type|doesn't accept argument|argument definition|undefinedField")
+_NO_ADDRESS = re.compile(r"graphql: (?:404|405|410|501)\b")
 _REASONS = {
     403: "not open to these tokens",
     404: "deleted, or not open to these tokens",
