@@ -173,8 +173,11 @@ def test_commits_contents_events_languages_and_search(forge: Forge) -> None:
     kinds = {one["event"] for one in ask(forge, f"/repos/{NAME}/issues/101/events")[2]}
     assert kinds == {"merged", "closed"}
     assert ask(forge, f"/repos/{NAME}/languages")[2] == {"Python": 9000, "Shell": 300}
-    assert ask(forge, f"/search/issues?q=repo:{NAME}")[2]["total_count"] == 2 * len(WHY)
-    assert ask(forge, "/search/issues?q=repo:acme/nothing")[0] == 422
+    for kind in ("issue", "pull-request"):
+        assert ask(forge, f"/search/issues?q=repo:{NAME}+is:{kind}")[2]["total_count"] == len(WHY)
+    assert ask(forge, "/search/issues?q=repo:acme/nothing+is:issue")[0] == 422
+    status, _, refused = ask(forge, f"/search/issues?q=repo:{NAME}")
+    assert (status, refused["errors"][0]["message"]) == (422, "Query must include 'is:issue' or 'is:pull-request'")
     states = [one["state"] for one in ask(forge, f"{PULLS}/101/reviews")[2]]
     assert states[0] == "CHANGES_REQUESTED"
     assert "APPROVED" in states
@@ -182,7 +185,8 @@ def test_commits_contents_events_languages_and_search(forge: Forge) -> None:
     found = ask(forge, "/search/repositories?q=language:Python+stars:%3E1&sort=stars&per_page=2")
     assert [one["full_name"] for one in found[2]["items"]] == ["acme/slow", NAME]
     assert found[2]["total_count"] == 5
-    assert ask(forge, "/search/issues?q=repo:acme/small")[2]["total_count"] == 5000
+    small = [ask(forge, f"/search/issues?q=repo:acme/small+is:{kind}")[2] for kind in ("issue", "pull-request")]
+    assert sum(one["total_count"] for one in small) == 5000
     assert ask(forge, "/repos/acme/mixed/languages")[2] == {"Python": 6000, "Shell": 4000}
     assert 'rel="next"' in found[1]["link"]
 

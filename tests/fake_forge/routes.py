@@ -128,14 +128,24 @@ def _search(found: Sequence[Json], wanted: Mapping[str, str], root: str, path: s
 
 
 def _count(projects: Mapping[str, Documents], found: Sequence[Json], wanted: Mapping[str, str]) -> Answer:
-    """How many issues and pull requests a repository has; a search for one that is gone is refused."""
-    name = wanted.get("q", "").removeprefix("repo:")
+    """How many issues or pull requests a repository has; refused: one that is gone, and a search that says not which.
+
+    Of a repository that is only found in searches, a third are issues.
+    """
+    words = re.fullmatch(r"repo:(\S+)((?: is:(?:issue|pull-request))?)", wanted.get("q", ""))
+    kind = words[2].strip() if words is not None else ""
+    if words is None or not kind:
+        problem = {"message": "Query must include 'is:issue' or 'is:pull-request'", "field": "q", "code": "invalid"}
+        return _json({"message": "Validation Failed", "errors": [problem]}, 422)
+    name, issues = words[1], kind == "is:issue"
     for one in found:
         if one["full_name"] == name:
-            return _json({"total_count": one["_items"], "incomplete_results": False, "items": []})
+            part = int(one["_items"]) // 3
+            count = part if issues else int(one["_items"]) - part
+            return _json({"total_count": count, "incomplete_results": False, "items": []})
     if name not in projects:
         return _json({"message": "Validation Failed", "errors": [{"code": "invalid"}]}, 422)
-    count = len(projects[name].project.pulls) + len(projects[name].project.issues)
+    count = len(projects[name].project.issues if issues else projects[name].project.pulls)
     return _json({"total_count": count, "incomplete_results": False, "items": []})
 
 

@@ -175,7 +175,7 @@ def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, place: Workpla
     assert run(stage, place) == reasons, "the fifth was not among the most starred that were searched"
     assert chosen_repositories(place) == (NAME,)
     counted = forge.paths("/search/issues")
-    assert len(counted) == 2, "only of those that were still in"
+    assert len(counted) == 4, "issues and pull requests, only of those that were still in"
     before = len(forge.asked)
     assert run(stage, place) == reasons
     assert len(forge.asked) == before, "what was answered is kept"

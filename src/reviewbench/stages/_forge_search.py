@@ -44,10 +44,18 @@ def language_share(forge: Forge, one: RepositoryCandidate, version: str) -> floa
 
 
 def count_items(forge: Forge, name: str, version: str) -> int | None:
-    """The number of its issues and pull requests, open and closed. Raises Unavailable."""
-    return number(
-        node(forge.get("search/issues", {"q": f"repo:{name}", "per_page": 1}, version=version)), "total_count"
-    )
+    """The number of its issues and pull requests, open and closed. Raises Unavailable.
+
+    Two searches: one without `is:` is refused for some kinds of token.
+    """
+    counts: list[int] = []
+    for kind in ("issue", "pull-request"):
+        asked = {"q": f"repo:{name} is:{kind}", "per_page": 1}
+        count = number(node(forge.get("search/issues", asked, version=version)), "total_count")
+        if count is None:
+            return None
+        counts.append(count)
+    return sum(counts)
 
 
 def _is_name(name: str) -> bool:
