@@ -50,7 +50,7 @@ def count_items(forge: Forge, name: str, version: str) -> int | None:
     """
     counts: list[int] = []
     for kind in ("issue", "pull-request"):
-        asked = {"q": f"repo:{name} is:{kind}", "per_page": 1}
+        asked: dict[str, str | int] = {"q": f"repo:{name} is:{kind}", "per_page": 1}
         count = number(node(forge.get("search/issues", asked, version=version)), "total_count")
         if count is None:
             return None
