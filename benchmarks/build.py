@@ -79,7 +79,8 @@ def compare_history(mine: Path, theirs: Path, reference: Path | None, commits: l
         peer = run(reference, "_build_peers.py", what="history", path=str(theirs), commits=commits)
         rate, ratio = len(commits) / peer["wall"], peer["wall"] / our["wall"]
         print(f"  PyDriller  {peer['wall']:>8.2f} s  {rate:>7,.0f} commits/s{cpu(peer)}  ({peer['version']})")
-        print(f"  ours is {ratio:.1f} times as fast on these, git's start included")
+        by_processor = peer["processor"] / our["processor"]
+        print(f"  ours is {ratio:.1f} times as fast on these ({by_processor:.1f} by processor), git's start included")
         show_difference(our["found"], peer["found"])
     print("The newest 1,000 commits, and the whole history, by one call each")
     first, got = (ours(what="whole", path=str(mine), most=most) for most in (1_000, None))
@@ -131,7 +132,8 @@ def compare_szz(mine: Path, theirs: Path, reference: Path | None, fixes: list[st
     ratio = peer["wall"] / best["wall"]
     note, good = held(ratio, SZZ_AIM)
     print(f"  {'PyDriller, 1 thread':<24} {peer['wall']:>8.2f} s{cpu(peer)}  ({peer['version']})")
-    print(f"  ours is {ratio:.1f} times as fast, the commit-graph included{note}")
+    by_processor = peer["processor"] / best["processor"]
+    print(f"  ours is {ratio:.1f} times as fast ({by_processor:.1f} by processor), the commit-graph included{note}")
     theirs_found = {tuple(one) for one in peer["found"]}
     print("  of (fix, file, inducing commit):")
     for name, got in runs.items():
