@@ -17,7 +17,6 @@ from typing import Any
 
 from _build_peers import digest, now, since
 
-from reviewbench.cli.build import build as run_build
 from reviewbench.repo._syntax.parsing import PARSERS
 from reviewbench.repo.blobs import BlobReader
 from reviewbench.repo.diffs import parse_patch
@@ -102,6 +101,8 @@ def functions(job: Job) -> Job:
 
 def build(job: Job) -> Job:
     """`reviewbench build PATH` up to one commit, in this process, into a folder that is new."""
+    from reviewbench.cli.build import build as run_build
+
     began = now()
     done = run_build(job["path"], out=Path(job["out"]), settings={"branch": repr(job["commit"])})
     PARSERS.close()

@@ -155,7 +155,7 @@ def time_functions(mine: Path, hunks: int) -> bool:
     print(
         f"  {got['wall']:.2f} s, {rate:,.0f} hunks/s{note}; {got['windows'] / got['sides']:.0%} are windows of lines;"
     )
-    print(f"  the history read as well:{cpu(got)}")
+    print(f"  with the parser and the reading of the history{cpu(got)}")
     return good
 
 
