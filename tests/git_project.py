@@ -23,13 +23,15 @@ IDENTITY = {
 Files = Mapping[str, str | bytes | None]
 
 
-def run_git(folder: Path, *args: str) -> str:
-    """Git as a developer runs it."""
-    done = subprocess.run(["git", *args], cwd=folder, env=os.environ | IDENTITY, capture_output=True, check=True)
+def run_git(folder: Path, *args: str, date: str = "") -> str:
+    """Git as a developer runs it; `date` is what the clock says."""
+    dated = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date} if date else {}
+    env = os.environ | IDENTITY | dated
+    done = subprocess.run(["git", *args], cwd=folder, env=env, capture_output=True, check=True)
     return done.stdout.decode().strip()
 
 
-def commit(folder: Path, files: Files) -> str:
+def commit(folder: Path, files: Files, date: str = "") -> str:
     """Write `files` (None deletes) and commit; the commit's id."""
     if not (folder / ".git").exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -42,7 +44,7 @@ def commit(folder: Path, files: Files) -> str:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
     run_git(folder, "add", "-A", "-f")
-    run_git(folder, "commit", "-q", "--allow-empty", "-m", "a change")
+    run_git(folder, "commit", "-q", "--allow-empty", "-m", "a change", date=date)
     return run_git(folder, "rev-parse", "HEAD")
 
 

@@ -35,8 +35,8 @@ class Story:
         self.heads = [commit(folder, {"a.py": first or text(*FIRST)})]
         self.tip = self.base
 
-    def push(self, files: Mapping[str, str | bytes | None]) -> str:
-        self.heads.append(commit(self.folder, files))
+    def push(self, files: Mapping[str, str | bytes | None], date: str = "") -> str:
+        self.heads.append(commit(self.folder, files, date))
         return self.heads[-1]
 
     def main(self, files: Mapping[str, str | bytes | None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -99,11 +100,36 @@ def test_a_comment_on_a_whole_file(story: Story) -> None:
 def test_the_base_rate_is_of_places_that_nobody_commented_on(story: Story) -> None:
     story.push({"a.py": swapped(FIRST, n12="    y = x + 2", n13="    z = None")})
     found = follow(story.pull(on(13, "a")))["a"]
-    assert found is not None and (found.base_changed, found.base_places) == (1, 4)
+    assert found is not None and (found.base_changed, found.base_places) == (1, 3), "not the empty line"
     both = follow(story.pull(on(13, "a"), on(12, "b")))["a"]
-    assert both is not None and (both.base_changed, both.base_places) == (0, 3), "the other comment's line is out"
+    assert both is not None and (both.base_changed, both.base_places) == (0, 2), "the other comment's line is out"
     span = follow(story.pull(on(12, "a", start=11)))["a"]
     assert span is not None and (span.base_changed, span.base_places) == (1, 2), "as many lines as the comment has"
+
+
+def test_places_that_somebody_spoke_about_in_another_state_are_not_of_the_base_rate(story: Story) -> None:
+    """What changed because of another comment would make this one look like luck."""
+    second = story.push({"a.py": text(*FIRST[:10], "# new", *FIRST[10:])})
+    now = story.folder.joinpath("a.py").read_text().splitlines()
+    story.push({"a.py": swapped(now, n13="    y = x + 2", n14="    z = None")})
+    alone = follow(story.pull(on(13, "a"), seen=2))["a"]
+    assert alone is not None and (alone.base_changed, alone.base_places) == (1, 3)
+    later = follow(story.pull(on(13, "a"), on(13, "b", commit=second), seen=2))
+    assert later["a"] is not None and (later["a"].base_changed, later["a"].base_places) == (0, 2)
+    assert later["b"] is not None and later["b"].changed is True
+    assert (later["b"].base_changed, later["b"].base_places) == (0, 3), "an earlier comment's line is out as well"
+
+
+def test_a_commit_that_was_made_before_the_comment_is_no_answer(story: Story) -> None:
+    """Somebody reads a state while its author pushes the next one."""
+    story.push({"a.py": swapped(FIRST, n12="    y = x + 2", n13="    z = None")}, date="2024-01-02T10:00:00Z")
+    changed = []
+    for day in (1, 3):
+        said = remark("1").model_copy(update={"created": datetime(2024, 1, day, tzinfo=UTC)})
+        found = follow(story.pull(thread("t", said, line=13)))["t"]
+        assert found is not None
+        changed.append((found.changed, found.base_changed, found.base_places))
+    assert changed == [(True, 1, 3), (None, 0, 2)], "it says nothing of the lines beside it either"
 
 
 def test_without_commits_the_forges_word_counts() -> None:

@@ -12,12 +12,12 @@ import pytest
 from pull_toys import ANN, BOB, BOT, candidate, remark, thread
 from pulls_in_git import FIRST, Story, on, swapped
 from reviewbench.core.building import Candidate
-from reviewbench.core.history import PullRequest, Remark
+from reviewbench.core.history import PullRequest, Remark, Revision
 from reviewbench.core.results import Drop
 from reviewbench.engine.workplace import Workplace
 from reviewbench.stages.collect_reviews import CollectReviews
 
-OPENED = datetime(2024, 5, 1, 10, tzinfo=UTC)
+OPENED = datetime(2023, 12, 31, 10, tzinfo=UTC)  # the commits of the story are of the next day
 STAGE = CollectReviews(reviews_by=("helper", "bob"))
 
 
@@ -83,7 +83,7 @@ def test_each_comment_says_what_became_of_it_and_when_it_came(story: Story, tmp_
         "thumbs_up": 0,
         "thumbs_down": 0,
         "base_changed": 0,
-        "base_lines": 4,
+        "base_lines": 3,
     }
     assert (comment.extra["after_push"], comment.extra["after_open"]) == (3600, 3600)
     assert comment.span is not None and (comment.span.path, comment.span.start) == ("a.py", 13)
@@ -97,6 +97,19 @@ def test_a_look_that_found_nothing_is_an_empty_review(story: Story, tmp_path: Pa
     traces = [json.loads(one.trace or "") for one in (*early.reviews, *late.reviews)]
     assert [(one["look"], one["looks"]) for one in traces] == [(1, 2), (2, 2)]
     assert first != last
+
+
+def test_a_state_that_is_lost_is_no_look(story: Story, tmp_path: Path) -> None:
+    """Comments a pull request are counted over the looks that are here."""
+    pull = story.pull(by_bot("1", 13, commit="1" * 40), by_bot("2", 12))
+    gone = Revision(head="1" * 40, pushed=OPENED)
+    made = with_reviews(pull)
+    (early,), drops = collected(made.model_copy(update={"revisions": (gone, *made.revisions)}), tmp_path)
+    assert drops == [(f"acme/shop/pull/1@{'1' * 12}", "its commits are not at hand")]
+    ((review,),) = [early.reviews]
+    assert [one.id for one in review.comments] == ["thread-2"]
+    told = json.loads(review.trace or "")
+    assert (told["look"], told["looks"]) == (1, 1)
 
 
 def test_an_answer_is_no_look(story: Story, tmp_path: Path) -> None:

@@ -2,16 +2,19 @@
 
 Lines are followed from the state that was commented on to the final one, commit by commit where the states follow each
 other, else (after a forced push) from state to state. What the base branch did meanwhile is no answer to a comment: a
-line that came from the base, and that the base changed, is lost from sight (None), not adopted.
+line that came from the base, and that the base changed, is lost from sight (None), not adopted. Nor is a commit an
+answer that was made before the comment: somebody may speak of a state while the next one is on its way.
 
 Beside each comment stands the base rate: how many of the places of the same size in the same hunk, that nobody
-commented on, changed as well. Hunks that are reworked anyway would otherwise look like good advice.
+commented on in any state, changed as well. Hunks that are reworked anyway would otherwise look like good advice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -27,6 +30,7 @@ from reviewbench.stages._pulls import code_of, merge_base
 
 LARGEST_FILE = 8 * 1024**2  # bytes; larger ones are not followed
 _SNIPPET = 40  # lines of the code that an answer left
+_LATEST = 253_402_300_800  # the end of the year 9999: clocks go wrong
 
 
 class Step(NamedTuple):
@@ -45,6 +49,15 @@ class Fate(NamedTuple):
 
 
 KEPT, LOST = Fate(False), Fate(None)
+
+
+class Stop(NamedTuple):
+    """Where lines of a file are after a step, by their numbers at the beginning, and what became of those that went."""
+
+    commit: str
+    path: str
+    now: Mapping[int, int]
+    gone: Mapping[int, Fate]
 
 
 class Changed(NamedTuple):
@@ -71,28 +84,43 @@ class Followed:
         self.pull = pull
         self.code = code_of(pull)
         self._steps: dict[str, list[Step] | None] = {}
+        self._times: dict[str, datetime | None] = {}
         self._bases: dict[str, str | None] = {revision.head: revision.base for revision in pull.revisions}
         self._diff = lru_cache(maxsize=16)(self._read_diff)
 
-    def adoption(self, thread: Thread, commented: Iterable[Thread]) -> Adoption:
-        """What became of the lines of `thread`; `commented` are the threads whose lines are not of the base rate."""
+    def adoption(self, thread: Thread) -> Adoption:
+        """What became of the lines of `thread`."""
         steps = self.steps(thread.commit) if thread.commit is not None else None
         if steps is None:
             return Adoption(self._as_the_forge_says(thread), None, None, 0, 0)
         if thread.whole_file or thread.line is None:
-            fate = self._file_fate(thread.path, steps)
+            fate = self._answer(self._file_fate(thread.path, steps), thread)
             return Adoption(fate.changed, fate.commit, fate.snippet, 0, 0)
-        lines = range(min(thread.start or thread.line, thread.line), thread.line + 1)
         patch = self._patch_at(thread)
-        if thread.side is Side.OLD:
-            lines_new = _replacing(patch, lines)
-            if not lines_new:
-                return Adoption(self._restored(thread, lines, steps), self.pull.head, None, 0, 0)
-            lines = lines_new
+        lines = _lines_of(thread, patch)
+        if not lines:
+            return Adoption(self._restored(thread, _span(thread), steps), self.pull.head, None, 0, 0)
         fates = self.fates(thread.path, lines, steps)
-        own = _together([fates[line] for line in lines])
-        changed, places = self._base_rate(thread, patch, lines, commented, steps)
+        own = _together([self._answer(fates[line], thread) for line in lines])
+        changed, places = self._base_rate(thread, patch, lines, steps)
         return Adoption(own.changed, own.commit, own.snippet, changed, places)
+
+    def _answer(self, fate: Fate, thread: Thread) -> Fate:
+        """`fate`, lost from sight where the lines were changed before the comment was made: that was no answer."""
+        said = thread.remarks[0].created
+        if not fate.changed or fate.commit is None or said is None:
+            return fate
+        made = self._made(fate.commit)
+        return fate if made is None or made >= said else LOST
+
+    def _made(self, commit: str) -> datetime | None:
+        """When a commit was made, by the clock of whoever made it."""
+        if commit not in self._times:
+            assert self.code is not None
+            dated = self.code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", commit).split()
+            seconds = int(dated[0])
+            self._times[commit] = datetime.fromtimestamp(seconds, UTC) if 0 < seconds < _LATEST else None
+        return self._times[commit]
 
     # --- the way from a state to the final one -------------------------------------------------------------------
 
@@ -147,22 +175,28 @@ class Followed:
 
     def fates(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> dict[int, Fate]:
         """What became of each line of the new side of `path`, numbered as in the state where the steps begin."""
-        fates: dict[int, Fate] = {}
+        lines = list(lines)
+        fates = dict.fromkeys(lines, KEPT)
+        for stop in self.journey(path, lines, steps):
+            fates.update(stop.gone)
+        return fates
+
+    def journey(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> Iterator[Stop]:
+        """Where lines of the new side of `path` are after each step."""
         now = {line: line for line in lines}
         for step in steps:
             file = self._diff(step.before, step.after).before.get(path)
-            if file is None:
-                continue
-            for line, at in list(now.items()):
-                moved = _moved(file, at)
-                if moved is not None:
-                    now[line] = moved
-                    continue
-                del now[line]
-                fates[line] = self._fate(file, path, at, step)
-            if file.status is FileStatus.RENAMED:
-                path = file.path
-        return fates | dict.fromkeys(now, KEPT)
+            gone: dict[int, Fate] = {}
+            if file is not None:
+                for line, at in list(now.items()):
+                    moved = _moved(file, at)
+                    if moved is not None:
+                        now[line] = moved
+                    else:
+                        del now[line]
+                        gone[line] = self._fate(file, path, at, step)
+                path = file.path if file.status is FileStatus.RENAMED else path
+            yield Stop(step.after, path, dict(now), gone)
 
     def _fate(self, file: ChangedFile, path: str, at: int, step: Step) -> Fate:
         """Of a line that a step took away: by the pull request, or by its base branch."""
@@ -211,26 +245,49 @@ class Followed:
         found = self._diff(base, thread.commit).after.get(thread.path)
         return found.patch or "" if found is not None else ""
 
-    def _base_rate(
-        self, thread: Thread, patch: str, lines: Sequence[int], commented: Iterable[Thread], steps: Sequence[Step]
-    ) -> tuple[int, int]:
-        """(changed, all) of the runs of as many added lines in the same hunk that nobody commented on."""
+    @cached_property
+    def _commented(self) -> Mapping[tuple[str, str], set[int]]:
+        """(commit, path) -> the lines that somebody commented on, there or in an earlier state that they come from."""
+        found: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for thread in self.pull.threads:
+            steps = self.steps(thread.commit) if thread.commit is not None and not thread.whole_file else None
+            if steps is None or thread.commit is None or thread.line is None:
+                continue
+            lines = _lines_of(thread, self._patch_at(thread) if thread.side is Side.OLD else "")
+            found[thread.commit, thread.path].update(lines)
+            for stop in self.journey(thread.path, lines, steps):
+                found[stop.commit, stop.path].update(stop.now.values())
+        return found
+
+    def _free(self, thread: Thread, hunk: Hunk, steps: Sequence[Step]) -> tuple[list[int], dict[int, Fate]]:
+        """The added lines of a hunk that nobody commented on, neither there nor before or after; and their fates."""
+        taken = self._commented[thread.commit or "", thread.path]
+        added = (line for line in hunk.lines if line.kind == "+" and line.new not in taken)
+        fates = {line.new: KEPT for line in added if line.new is not None}
+        for stop in self.journey(thread.path, list(fates), steps):
+            spoken = self._commented[stop.commit, stop.path]
+            for line in [line for line, at in stop.now.items() if at in spoken]:
+                fates.pop(line, None)
+            fates.update({line: fate for line, fate in stop.gone.items() if line in fates})
+        return list(fates), fates
+
+    def _base_rate(self, thread: Thread, patch: str, lines: Sequence[int], steps: Sequence[Step]) -> tuple[int, int]:
+        """(changed, all) of the runs of as many added lines in the same hunk that nobody commented on.
+
+        A run of empty lines is no place: nobody comments on one.
+        """
         hunk = hunk_at(patch, Side.NEW, lines[-1])
         if hunk is None:
             return 0, 0
-        taken = set(lines)
-        for other in commented:
-            if other.path == thread.path and other.commit == thread.commit and other.line is not None:
-                span = range(min(other.start or other.line, other.line), other.line + 1)
-                taken |= set(span if other.side is Side.NEW else _replacing(patch, span))
-        free = [line.new for line in hunk.lines if line.kind == "+" and line.new is not None and line.new not in taken]
-        fates = self.fates(thread.path, free, steps)
+        free, fates = self._free(thread, hunk, steps)
+        written = {line.new for line in hunk.lines if line.text.strip()}
         size = len([line for line in lines if _is_added(hunk, line)]) or 1
         changed = places = 0
         for run in _runs(free):
             for start in range(len(run) - size + 1):
-                fate = _together([fates[line] for line in run[start : start + size]])
-                if fate.changed is not None:
+                place = run[start : start + size]
+                fate = _together([self._answer(fates[line], thread) for line in place])
+                if fate.changed is not None and written.intersection(place):
                     places += 1
                     changed += fate.changed
         return changed, places
@@ -238,6 +295,17 @@ class Followed:
     def _as_the_forge_says(self, thread: Thread) -> bool | None:
         """Where the commits are not at hand: the forge calls a thread outdated once its lines were changed."""
         return thread.outdated if thread.commit is None or thread.commit != self.pull.head else False
+
+
+def _span(thread: Thread) -> range:
+    """The lines that a thread stands on, on its side."""
+    assert thread.line is not None
+    return range(min(thread.start or thread.line, thread.line), thread.line + 1)
+
+
+def _lines_of(thread: Thread, patch: str) -> range:
+    """The lines of the new side that a thread is about: of deleted lines those that replace them, if any do."""
+    return _span(thread) if thread.side is Side.NEW else _replacing(patch, _span(thread))
 
 
 def _moved(file: ChangedFile, line: int) -> int | None:
@@ -301,7 +369,7 @@ def follow(pull: PullRequest) -> dict[str, Adoption | None]:
     found: dict[str, Adoption | None] = {}
     for thread in pull.threads:
         try:
-            found[thread.id] = followed.adoption(thread, pull.threads)
+            found[thread.id] = followed.adoption(thread)
         except UserError:
             found[thread.id] = None
     return found

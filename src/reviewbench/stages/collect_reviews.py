@@ -69,21 +69,24 @@ class CollectReviews(Stage):
         if not seen:
             yield self.drop(item.id, "nobody of reviews_by looked at it")
             return
-        fates = follow(pull)
+        states: list[tuple[Revision, Change]] = []
         for revision in pull.revisions:
-            if revision.head not in seen:
-                continue
-            name = f"{case_id(pull)}@{revision.head[:12]}"
-            change = _change(item, pull, revision)
-            if isinstance(change, str):
-                yield self.drop(name, change)
-                continue
+            if revision.head in seen:
+                change = _change(item, pull, revision)
+                if isinstance(change, str):
+                    yield self.drop(_name(pull, revision), change)
+                else:
+                    states.append((revision, change))
+        there = {revision.head for revision, _ in states}  # a state that is lost is no look that comments are shared by
+        looks = {login: [head for head in heads if head in there] for login, heads in looks.items()}
+        fates = follow(pull) if states else {}
+        for revision, change in states:
             reviews = tuple(
-                self._review(name, login, _State(pull, revision, fates), looks[login])
+                self._review(_name(pull, revision), login, _State(pull, revision, fates), looks[login])
                 for login in self.reviews_by
                 if revision.head in looks[login]
             )
-            yield self._candidate(item, name, change, revision, reviews)
+            yield self._candidate(item, _name(pull, revision), change, revision, reviews)
 
     def _candidate(
         self, item: Candidate, name: str, change: Change, revision: Revision, reviews: tuple[Review, ...]
@@ -113,6 +116,10 @@ class CollectReviews(Stage):
         # which of its looks at this pull request it was: an empty review cannot say so otherwise
         trace = {"look": looks.index(head) + 1, "looks": len(looks), "states": [one.state for one in said]}
         return Review(case=name, system=login, comments=tuple(comments), trace=json.dumps(trace))
+
+
+def _name(pull: PullRequest, revision: Revision) -> str:
+    return f"{case_id(pull)}@{revision.head[:12]}"
 
 
 def _looks(pull: PullRequest, login: str) -> list[str]:
