@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import random
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -229,3 +231,26 @@ def test_it_is_gone_afterwards_whatever_was_done_in_it(tmp_path: Path, project: 
     assert not seen[0].folder.parent.exists()
     assert (project.folder / "a.py").exists()
     assert not list(tmp_path.glob("reviewbench-*"))
+
+
+@pytest.mark.parametrize("kilobytes", [16, 64, 200, 400, 700])
+def test_a_full_disk_is_an_error_and_never_half_of_the_code(tmp_path: Path, kilobytes: int) -> None:
+    files = {f"f{n}.bin": random.Random(n).randbytes(20_000) for n in range(20)}
+    head = commit(tmp_path / "large", files)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    size = f"size={kilobytes}k"
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(disk)], check=False, capture_output=True)
+    if done.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        with pytest.raises(UserError, match=r"(?i)space|disk|cannot make"):
+            with workspace(Repository(tmp_path / "large"), head, within=disk) as made:
+                assert not made.left_out and all((made.folder / name).exists() for name in files), "all or nothing"
+            raise UserError("there was enough space")  # the largest of these disks may do
+        assert not list(disk.iterdir())
+        if kilobytes == 200:
+            with pytest.raises(UserError, match="space"):
+                Repository(tmp_path / "large").export(head, disk / "out")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

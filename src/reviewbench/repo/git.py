@@ -26,7 +26,7 @@ from reviewbench.repo.git_errors import git_error
 from reviewbench.repo.git_output import gather
 from reviewbench.repo.log_files import changed_files
 from reviewbench.repo.log_stream import FIELDS, LogStream
-from reviewbench.repo.paths import decode_path, encode_path
+from reviewbench.repo.paths import decode_path, encode_path, refuses_name
 
 _SHUT = {
     "core.hooksPath": os.devnull,
@@ -304,6 +304,8 @@ class Repository:
             except FileExistsError:
                 drops.append(Drop(item=path, by="git", reason="another file has this name on this file system"))
             except OSError as error:
+                if not refuses_name(error):  # a full disk: a part of the files would look like all
+                    raise UserError(f"cannot write {folder}: {error.strerror}") from None
                 drops.append(Drop(item=path, by="git", reason=f"cannot be written: {error.strerror}"))
         return tuple(drops)
 

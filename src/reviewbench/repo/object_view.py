@@ -6,6 +6,7 @@ Git reads them through a git directory of ours, made of links to the source's pa
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -89,28 +90,35 @@ def object_view(source: Repository, scratch: Path) -> Iterator[Repository]:
     except OSError as error:
         raise UserError(f"cannot write {scratch}: {error.strerror}") from None
     try:
-        objects = folder / "objects"
-        (objects / "pack").mkdir(parents=True)
-        (folder / "refs").mkdir()
-        write_whole(folder / "config", config)
-        write_whole(folder / "HEAD", "ref: refs/heads/none\n")
-        write_whole(folder / "shallow", "".join(f"{cut}\n" for cut in sorted(cuts(common))))
-        theirs = common / "objects"
-        _refuse_links(theirs, common)
-        for entry in os.scandir(theirs):
-            if re.fullmatch("[0-9a-f]{2}", entry.name) and entry.is_dir(follow_symlinks=False):
-                _refuse_links(Path(entry.path), common)
-                (objects / entry.name).symlink_to(entry.path)
-        if (theirs / "pack").is_dir():
-            _refuse_links(theirs / "pack", common)
-            for entry in os.scandir(theirs / "pack"):
-                if entry.name.endswith((".pack", ".idx")):
-                    (objects / "pack" / entry.name).symlink_to(entry.path)
+        try:
+            _link_objects(common, folder, config)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise UserError(f"cannot write {folder}: {error.strerror}", remedy="free some space") from None
+            raise UserError(f"cannot read {common}: {error}") from None
         yield Repository(folder)
-    except OSError as error:
-        raise UserError(f"cannot read {common}: {error}") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _link_objects(common: Path, folder: Path, config: str) -> None:
+    objects = folder / "objects"
+    (objects / "pack").mkdir(parents=True)
+    (folder / "refs").mkdir()
+    write_whole(folder / "config", config)
+    write_whole(folder / "HEAD", "ref: refs/heads/none\n")
+    write_whole(folder / "shallow", "".join(f"{cut}\n" for cut in sorted(cuts(common))))
+    theirs = common / "objects"
+    _refuse_links(theirs, common)
+    for entry in os.scandir(theirs):
+        if re.fullmatch("[0-9a-f]{2}", entry.name) and entry.is_dir(follow_symlinks=False):
+            _refuse_links(Path(entry.path), common)
+            (objects / entry.name).symlink_to(entry.path)
+    if (theirs / "pack").is_dir():
+        _refuse_links(theirs / "pack", common)
+        for entry in os.scandir(theirs / "pack"):
+            if entry.name.endswith((".pack", ".idx")):
+                (objects / "pack" / entry.name).symlink_to(entry.path)
 
 
 def _refuse_links(folder: Path, common: Path) -> None:

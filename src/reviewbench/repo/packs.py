@@ -42,7 +42,10 @@ def copy_objects(source: Repository, target: Repository, asked: Iterable[str], *
                 packing.kill()
                 unpacking.wait()
         if packing.returncode or unpacking.returncode:
-            raise NotAllThere(_last_words(said) or _last_words(answered) or "git ended without a word")
+            words = _last_words(said) or _last_words(answered)
+            if not words:
+                raise UserError("git could not copy objects, and does not say why", remedy="is the disk full?")
+            raise NotAllThere(words)
 
 
 def present(repository: Repository, ids: Sequence[str]) -> list[str]:

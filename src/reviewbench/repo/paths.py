@@ -7,10 +7,14 @@ an odd name neither breaks a record nor gets lost. Ordinary names, accents and s
 
 from __future__ import annotations
 
+import errno
 import re
 
 _HIDDEN = 0xF000
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+_ABOUT_NAMES = frozenset(
+    {errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT}
+)
 _QUOTED = re.compile(rb'\\([0-3][0-7]{2}|[abtnvfr"\\])')
 
 
@@ -57,3 +61,8 @@ def unquote(text: str) -> bytes:
 def _unescape(match: re.Match[bytes]) -> bytes:
     code = match[1].decode("ascii")
     return bytes([_ESCAPES[code] if code in _ESCAPES else int(code, 8)])
+
+
+def refuses_name(error: OSError) -> bool:
+    """Whether a file system does not take a file of that name, whatever room there is."""
+    return error.errno in _ABOUT_NAMES

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from reviewbench.core.results import Drop
 from reviewbench.repo.blobs import BlobReader
 from reviewbench.repo.git import Entry, Repository, is_sound
-from reviewbench.repo.paths import encode_path
+from reviewbench.repo.paths import encode_path, refuses_name
 
 LARGEST = 50_000_000  # bytes of a file; what is larger is left out and counted
 LINK, MODULE, RUNS = "120000", "160000", "100755"
@@ -54,7 +54,10 @@ def read_tree(repository: Repository, commit: str) -> TreeFiles:
 
 
 def write_files(repository: Repository, folder: Path, entries: Sequence[Entry]) -> Iterator[Drop]:
-    """Write the entries below `folder`, which is new; a Drop for each that is not there as it was in the commit."""
+    """Write the entries below `folder`, which is new; a Drop for each that is not there as it was in the commit.
+
+    Raises OSError where that is not the file's fault, such as a full disk: half of the code would look like all of it.
+    """
     files = [entry for entry in entries if entry.mode != MODULE]
     with BlobReader(repository, LARGEST) as blobs:
         for entry, content in zip(files, blobs.read_many(entry.id for entry in files), strict=True):
@@ -99,7 +102,7 @@ def _write_file(folder: Path, entry: Entry, content: bytes) -> str:
     except (FileExistsError, NotADirectoryError):
         return "another file has this name on this file system"
     except OSError as error:
-        return f"cannot be written: {error.strerror}"
+        return _not_here(error)
     return ""
 
 
@@ -108,5 +111,12 @@ def _make_folder(folder: Path, entry: Entry) -> str:
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return f"cannot be written: {error.strerror}"
+        return _not_here(error)
     return ""
+
+
+def _not_here(error: OSError) -> str:
+    """Why a file cannot be on this file system, whatever room there is."""
+    if not refuses_name(error):
+        raise error
+    return f"cannot be written: {error.strerror}"
