@@ -127,6 +127,9 @@ def test_a_repository_outside_of_the_files_folder_is_read_only_where_the_user_sa
         read(file)
     (case,) = Jsonl(path=str(file), code=str(tmp_path)).cases()
     assert "hunter2" in (case.change.files[0].patch or "")
+    long = write(bench, line(change={"repo": "me/shop", "git": "x" * 5000}), name="long.jsonl")
+    with pytest.raises(BadInput, match=r"line 1, field change.git: cannot be read"):
+        read(long)
     gone = write(bench, line(change={"repo": "me/shop", "git": "/nowhere/at/all"}), name="gone.jsonl")
     assert read(gone)[0].change.git == "/nowhere/at/all"
 

@@ -73,7 +73,11 @@ class Jsonl(Dataset):
     def _check_git(self, git: Path, file: Path, number: int) -> None:
         """Raise BadInput where a case names a repository that its file may not."""
         allowed = [file.parent, *([Path(self.code).expanduser()] if self.code else [])]
-        found = strays_to(git, allowed)
+        try:
+            found = strays_to(git, allowed)
+        except OSError as error:  # a name that is too long, a folder that may not be read
+            problem = f"cannot be read: {error.strerror}"
+            raise BadInput(file.name, problem, record=number, field="change.git") from None
         if found is not None:
             raise BadInput(
                 file.name,
