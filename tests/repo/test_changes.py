@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from reviewbench.core.results import Drop
 from reviewbench.repo.changes import LandedChange, Landing, own_text, read_changes, without_foreign_ids, without_ids
+from reviewbench.repo.history import read_history
 from told_history import Told
 
 
@@ -69,6 +71,48 @@ def test_a_line_of_development_is_read_change_by_change(told: Told) -> None:
     changes, drops = landed(told)
     assert [(c.title, c.landed) for c in changes] == [("One", changes[0].head), ("Two", inner)]
     assert drops[outer].startswith("merge of two lines")
+
+
+def test_what_came_in_another_way_is_not_read_again(told: Told) -> None:
+    told.commit("begin", {"a.py": "a\n"})
+    told.branch("develop")
+    told.commit("Early one", {"b.py": "b\n"})
+    told.branch("topic")
+    told.commit("Topic", {"t.py": "t\n"})
+    told.git("checkout", "-q", "main")
+    told.merge("topic", message="Merge pull request #1 from me/topic")
+    told.commit("Hotfix", {"h.py": "h\n"})
+    told.git("checkout", "-q", "develop")
+    told.commit("Late", {"d.py": "d\n"})
+    told.merge("develop", message="Merge branch 'develop'")
+    first, drops = landed(told)
+    assert [change.title for change in first] == ["Early one", "Hotfix", "Late"]
+    told.git("commit-graph", "write", "--reachable", "--changed-paths")
+    assert landed(told) == (first, drops)
+
+
+def test_a_commit_graph_changes_nothing(told: Told) -> None:
+    """Git 2.39 has it that with one the walk from `tip` by first parents comes by what `before` reaches."""
+    told.commit("begin", {"a.py": "a\n"})
+    tree = told.git("rev-parse", "HEAD^{tree}")
+    ids: dict[str, str] = {}
+    shape = (
+        "base: early:base r1:early r2:r1 before:base,r2 x:early,r2,before y:early,r2,before,x z:early,r2,before,x"
+        " tip:y,z"
+    )
+    for day, (name, _, parents) in enumerate(word.partition(":") for word in shape.split()):
+        told.day = {"y": 30, "z": 20, "tip": 40}.get(name, day)
+        ids[name] = told.git("commit-tree", tree, "-m", name, *(f"-p{ids[one]}" for one in parents.split(",") if one))
+    told.git("update-ref", "refs/heads/main", ids["tip"])
+
+    def read(since: datetime | None) -> list[str]:
+        tips, without = (ids["tip"],), (ids["before"],)
+        commits = read_history(told.repository, tips, without=without, patches=False, first_parent=True, since=since)
+        return [commit.subject for commit in commits]
+
+    for _ in range(2):
+        assert read(None) == read(datetime(2000, 1, 1, tzinfo=UTC)) == ["tip", "y"]
+        told.git("commit-graph", "write", "--reachable")
 
 
 def test_what_others_pushed_meanwhile_is_not_one_big_change(told: Told) -> None:

@@ -89,7 +89,15 @@ def read_changes(repository: Repository, tip: str = "HEAD") -> Iterator[LandedCh
     of what others had pushed meanwhile), the changes of that line are read in its place. A branch is compared with
     where it left, as a pull request is. Raises UserError where git fails.
     """
-    yield from _read_line(repository, tip, ())
+    read: set[bytes] = set()
+    for item in _read_line(repository, tip, ()):
+        landed = bytes.fromhex(item.item if isinstance(item, Drop) else item.landed)
+        if landed in read:  # where clocks were wrong git may take the commits of one line for another's too
+            continue
+        read.add(landed)
+        if not isinstance(item, Drop):
+            read.update(bytes.fromhex(commit) for commit in item.commits)
+        yield item
 
 
 def _read_line(repository: Repository, tip: str, without: tuple[str, ...]) -> Iterator[LandedChange | Drop]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -102,15 +102,16 @@ def read_history(
     walk += ["--full-history"] if paths else []
     chosen = [*tips, *(f"^{name}" for name in without)]  # after --end-of-options git knows no --not
     limits = _pathspecs(paths)
+    # with a commit-graph git 2.39 forgets, on a walk by first parents, what `without` reaches by other parents
+    plain = {"core.commitGraph": "false"} if first_parent and without else None
     if since is None and until is None:
         walk += [] if most is None else [f"--max-count={most}"]
         walk += ["--reverse"] if reverse else []
-        yield from _read(repository, [*walk, *shape, "--end-of-options", *chosen, *limits], largest)
+        yield from _read(repository, [*walk, *shape, "--end-of-options", *chosen, *limits], largest, settings=plain)
         return
     # git's own --since ends the walk at the first old commit, also where only a clock was wrong: two passes instead
-    every = _read(
-        repository, [*walk, *_shape(False, False, merges, False, 0), "--end-of-options", *chosen, *limits], largest
-    )
+    bare = [*walk, *_shape(False, False, merges, False, 0), "--end-of-options", *chosen, *limits]
+    every = _read(repository, bare, largest, settings=plain)
     ids = [c.id for c in every if (since is None or c.committed >= since) and (until is None or c.committed <= until)]
     ids = ids if most is None else ids[:most]
     exact = ["--no-walk=unsorted", "--stdin", *shape, *limits]
@@ -156,14 +157,18 @@ def _pathspecs(paths: Sequence[str]) -> list[str]:
 
 
 def _read(
-    repository: Repository, options: list[str], largest: int, ids: Iterable[str] | None = None
+    repository: Repository,
+    options: list[str],
+    largest: int,
+    ids: Iterable[str] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Commit]:
     mark = secrets.token_hex(16)
     given = None if ids is None else "".join(f"{one}\n" for one in ids).encode("ascii")
     if given == b"":  # git would take HEAD for it
         return
     shown = ["--encoding=UTF-8", "--no-notes", "--no-decorate", "--no-mailmap", f"--format=tformat:{mark}{_FIELDS}"]
-    with closing(repository.stream("log", *shown, *options, stdin=given or b"")) as blocks:
+    with closing(repository.stream("log", *shown, *options, stdin=given or b"", settings=settings)) as blocks:
         for found in LogStream(blocks, mark.encode("ascii"), largest):
             yield _commit(found)
 
