@@ -27,7 +27,7 @@ from reviewbench.repo.paths import decode_path, encode_path
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 _LARGEST_DIFF = 64_000_000  # bytes of one commit's diff; beyond it the commit is not looked into
-_COMMITS, _CONTENTS = 2_000, 32_000_000  # commits, and bytes of files, that are kept for the next line
+_COMMITS, _CONTENTS, _DIFFS = 2_000, 8_000_000, 4_000_000  # commits, bytes of files and diffs, kept for the next line
 _MOST_RANGES = 400  # of lines in one blame; beyond it, everything between the first and the last is asked for
 _RAW = ("--stdin", "-r", "--raw", "-p", "-U0", "-M50%", "-l1000", "--full-index", "--diff-algorithm=myers")
 _PLAIN = ("--indent-heuristic", "--inter-hunk-context=0", "--ignore-submodules=none", "--submodule=short")
@@ -178,7 +178,7 @@ class History:
         self._diffs = _Process(repository, ("diff-tree", *_RAW, *_PLAIN), largest_file, seconds)
         self._asked = 0
         self._commits: Kept[str, Made | Nothing] = Kept(_COMMITS)
-        self._known: Kept[tuple[str, str], tuple[FileDiff, ...]] = Kept(_LARGEST_DIFF)
+        self._known: Kept[tuple[str, str], tuple[FileDiff, ...]] = Kept(_DIFFS)
         self._blobs: Kept[str, bytes] = Kept(_CONTENTS)
         self._trees: Kept[str, dict[str, str]] = Kept(2)
 

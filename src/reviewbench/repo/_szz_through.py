@@ -22,7 +22,7 @@ MERGE, FORMAT, COPIED, MOVED, RENAMED = (
 WRITTEN_IN_MERGE = "written in a merge"
 _ALIKE = 0.5  # of its tokens a line of a merge shares with the line of a parent that it stands for
 _REMEMBERED = 256  # commits, hunks; and of what moved, times _BYTES of diffs
-_BYTES = 100_000
+_BYTES = 20_000
 _MOST_RENAMED = 5_000  # lines on both sides of a commit; beyond it no identifiers are compared
 
 
