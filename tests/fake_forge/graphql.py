@@ -31,6 +31,7 @@ KNOWN: Mapping[str, frozenset[str]] = {
         ("CrossReferencedEvent", _ACTED, "source target isCrossRepository willCloseTarget referencedAt url"),
         ("ConnectedEvent", _ACTED, "source subject isCrossRepository"),
         ("DisconnectedEvent", _ACTED, "source subject isCrossRepository"),
+        ("RenamedTitleEvent", _ACTED, "previousTitle currentTitle subject"),
         ("MergedEvent", _ACTED, "commit mergeRef mergeRefName pullRequest url"),
         ("ClosedEvent", _ACTED, "closable closer stateReason url"),
         ("ReopenedEvent", _ACTED, "closable stateReason"),

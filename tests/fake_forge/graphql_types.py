@@ -17,6 +17,7 @@ from fake_forge.timeline import of_issue, of_pull
 _EVENTS = {
     "cross-referenced": "CrossReferencedEvent",
     "head_ref_force_pushed": "HeadRefForcePushedEvent",
+    "renamed": "RenamedTitleEvent",
     "merged": "MergedEvent",
     "closed": "ClosedEvent",
     "labeled": "LabeledEvent",
@@ -107,6 +108,7 @@ def _pull(documents: Documents, made: MadePull) -> Object:
         "closedAt": stamp(closed),
         "createdAt": stamp(pull.opened),
         "updatedAt": stamp(closed or pull.opened),
+        "lastEditedAt": stamp(pull.at(pull.edited)) if pull.edited is not None else None,
         "isDraft": pull.draft,
         "author": _actor(pull.author),
         "authorAssociation": association(pull.author),
@@ -291,6 +293,8 @@ def _event(documents: Documents, one: Json, made: MadePull | None) -> Object:
     elif kind in ("IssueComment", "PullRequestReview"):
         author: Mapping[str, Any] | None = one["user"]
         found |= {"author": _actor(author["login"]) if author else None, "body": one["body"], "databaseId": one["id"]}
+    elif kind == "RenamedTitleEvent":
+        found |= {"previousTitle": one["rename"]["from"], "currentTitle": one["rename"]["to"]}
     elif kind == "LabeledEvent":
         found |= {"label": {"__typename": "Label", "name": one["label"]["name"]}}
     elif kind == "MergedEvent":

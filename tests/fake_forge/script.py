@@ -91,7 +91,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Pull:
-    """A pull request. `forked` counts hours before it was opened; `fork_gone`: its repository was deleted."""
+    """A pull request. `forked` counts hours before it was opened; `fork_gone`: its repository was deleted.
+
+    `renamed` are (hours, the title until then), `edited` the hours after which its description was changed last.
+    """
 
     number: int
     title: str
@@ -108,6 +111,8 @@ class Pull:
     fork_gone: bool = False
     draft: bool = False
     labels: tuple[str, ...] = ()
+    renamed: tuple[tuple[float, str], ...] = ()
+    edited: float | None = None
 
     def at(self, hours: float) -> datetime:
         """The time that many hours after it was opened."""

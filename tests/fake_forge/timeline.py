@@ -70,6 +70,9 @@ def of_pull(documents: Documents, made: MadePull) -> list[Json]:
         found.append((pull.opened, {**labelled, "label": {"name": label, "color": "ededed"}}))
     for other, when, who in documents.mentions(pull.number):
         found.append((when, _cross_referenced(other, when, who, documents)))
+    for hours, title in pull.renamed:
+        renamed = _event(documents, made, "renamed", pull.author, pull.at(hours))
+        found.append((pull.at(hours), {**renamed, "rename": {"from": title, "to": pull.title}}))
     if pull.end != "open":
         when = pull.at(pull.ended)
         if made.merged_as is not None:

@@ -104,7 +104,10 @@ class Revision(Record):
 
 
 class Event(Record):
-    """One entry of the timeline. `source` names what is behind a cross-reference (`owner/name#12`)."""
+    """One entry of the timeline. `source` names what is behind a cross-reference (`owner/name#12`).
+
+    `before` is the title that a renaming took away.
+    """
 
     kind: str
     created: datetime | None = None
@@ -112,6 +115,7 @@ class Event(Record):
     commit: str | None = None
     source: str = ""
     source_is_pull: bool = False
+    before: Text = ""
 
 
 class IssueHistory(Record):

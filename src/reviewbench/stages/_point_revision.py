@@ -11,7 +11,7 @@ from reviewbench.stages._facts import change_facts
 from reviewbench.stages._point_answers import Found
 from reviewbench.stages._point_material import Material
 from reviewbench.stages._pulls import NO_CODE as NOT_HERE
-from reviewbench.stages._pulls import change_at
+from reviewbench.stages._pulls import change_at, like, word_facts
 
 NO_CODE = "the commits to cut it back to before its first answer are not at hand"
 FOREIGN_HEAD = "its change ends at none of the pull request's commits"
@@ -35,17 +35,17 @@ def cut_back(item: Candidate, material: Material, points: Sequence[Found]) -> Re
     change = item.case.change
     head = material.commits[labels[end]].id
     if head != change.head or not change.has_diff:
-        cut = change_at(material.pull, Revision(head=head))
+        state = Revision(head=head, pushed=material.commits[labels[end]].committed)
+        cut = change_at(material.pull, state)
         if isinstance(cut, str):
             return NO_CODE if cut == NOT_HERE else cut
-        kept = {name: getattr(change, name) for name in _OF_CHANGE}
-        cut = cut.model_copy(update=kept)
+        cut = like(item, cut)
         facts = {name: value for name, value in item.case.facts.items() if name not in _OF_FILES}
-        item = item.with_case(change=cut, facts={**facts, **change_facts(cut, commits=end + 1)})
+        facts |= {**change_facts(cut, commits=end + 1), **word_facts(material.pull, state)}
+        item = item.with_case(change=cut, facts=facts)
     return Revised(item, _open(points, labels, end))
 
 
-_OF_CHANGE = ("title", "description", "issues", "task")
 _OF_FILES = {"changed_files", "changed_lines", "hunks", "language", "size"}
 
 

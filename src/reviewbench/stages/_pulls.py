@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from reviewbench.core.base import Fact
 from reviewbench.core.building import Candidate, Place
 from reviewbench.core.errors import UserError
 from reviewbench.core.history import PullRequest, Revision, Standing, Thread
@@ -14,6 +15,7 @@ from reviewbench.repo.chatter import chatter
 from reviewbench.repo.git import Repository
 from reviewbench.repo.suggestions import split_suggestion
 from reviewbench.stages._facts import change_facts
+from reviewbench.stages._pull_words import description_edited, title_at
 from reviewbench.stages._threads import stands
 
 LARGEST_FILE = 16 * 1024**2  # bytes; a larger file has no diff that anybody would review
@@ -69,7 +71,7 @@ def merge_base(repository: Repository, base: str, head: str, merged_as: str | No
 
 
 def change_at(pull: PullRequest, revision: Revision) -> Change | str:
-    """What the pull request was at `revision`, read from its mirror; or why that cannot be told."""
+    """What the pull request was at `revision`, read from its mirror, with the title of then; or why that is unknown."""
     repository = code_of(pull)
     if repository is None or not repository.exists(revision.head):
         return NO_CODE
@@ -83,7 +85,9 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
         files = repository.changed_files(base, revision.head, LARGEST_FILE)
     except UserError:  # a name that is no path, a damaged object: it costs this state, not the build
         return NO_DIFF
-    return change_of(pull, base, revision.head, files) if files else NO_FILES
+    if not files:
+        return NO_FILES
+    return change_of(pull, base, revision.head, files).model_copy(update={"title": title_at(pull, revision)})
 
 
 def change_of(pull: PullRequest, base: str | None, head: str | None, files: Sequence[ChangedFile]) -> Change:
@@ -194,13 +198,23 @@ def candidate_at(item: Candidate, revision: Revision) -> Candidate | str:
     change = change_at(item.pull, revision)
     if isinstance(change, str):
         return change
-    kept = item.case.change
-    change = change.model_copy(
-        update={"title": kept.title, "description": kept.description, "issues": kept.issues, "task": kept.task}
-    )
+    change = like(item, change)
     made = _candidate(item.pull, change, references_at(item.pull, revision.head))
-    facts = {**item.case.facts, **made.case.facts}
+    facts = {**item.case.facts, **made.case.facts, **word_facts(item.pull, revision)}
     return item.with_case(change=change, references=made.case.references, verdict=made.case.verdict, facts=facts)
+
+
+def like(item: Candidate, change: Change) -> Change:
+    """Another state of the candidate's change, with what earlier stages made of its words, issues and task."""
+    kept, own = item.case.change, item.pull.title if item.pull is not None else None
+    update = {"description": kept.description, "issues": kept.issues, "task": kept.task}
+    return change.model_copy(update=update if kept.title == own else {**update, "title": kept.title})
+
+
+def word_facts(pull: PullRequest, revision: Revision) -> dict[str, Fact]:
+    """`description_edited`: whether the description was changed after people began to speak about the state."""
+    edited = description_edited(pull, revision)
+    return {} if edited is None else {"description_edited": edited}
 
 
 def _candidate(pull: PullRequest, change: Change, references: tuple[Comment, ...]) -> Candidate:

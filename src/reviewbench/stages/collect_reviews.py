@@ -23,7 +23,7 @@ from reviewbench.repo.chatter import chatter
 from reviewbench.repo.forge.accounts import same_login
 from reviewbench.stages._adoption import Adoption, follow, signals
 from reviewbench.stages._facts import change_facts
-from reviewbench.stages._pulls import case_id, change_at, references_at, said_at, thread_comment
+from reviewbench.stages._pulls import case_id, change_at, references_at, said_at, thread_comment, word_facts
 from reviewbench.stages._threads import NO_PULL
 
 
@@ -99,7 +99,8 @@ class CollectReviews(Stage):
         )
         facts = change_facts(change, created=item.pull.created, commits=len(revision.commits) or None)
         number = [one.head for one in item.pull.revisions].index(revision.head) + 1
-        facts = {**item.case.facts, **facts, "pull": item.pull.slug, "revision": number}
+        facts = {**item.case.facts, **facts, **word_facts(item.pull, revision)}
+        facts |= {"pull": item.pull.slug, "revision": number}
         made = item.with_case(id=name, change=change, references=others, verdict=False if others else None, facts=facts)
         return made.model_copy(update={"reviews": reviews})
 

@@ -9,13 +9,14 @@ from reviewbench.core.history import Event
 from reviewbench.repo.forge.accounts import account
 from reviewbench.repo.forge.json_fields import Json, node, number, text, when
 
-CROSS_REFERENCE, FORCED = "cross-referenced", "head_ref_force_pushed"  # as REST calls them
+CROSS_REFERENCE, FORCED, RENAMED = "cross-referenced", "head_ref_force_pushed", "renamed"  # as REST calls them
 _KINDS = {
     "HeadRefForcePushedEvent": FORCED,
     "BaseRefChangedEvent": "base_ref_changed",
     "CrossReferencedEvent": CROSS_REFERENCE,
     "ConnectedEvent": "connected",
     "DisconnectedEvent": "disconnected",
+    "RenamedTitleEvent": RENAMED,
     "MergedEvent": "merged",
     "ClosedEvent": "closed",
     "ReopenedEvent": "reopened",
@@ -41,6 +42,7 @@ def _rest(item: Json) -> Event:
         commit=text(item, "commit_id") or None,
         source=named(issue),
         source_is_pull=isinstance(issue.get("pull_request"), dict),
+        before=text(item, "rename", "from"),
     )
 
 
@@ -54,6 +56,7 @@ def _graphql(item: Json) -> Event:
         commit=text(item, "afterCommit", "oid") or text(item, "commit", "oid") or None,
         source=named(source),
         source_is_pull=text(source, "__typename") == "PullRequest",
+        before=text(item, "previousTitle"),
     )
 
 

@@ -100,6 +100,7 @@ def _spoken(raw: Json, reviews: Sequence[Remark]) -> list[tuple[str | None, date
 def _extra(raw: Json, pull: Json, lost: int) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {
         "updated": text(pull, "updated_at"),
+        "edited": (text(raw, "edited") or "never") if isinstance(raw.get("edited"), str) else "",
         "closes": [name for item in nodes(raw, "closing") if (name := named(item))],
     }
     if lost:

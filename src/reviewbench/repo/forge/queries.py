@@ -1,7 +1,7 @@
 """What is asked in GraphQL, since REST does not tell it: resolved threads, both ends of a forced push, closed issues.
 
 Source: https://docs.github.com/en/graphql/reference/objects (PullRequestReviewThread, HeadRefForcePushedEvent,
-CrossReferencedEvent, ConnectedEvent). Each query pages through one connection by `$after`.
+RenamedTitleEvent, CrossReferencedEvent, ConnectedEvent). Each query pages through one connection by `$after`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _BY = "createdAt actor { __typename login }"
 TIMELINE = f"""query Timeline($owner: String!, $name: String!, $number: Int!, $first: Int!, $after: String) {{
   repository(owner: $owner, name: $name) {{
     pullRequest(number: $number) {{
+      lastEditedAt
       closingIssuesReferences(first: 50) {{ nodes {_NAMED} }}
       timelineItems(first: $first, after: $after, itemTypes: [
         HEAD_REF_FORCE_PUSHED_EVENT, BASE_REF_CHANGED_EVENT, CROSS_REFERENCED_EVENT, CONNECTED_EVENT,
-        DISCONNECTED_EVENT, MERGED_EVENT, CLOSED_EVENT, REOPENED_EVENT, READY_FOR_REVIEW_EVENT
+        DISCONNECTED_EVENT, RENAMED_TITLE_EVENT, MERGED_EVENT, CLOSED_EVENT, REOPENED_EVENT, READY_FOR_REVIEW_EVENT
       ]) {{
         pageInfo {{ hasNextPage endCursor }}
         nodes {{
@@ -43,6 +44,7 @@ TIMELINE = f"""query Timeline($owner: String!, $name: String!, $number: Int!, $f
           ... on CrossReferencedEvent {{ {_BY} source {_SOURCE} }}
           ... on ConnectedEvent {{ {_BY} source: subject {_SOURCE} }}
           ... on DisconnectedEvent {{ {_BY} source: subject {_SOURCE} }}
+          ... on RenamedTitleEvent {{ {_BY} previousTitle }}
           ... on MergedEvent {{ {_BY} commit {{ oid }} }}
           ... on ClosedEvent {{ {_BY} }}
           ... on ReopenedEvent {{ {_BY} }}

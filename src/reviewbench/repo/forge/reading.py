@@ -1,14 +1,15 @@
 """Asks a forge for all that it says of a pull request, and gives it as one JSON object: the shape of the archive.
 
     {"repo": "owner/name", "pull": {}, "commits": [], "comments": [], "reviews": [], "conversation": [],
-     "timeline": [], "threads": [], "events": [], "closing": [], "files": [], "merge_base": "", "issues": [],
-     "languages": {}}
+     "timeline": [], "threads": [], "events": [], "closing": [], "edited": "", "files": [], "merge_base": "",
+     "issues": [], "languages": {}}
 
 `pull` is the answer of `GET pulls/N`; `commits`, `comments` (on lines), `reviews` and `files` those below it;
 `conversation` and `timeline` those of `issues/N/comments` and `issues/N/timeline`; `threads`, `events` and `closing`
-are nodes of GraphQL (`reviewThreads`, `timelineItems`, `closingIssuesReferences`), which answers only those who have
-a token: then `timeline` is not asked for. `files` and `merge_base` (the commit that they count from) are of the final
-state. `issues` are objects of `issue`, `comments` and `timeline`.
+are nodes of GraphQL (`reviewThreads`, `timelineItems`, `closingIssuesReferences`), and `edited` is its `lastEditedAt`:
+when the description was changed last, empty for never. It answers only those who have a token; then `timeline` is not
+asked for. `files` and `merge_base` (the commit that they count from) are of the final state. `issues` are objects of
+`issue`, `comments` and `timeline`.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class PullReader:
             self._graphql = not error.of_server
             return False
         closing: list[JsonValue] = [dict(item) for item in nodes(pull, "closingIssuesReferences", "nodes")]
-        raw |= {"events": events, "closing": closing, "threads": threads}
+        raw |= {"events": events, "closing": closing, "threads": threads, "edited": text(pull, "lastEditedAt")}
         return True
 
     def _connection(self, query: str, name: str, pull_number: int, version: str) -> tuple[list[JsonValue], Json]:
