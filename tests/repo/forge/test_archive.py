@@ -98,7 +98,7 @@ def test_containers_of_lines(container: Path) -> None:
 
 def test_containers_of_answers_under_their_own_paths(container: Path) -> None:
     members = {f"dump/{name}": json.dumps(value).encode() for name, value in TREE.items()}
-    members["dump/o/n/pulls/7/reviews.json.gz"] = gzip.compress(b"[]")
+    members["dump/o/n/pulls/7/reviews.json.gz"] = gzip.compress(b"[]", mtime=0)
     ((where, pull),) = read(written(container, members))
     assert where == "dump/o/n/pulls/7.json"
     assert (pull.slug, len(pull.threads), len(pull.commits), len(pull.conversation)) == ("o/n#7", 1, 1, 1)
@@ -131,10 +131,10 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path) -> None:
     bomb = b'{"a": "' + b"0" * 30_000_000
-    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress(bomb))
+    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress(bomb, mtime=0))
     found = [tmp_path / "p.jsonl.gz"]
     found += [written(tmp_path / name, {"p.jsonl": bomb}) for name in ("b.zip", "b.tar.gz")]
-    inner = {"p.jsonl.gz": gzip.compress(bomb)}
+    inner = {"p.jsonl.gz": gzip.compress(bomb, mtime=0)}
     found += [written(tmp_path / name, inner) for name in ("n.zip", "n.tar", "folder")]
     for path in found:
         with pytest.raises(UserError, match="unpacks to far more than it is"):
@@ -163,7 +163,7 @@ def test_a_tar_is_not_held_in_memory(tmp_path: Path) -> None:
         ("p.jsonl.gz", b"no gzip", "is no whole gzip file"),
         ("p.jsonl.gz", gzip.compress(lines(*[NESTED] * 100))[:-20], "is no whole gzip file"),
         ("p.zip", b"PK\x03\x04 and then nothing", "is no archive"),
-        ("p.tar.gz", gzip.compress(b"no tar"), "is no archive"),
+        ("p.tar.gz", gzip.compress(b"no tar", mtime=0), "is no archive"),
         ("p.pkl", b"\x80\x04.", "is no archive"),
     ],
 )
