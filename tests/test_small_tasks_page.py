@@ -15,7 +15,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "small-tasks.md").read_text(encodin
 def test_its_commands_and_what_comes_out(tmp_path: Path) -> None:
     write_files(PAGE, tmp_path)
     review_assess, assess, review_locate, locate = commands(PAGE)
-    expected = {
+    expected: dict[tuple[str, str], dict[str, float]] = {
         (review_assess, assess): {
             "balanced_accuracy": 3 / 4,
             "accuracy": 2 / 3,
