@@ -181,3 +181,12 @@ def test_a_date_that_git_cannot_read_and_an_empty_message(told: Told) -> None:
     nameless = told.commit("", {"a.py": "b\n"})
     changes, _ = landed(told)
     assert [(c.head, c.title) for c in changes] == [(nameless, "")]
+
+
+def test_a_text_that_writes_on_terminals_and_a_title_without_end(told: Told) -> None:
+    told.commit("begin", {"a.py": "a\n"})
+    told.commit("\x1b]0;pwned\x07\x1b[31mRed\x7f\tone\n\nA \x1b[2Jword.\r\nTwo\x08", {"b.py": "b\n"})
+    told.commit("x" * 5000 + "\n\nwhy", {"c.py": "c\n"})
+    changes, _ = landed(told)
+    assert (changes[0].title, changes[0].description) == ("]0;pwned[31mRed\tone", "A [2Jword.\nTwo")
+    assert changes[1].title == "x" * 999 + "…" and changes[1].description == "why"

@@ -20,6 +20,7 @@ from reviewbench.repo.history import Commit, read_history
 
 LARGEST_FILE = 2_000_000  # bytes; the diff of a larger file is not read, as nobody reviews it line by line
 LONGEST_TEXT = 10_000  # characters of a description
+LONGEST_TITLE = 1000  # characters
 MOST_COMMITS = 1000  # of one branch; a longer one is a line of development, no change
 _SHOWN = 50  # commits of one branch whose messages make its description
 
@@ -79,6 +80,7 @@ _MAIL = re.compile(r"<?\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
 _ID = re.compile(
     r"(?<![\w/-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])|(?<![\w/-])[0-9a-f]{40}(?![\w-])"
 )
+_CONTROL = re.compile(r"[\x01-\x08\x0b-\x1f\x7f]")
 _RULE = re.compile(r"^\s*-{3,}\s*$")
 
 
@@ -207,7 +209,8 @@ def _drop(commit: Commit, reason: str) -> Drop:
 
 def _title(commit: Commit) -> str:
     """The subject without what was put to it when it was merged: numbers of pull requests, marks of approval."""
-    return _MAIL.sub("", _NUMBER.sub("", _APPROVAL.sub("", commit.subject))).strip()
+    title = _MAIL.sub("", _NUMBER.sub("", _APPROVAL.sub("", _CONTROL.sub("", commit.subject)))).strip()
+    return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "\u2026"
 
 
 def _told(commits: Sequence[Commit]) -> str:
@@ -222,9 +225,12 @@ def _told(commits: Sequence[Commit]) -> str:
 
 
 def own_text(body: str) -> str:
-    """A message's body without trailers, notes of other tools and e-mail addresses, with at most one empty line."""
+    """A message's body without trailers, notes of other tools, e-mail addresses and control characters.
+
+    Between two lines stands at most one empty one.
+    """
     kept: list[str] = []
-    for raw in body.replace("\x00", "\ufffd").replace("\r", "").split("\n"):
+    for raw in _CONTROL.sub("", body.replace("\x00", "\ufffd")).split("\n"):
         line = _MAIL.sub("", raw).rstrip()
         if _TRAILER.match(line) or _RULE.match(line) or (not line and (not kept or not kept[-1])):
             continue
