@@ -51,7 +51,7 @@ class Assess(Metric):
         return Measured(parts=_cell(said, case.verdict), fake=review.fake)
 
     def combine(self, bag: Bag) -> Mapping[str, Numbers]:
-        """The readings; the precision of a class that was never said is undefined, as is the recall of one never true."""
+        """The readings. Undefined: the precision of a class that was never said, the recall of one that never is."""
         yes_yes, yes_no = bag.total("said_yes_is_yes"), bag.total("said_yes_is_no")
         no_yes, no_no = bag.total("said_no_is_yes"), bag.total("said_no_is_no")
         is_yes, is_no, ratio = yes_yes + no_yes, yes_no + no_no, bag.ratio
