@@ -13,6 +13,7 @@ from reviewbench.core.records import Case
 from reviewbench.repo.git import Repository
 
 MOST = 40  # values of a fact that are named; the rest is counted together
+_COUNTS = ("changes", "changed", "clean", "without a verdict", "references", "findings", "neutral", "rejected")
 _PER_CASE = ("changed_lines", "changed_files", "commits", "hunks")
 _LICENCE = ("licence", "license", "copying", "unlicense")
 
@@ -21,7 +22,7 @@ _LICENCE = ("licence", "license", "copying", "unlicense")
 class Census:
     """What the cases that went past hold. Numbers are kept, texts are not."""
 
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_COUNTS, 0)))
     facts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     numbers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
@@ -29,7 +30,8 @@ class Census:
         """One more case."""
         count = self.counts
         count["changes"] += 1
-        count["changed" if case.references else "clean" if case.clean else "without a verdict"] += 1
+        changed = case.references or case.verdict is False  # as every stage that tells the two apart has it
+        count["changed" if changed else "clean" if case.clean else "without a verdict"] += 1
         count["references"] += len(case.references)
         count["findings"] += sum(comment.same_as is None for comment in case.references)
         count["neutral"] += len(case.neutral)
@@ -53,8 +55,12 @@ class Census:
         self.numbers["findings per change"].append(sum(comment.same_as is None for comment in case.references))
 
     def distributions(self) -> dict[str, dict[str, int]]:
-        """How often each value of each fact occurs; dates in their order, others the most frequent first."""
-        return {name: _most(name, counter) for name, counter in sorted(self.facts.items())}
+        """How often each value of each fact occurs; dates in their order, others the most frequent first.
+
+        More months than can be named are left out: their years say as much, and without holes.
+        """
+        shown = {name: counter for name, counter in self.facts.items() if name != "created" or len(counter) <= MOST}
+        return {name: _most(name, counter) for name, counter in sorted(shown.items())}
 
     def spreads(self) -> dict[str, Spread]:
         """The quartiles of each number."""

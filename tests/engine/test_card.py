@@ -1,0 +1,64 @@
+"""What the card counts: each figure by hand."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from reviewbench.core.cards import Spread
+from reviewbench.core.records import Case, Change, Comment
+from reviewbench.engine.card import MOST, Census
+
+
+def census(*cases: Case) -> Census:
+    found = Census()
+    for case in cases:
+        found.add(case)
+    return found
+
+
+def case(name: str, *said: Comment, verdict: bool | None = None, **facts: str | int | float | bool) -> Case:
+    return Case(id=name, change=Change(repo="acme/shop"), references=said, verdict=verdict, facts=facts)
+
+
+def test_every_case_and_every_finding_is_counted_once() -> None:
+    one, again = Comment(id="a", body="x"), Comment(id="b", body="x", same_as="a")
+    found = census(
+        case("1", verdict=True),
+        case("2", one, again, verdict=False),
+        case("3", one),
+        case("4"),
+        case("5", verdict=False),
+    )
+    assert list(found.counts.items()) == [
+        ("changes", 5),
+        ("changed", 3),
+        ("clean", 1),
+        ("without a verdict", 1),
+        ("references", 3),
+        ("findings", 2),
+        ("neutral", 0),
+        ("rejected", 0),
+    ]
+
+
+def test_numbers_are_spread_and_words_are_counted() -> None:
+    found = census(*(case(str(n), commits=n, language="Go" if n else "C", year=2020, new=n > 1) for n in range(4)))
+    assert found.spreads()["commits"] == Spread(
+        n=4, smallest=0, lower=0.75, median=1.5, upper=2.25, largest=3, mean=1.5
+    )
+    assert found.distributions() == {
+        "language": {"Go": 3, "C": 1},
+        "new": {"False": 2, "True": 2},
+        "repository": {"acme/shop": 4},
+        "year": {"2020": 4},
+    }
+
+
+def test_months_stand_in_their_order_and_never_with_holes() -> None:
+    days = [date(2020, 1, 15) + timedelta(days=31 * n) for n in range(MOST + 1)]
+    made = [case(str(n), created=day.isoformat(), year=day.year, word=f"w{n:03}") for n, day in enumerate(days)]
+    few = census(*reversed(made[:3])).distributions()
+    assert list(few["created"].items()) == [("2020-01", 1), ("2020-02", 1), ("2020-03", 1)]
+    many = census(*made).distributions()
+    assert "created" not in many and sum(many["year"].values()) == MOST + 1
+    assert many["word"]["(others)"] == 1 and len(many["word"]) == MOST + 1
