@@ -18,6 +18,8 @@ from reviewbench.core.results import Drop
 from reviewbench.stages._matching import CELLS, COLUMNS, FAR, MEANING, Balance, Unit, balance, match, unit_of, worst
 from reviewbench.stages._sampling import draw_key
 
+_ENOUGH = 10  # cases of each kind from which on a difference is told
+
 
 @dataclass(frozen=True)
 class Resample(Stage):
@@ -116,16 +118,20 @@ class Resample(Stage):
             columns=columns,
             rows=tuple(rows),
             figures=figures,
-            warnings=tuple(filter(None, map(_apart, after))),
+            warnings=_apart(after),
         )
 
 
-def _apart(found: Balance) -> str:
-    """That a fact still tells changed cases from clean ones, and what helps; empty where it does not."""
-    if found.auc is None or (found.smd is not None and abs(found.smd) <= FAR):
-        return ""
+def _apart(found: Sequence[Balance]) -> tuple[str, ...]:
+    """Which facts still tell changed cases from clean ones, and what helps; of a handful of cases nothing is said."""
+    unlike = [
+        f"{one.name} (mean {one.mean_changed:,.4g} against {one.mean_clean:,.4g})"
+        for one in found
+        if min(one.changed, one.clean) >= _ENOUGH and (one.smd is None or abs(one.smd) > FAR)
+    ]
+    if not unlike:
+        return ()
     return (
-        f"changed and clean cases could not be made alike in {found.name} (mean {found.mean_changed:,.4g} against "
-        f"{found.mean_clean:,.4g}): a reviewer gains by going by it. resample with caliper=0.25 and pairs=True leaves "
-        "out the changed ones that no clean one matches"
+        f"changed and clean cases could not be made alike in {' and '.join(unlike)}: a reviewer gains by going by it. "
+        "resample with caliper=0.25 and pairs=True leaves out the changed ones that no clean one matches",
     )
