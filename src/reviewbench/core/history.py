@@ -93,7 +93,8 @@ class PullCommit(Record):
 class Revision(Record):
     """One state of a pull request that people could see: its head, and the base that it is compared with.
 
-    `commits` are all commits from base to head, oldest first. `forced`: it was reached by a force push.
+    `commits` are all commits from base to head, oldest first. `forced`: it was reached by a force push. `files` is what
+    it changed, where a dump holds that; who has the commits reads it there.
     """
 
     head: str
@@ -101,6 +102,7 @@ class Revision(Record):
     pushed: datetime | None = None
     commits: tuple[str, ...] = ()
     forced: bool = False
+    files: tuple[ChangedFile, ...] | None = None
 
 
 class Event(Record):

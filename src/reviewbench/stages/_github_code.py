@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import urllib.parse
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -27,6 +28,7 @@ from reviewbench.repo.mirrors import REFS, fetch_commits, mirror_local, mirror_r
 from reviewbench.stages._pulls import LARGEST_FILE, merge_base
 
 CodeFrom = Literal["auto", "mirror", "api"]
+CLONE_REFS = ("refs/pull", "refs/reviewbench")  # as GitHub names pull requests, and as the mirror of a build keeps them
 COMPARE_SHOWS = 300  # files that `compare` lists; `pulls/N/files` lists 3,000
 _LATEST = 253_402_300_799  # the end of the year 9999: authors' clocks go wrong
 _BRANCH = re.compile(r"\w[\w./-]{0,200}", re.ASCII)
@@ -60,7 +62,7 @@ class Mirror:
         self.folder, self.why = mirror_folder(place, repo), ""
         self._url, self._token, self._branch = url, token, branch
         if clone:
-            mirror_local(Path(clone), self.folder, refs=(*REFS, "refs/pull"))
+            mirror_local(Path(clone), self.folder, refs=(*REFS, *CLONE_REFS))
 
     @property
     def repository(self) -> Repository | None:
@@ -105,11 +107,27 @@ class Mirror:
         words = first_words([*spoken, *((review.commit, review.created) for review in pull.reviews)])
         return tuple(_completed(code, pull, revision, words.get(revision.head)) for revision in pull.revisions)
 
+    def states(self, pull: PullRequest) -> list[JsonValue]:
+        """The states before the last that people spoke about, with what they changed, for the archive of a build."""
+        code = self.repository
+        spoken = {thread.commit for thread in pull.threads} | {review.commit for review in pull.reviews}
+        made: list[JsonValue] = []
+        for one in pull.revisions if code is not None else ():
+            if code is None or one.base is None or one.head not in spoken - {pull.head} or not code.exists(one.head):
+                continue
+            with suppress(UserError):  # a state that git cannot show is not in the archive either
+                files = code.changed_files(one.base, one.head, LARGEST_FILE)
+                state: Raw = {"head": one.head, "base": one.base, "commits": list(one.commits)}
+                pushed = {"pushed": one.pushed.isoformat()} if one.pushed is not None else {}
+                made.append({**state, **pushed, "files": as_listed(files)})
+        return made
+
 
 def _completed(code: Repository, pull: PullRequest, revision: Revision, spoken: datetime | None) -> Revision:
     """A state with its base and commits, and with the time of its commit where the forge did not tell of it."""
     if not code.exists(revision.head) or pull.base is None:
         return revision
+    revision = revision.model_copy(update={"files": None})  # a dump's word, which the commits say better
     if revision.pushed is None:
         dated = code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", revision.head).split()[0]
         pushed = push_time(pull.created, datetime.fromtimestamp(min(int(dated), _LATEST), UTC), spoken)

@@ -71,10 +71,10 @@ def merge_base(repository: Repository, base: str, head: str, merged_as: str | No
 
 
 def change_at(pull: PullRequest, revision: Revision) -> Change | str:
-    """What the pull request was at `revision`, read from its mirror, with the title of then; or why that is unknown."""
+    """What the pull request was at `revision`, with the title of then, from its mirror or a dump; or why not."""
     repository = code_of(pull)
     if repository is None or not repository.exists(revision.head):
-        return NO_CODE
+        return _as_told(pull, revision)
     base = revision.base
     if base is None or not repository.exists(base):
         tip = pull.base if pull.base is not None and repository.exists(pull.base) else None
@@ -85,8 +85,19 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
         files = repository.changed_files(base, revision.head, LARGEST_FILE)
     except UserError:  # a name that is no path, a damaged object: it costs this state, not the build
         return NO_DIFF
-    if not files:
-        return NO_FILES
+    return _named(pull, revision, base, files) if files else NO_FILES
+
+
+def _as_told(pull: PullRequest, revision: Revision) -> Change | str:
+    """What the pull request was at `revision` by the word of the forge, or of a dump."""
+    final = revision.head == pull.head and bool(pull.files)
+    base, files = (pull.base, pull.files) if final else (revision.base, revision.files)
+    if files is None:
+        return NO_CODE
+    return _named(pull, revision, base, files) if files else NO_FILES
+
+
+def _named(pull: PullRequest, revision: Revision, base: str | None, files: Sequence[ChangedFile]) -> Change:
     return change_of(pull, base, revision.head, files).model_copy(update={"title": title_at(pull, revision)})
 
 

@@ -63,7 +63,9 @@ def _mirror(place: Place, repo: str, where: str | None) -> Repository | str:
         if found.resolve().is_relative_to(code) and found.is_dir():
             return Repository(found)
         try:
-            return mirror_local(found, code / f"{repo.replace('/', '+')}.git", refs=(*REFS, "refs/pull"))
+            return mirror_local(
+                found, code / f"{repo.replace('/', '+')}.git", refs=(*REFS, "refs/pull", "refs/reviewbench")
+            )
         except UserError as error:
             return str(error)
     for name in (repo.replace("/", "+"), repo.replace("/", "-")):

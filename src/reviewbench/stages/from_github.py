@@ -217,6 +217,7 @@ class FromGithub(Stage):
                 raise
             return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
         raw["files"], raw["merge_base"] = as_listed(found.files), found.base
+        raw["states"] = mirror.states(pull) if mirror is not None else []
         return self._checked(item, raw, pull, found)
 
     def _in_mirror(self, mirror: Mirror | None, pull: PullRequest) -> tuple[PullRequest, Found | None] | Drop:

@@ -62,6 +62,7 @@ _LISTS = (
     "events",
     "closing",
     "files",
+    "states",
     "issues",
 )
 _OTHER_NAMES = {"review_comments": "comments", "issue_comments": "conversation", "review_threads": "threads"}

@@ -13,7 +13,7 @@ from datetime import datetime
 from pydantic import JsonValue, ValidationError
 
 from reviewbench.core.errors import BadInput
-from reviewbench.core.history import Account, IssueHistory, PullCommit, PullRequest, Remark
+from reviewbench.core.history import Account, IssueHistory, PullCommit, PullRequest, Remark, Revision
 from reviewbench.core.parsing import first_problem
 from reviewbench.core.records import ChangedFile, FileStatus, Issue
 from reviewbench.repo.forge.accounts import account
@@ -75,7 +75,9 @@ def _pull(raw: Json, pull: Json, repo: str, own: int) -> PullRequest:
         fork_gone="head" in pull and not node(pull, "head", "repo"),
         labels=tuple(filter(None, (text(label, "name") for label in nodes(pull, "labels")))),
         commits=commits,
-        revisions=read_revisions(opened, head, commits, _spoken(raw, reviews), timeline),
+        revisions=_with_states(
+            read_revisions(opened, head, commits, _spoken(raw, reviews), timeline), nodes(raw, "states")
+        ),
         threads=threads,
         reviews=reviews,
         conversation=tuple(read_remark(item) for item in nodes(raw, "conversation")),
@@ -95,6 +97,23 @@ def _spoken(raw: Json, reviews: Sequence[Remark]) -> list[tuple[str | None, date
         if number(item, "in_reply_to_id") is None  # an answer repeats the commit of what it answers
     ]
     return [*lines, *((review.commit, review.created) for review in reviews)]
+
+
+def _with_states(revisions: Sequence[Revision], states: Sequence[Json]) -> tuple[Revision, ...]:
+    """The revisions, those with their base, commits, time and files of which a dump tells."""
+    told = {text(state, "head"): state for state in states}
+    return tuple(_with_state(one, told[one.head]) if one.head in told else one for one in revisions)
+
+
+def _with_state(revision: Revision, state: Json) -> Revision:
+    listed = state.get("commits")
+    update = {
+        "base": text(state, "base") or None,
+        "pushed": when(state, "pushed"),
+        "commits": tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else (),
+    }
+    known = {name: value for name, value in update.items() if value}
+    return revision.model_copy(update={**known, "files": read_files(nodes(state, "files"))})
 
 
 def _extra(raw: Json, pull: Json, lost: int) -> dict[str, JsonValue]:

@@ -2,14 +2,15 @@
 
     {"repo": "owner/name", "pull": {}, "commits": [], "comments": [], "reviews": [], "conversation": [],
      "timeline": [], "threads": [], "events": [], "closing": [], "edited": "", "files": [], "merge_base": "",
-     "issues": [], "languages": {}}
+     "states": [], "issues": [], "languages": {}}
 
 `pull` is the answer of `GET pulls/N`; `commits`, `comments` (on lines), `reviews` and `files` those below it;
 `conversation` and `timeline` those of `issues/N/comments` and `issues/N/timeline`; `threads`, `events` and `closing`
 are nodes of GraphQL (`reviewThreads`, `timelineItems`, `closingIssuesReferences`), and `edited` is its `lastEditedAt`:
 when the description was changed last, empty for never. It answers only those who have a token; then `timeline` is not
-asked for. `files` and `merge_base` (the commit that they count from) are of the final state. `issues` are objects of
-`issue`, `comments` and `timeline`.
+asked for. `files` and `merge_base` (the commit that they count from) are of the final state; `states` are the others
+that people spoke about, with `head`, `base`, `pushed`, `commits` and `files`, where git has them. `issues` are objects
+of `issue`, `comments` and `timeline`.
 """
 
 from __future__ import annotations
