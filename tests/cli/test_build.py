@@ -188,3 +188,10 @@ def test_what_a_clone_lacks_is_said_at_once(shop: Told, tmp_path: Path, capsys: 
     said = capsys.readouterr().err
     assert "note: " in said and "is a shallow clone" in said and "git fetch --unshallow" in said
     assert "**Warning.** " in (tmp_path / "b" / "card.md").read_text()
+
+
+def test_info_names_the_card(shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build(shop.folder, out=tmp_path / "b")
+    assert main(["info", str(tmp_path / "b"), "--json"]) == 0
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    assert note.endswith(f"stands in {tmp_path / 'b' / 'card.md'}")

@@ -39,8 +39,14 @@ def info(dataset: str | Dataset, source: str | Path | None = None) -> DatasetInf
         dataset=dataset_label(found),
         card=found.card,
         counts=counts,
-        notes=tuple(f"{drop.item}: {drop.reason}" for drop in notes),
+        notes=(*_of_a_build(found), *(f"{drop.item}: {drop.reason}" for drop in notes)),
     )
+
+
+def _of_a_build(found: Dataset) -> list[str]:
+    """Where to read how a benchmark was made that a build wrote."""
+    card = Path(found.path or "", "card.md")
+    return [f"made by reviewbench build: how, and how sure its labels are, stands in {card}"] if card.is_file() else []
 
 
 @click.command("info")
