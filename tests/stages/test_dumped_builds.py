@@ -118,3 +118,12 @@ def test_the_last_state_needs_no_commits(forge: Forge, tmp_path: Path) -> None:
     assert card.cases == 1
     (row,) = [row for row in card.funnel if row.stage == "select_revision"]
     assert row.reasons == {"its commits are not at hand": 2}
+
+
+def test_the_repository_that_is_named_narrows_a_dump(forge: Forge, tmp_path: Path) -> None:
+    card_of(tmp_path / "a", api=forge.url)
+    dump = str(tmp_path / "a" / "forge")
+    made = build("github:acme/other,acme/SHOP", out=tmp_path / "b", settings={"archive": dump}).card
+    assert made is not None and made.cases == 3
+    other = build("github:acme/other", out=tmp_path / "c", settings={"archive": dump}).card
+    assert other is not None and other.cases == 0

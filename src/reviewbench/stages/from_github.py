@@ -102,9 +102,13 @@ class FromGithub(Stage):
 
     # --- which ---------------------------------------------------------------------------------------------------
 
+    def _named(self, place: Place) -> tuple[str, ...]:
+        """The repositories that the user names: `github:owner/name`, or several with commas between them."""
+        words = place.source.replace(",", " ").split() if place.source.startswith(SCHEME) else ()
+        return self.repos or tuple(words)
+
     def _repositories(self, place: Place) -> list[str]:
-        named_here = self.repos or tuple(word for word in place.source.replace(",", " ").split() if SCHEME in word)
-        found = named_here or chosen_repositories(place)
+        found = self._named(place) or chosen_repositories(place)
         if not found:
             raise UserError("no repository is named", remedy=f"reviewbench build {SCHEME}owner/name -o bench/")
         if self.clone and len(found) > 1:
@@ -248,8 +252,8 @@ class FromGithub(Stage):
     # --- from a dump ---------------------------------------------------------------------------------------------
 
     def _from_archive(self, place: Place) -> Iterator[Candidate | Drop]:
-        """What a dump holds, in its order; `repos` narrows it. Commits come from `clone` alone."""
-        wanted = {repository_name(word).lower() for word in self.repos}
+        """What a dump holds, in its order; naming repositories narrows it. Commits come from `clone` alone."""
+        wanted = {repository_name(word).lower() for word in self._named(place)}
         counts: dict[str, int] = {}
         mirrors: dict[str, Mirror] = {}
         with Archive(Path(self.archive).expanduser()) as archive:
