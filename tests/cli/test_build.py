@@ -195,3 +195,19 @@ def test_info_names_the_card(shop: Told, tmp_path: Path, capsys: pytest.CaptureF
     assert main(["info", str(tmp_path / "b"), "--json"]) == 0
     (note,) = json.loads(capsys.readouterr().out)["notes"]
     assert note.endswith(f"stands in {tmp_path / 'b' / 'card.md'}")
+
+
+def test_a_mark_that_cannot_be_read_is_told_before_anything_is_built(
+    shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "b"
+    words = ["build", str(shop.folder), "-o", str(out), "--stage", "classify_domain(model='fake:rules')"]
+    assert main([*words, "--audit", "2"]) == 0
+    before = (out / "cases.jsonl").read_bytes()
+    (table,) = (out / "audit").glob("*.csv")
+    table.write_text(table.read_text("utf-8").replace(",,\n", ",maybe,\n", 1), "utf-8")
+    shop.commit("Add tax", {"shop/tax.py": "def tax(amount):\n    return amount * 1.19\n"})
+    shop.quiet(500)
+    assert main(words) == 2
+    assert "'maybe' is neither y nor n" in capsys.readouterr().err
+    assert (out / "cases.jsonl").read_bytes() == before, "the benchmark and its card still belong together"

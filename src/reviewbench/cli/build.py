@@ -18,6 +18,7 @@ from reviewbench.core.building import CardSection, Decision
 from reviewbench.core.cards import BuildCard, FunnelRow
 from reviewbench.core.errors import UserError
 from reviewbench.core.plugins import import_named, signature
+from reviewbench.engine.audit import audit_stage, check_tables
 from reviewbench.engine.build import Line
 from reviewbench.engine.built import Written, refuse_foreign, write_benchmark
 from reviewbench.engine.card import find_licences
@@ -82,6 +83,7 @@ def build(
     )
     plan = make_stages(found, parameters, [*given.values(), *stages])
     refuse_foreign(Path(out))
+    check_tables(Path(out))
     how, stop = models or ModelOptions(), stop or Interruption()
     place = Workplace(Path(out), word, told=_teller(progress), stop=stop)
     try:
@@ -165,8 +167,6 @@ def _card(
 
 
 def _audit(folder: Path, by: str, decisions: Iterator[Decision], n: int) -> list[CardSection]:
-    from reviewbench.engine.audit import audit_stage
-
     section = audit_stage(folder, by, decisions, n, SEED)
     return [] if section is None else [section]
 

@@ -65,6 +65,15 @@ def audit_stage(folder: Path, by: str, decisions: Iterable[Decision], n: int, se
     return _section(by, f"{AUDIT}/{path.name}", drawn, found_by_people(drawn, table.rows), table.rows)
 
 
+def check_tables(folder: Path) -> None:
+    """Read every table that people may have written in, so that a mark nobody can read is told before a build begins.
+
+    Raises BadInput, UserError.
+    """
+    for path in sorted((folder / AUDIT).glob("*.csv")):
+        read_table(path)
+
+
 def file_name(by: str) -> str:
     """The name of a stage's table: one per stage and setting, as a recipe may use a stage twice."""
     name = re.sub(r"[^\w.-]", "_", by.partition("(")[0], flags=re.ASCII).strip("._")[:80] or "stage"
