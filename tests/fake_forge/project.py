@@ -78,11 +78,11 @@ FUNNELS: dict[str, tuple[tuple[str, frozenset[int]], ...]] = {
         ("drop_low_value", frozenset({136})),
     ),
     "aacr_bench": (
-        ("select_revision", frozenset({130})),
+        ("select_revision", frozenset({119, 130})),
         ("keep_english", frozenset({114, 115})),
         ("drop_large", frozenset({112})),
         ("keep_main_language", frozenset({113, 120})),
-        ("keep_reviewed", frozenset({105, 106, 107, 116, 117, 119})),
+        ("keep_reviewed", frozenset({105, 106, 107, 116, 117})),
         ("drop_generated", frozenset({124})),
         ("drop_trivial", frozenset({125})),
     ),

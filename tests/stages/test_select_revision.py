@@ -63,6 +63,19 @@ def test_of_two_with_as_many_the_earlier_and_answers_may_count_or_not(history: t
     assert by_threads.case.change.head == first
 
 
+def test_what_makes_no_reference_chooses_no_state(history: tuple[PullRequest, list[str]]) -> None:
+    """An author who explains the last state line by line would else choose one that nobody reviewed."""
+    behind, (_, first, second, third) = history
+    own = tuple(thread(f"own{n}", remark(f"own{n}", ANN, "Here I load the rows."), commit=third) for n in range(5))
+    fine = tuple(thread(f"ok{n}", remark(f"ok{n}", BOB, "LGTM"), commit=first) for n in range(5))
+    kept = SelectRevision().narrow(candidate(behind.model_copy(update={"threads": (*behind.threads, *own, *fine)})))
+    assert isinstance(kept, Candidate)
+    assert kept.case.change.head == second
+    assert SelectRevision().narrow(candidate(behind.model_copy(update={"threads": own + fine}))) == (
+        "no inline comment on any revision"
+    )
+
+
 def test_what_cannot_be_rebuilt_is_dropped_with_the_reason(history: tuple[PullRequest, list[str]]) -> None:
     behind, (base, *_) = history
     only_bots = behind.model_copy(update={"threads": behind.threads[3:]})

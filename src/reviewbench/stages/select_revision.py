@@ -12,8 +12,8 @@ from typing import Literal
 
 from reviewbench.core.building import Candidate
 from reviewbench.core.protocols import Stage
-from reviewbench.stages._pulls import candidate_at
-from reviewbench.stages._threads import NO_PULL, inline_comments, is_bot
+from reviewbench.stages._pulls import candidate_at, is_review
+from reviewbench.stages._threads import NO_PULL, inline_comments
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class SelectRevision(Stage):
     """Base, head, files and references are those of the chosen revision; title, description and issues stay.
 
     `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
-    What bots said is not counted. The fact `revision` says which was chosen, from 1.
+    Discussions that make no reference are not counted: what bots or the author began, approvals. The fact `revision`
+    says which was chosen, from 1.
     """
 
     count: Literal["comments", "threads"] = "comments"
@@ -32,9 +33,8 @@ class SelectRevision(Stage):
             return NO_PULL
         said: Counter[str] = Counter()
         for thread in item.pull.threads:
-            if thread.commit is not None:
-                weight = inline_comments([thread]) if self.count == "comments" else not is_bot(thread.opened_by)
-                said[thread.commit] += weight
+            if thread.commit is not None and is_review(item.pull, thread):
+                said[thread.commit] += inline_comments([thread]) if self.count == "comments" else 1
         counts = [said[revision.head] for revision in item.pull.revisions]
         if not any(counts):
             return "no inline comment on any revision"
