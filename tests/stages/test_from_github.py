@@ -384,8 +384,11 @@ def test_a_change_that_is_too_large_is_left_out_unread(forge: Forge, tmp_path: P
 def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="states are of merged, closed, open"):
         FromGithub(states=("done",))
-    with pytest.raises(ValueError, match="Invalid isoformat"):
-        FromGithub(since="yesterday")
+    for word in ("yesterday", "2024", "20240131", "2024-W05-3"):
+        with pytest.raises(ValueError, match=f"since='{word}' is no day, which is written as 2024-01-31"):
+            FromGithub(since=word)
+    with pytest.raises(ValueError, match="month"):
+        FromGithub(until="2024-13-01")
     with pytest.raises(UserError, match="no repository is named"):
         run(FromGithub(), tmp_path / "a", "")
     with pytest.raises(UserError, match="names no repository"):

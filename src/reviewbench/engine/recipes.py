@@ -91,7 +91,8 @@ def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, 
         raise UserError(f"the recipe {recipe.name} has no parameter {unknown[0]!r}", remedy=f"it has {has}")
     missing = [name for name in recipe.required if name not in settings]
     if missing:
-        how = "--model SPEC" if missing[0] == "model" else f"--set {missing[0]}=VALUE"
+        usual = {"model": "--model SPEC", "reviews_by": "--reviews-by LOGIN"}
+        how = usual.get(missing[0], f"--set {missing[0]}=VALUE")
         raise UserError(f"the recipe {recipe.name} needs {missing[0]}", remedy=how)
     return {**recipe.parameters, **{name: _value(word, recipe.parameters.get(name)) for name, word in settings.items()}}
 
