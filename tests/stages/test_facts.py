@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from reviewbench.core.records import Change, ChangedFile
-from reviewbench.stages._facts import change_facts, size_of
+from reviewbench.stages._facts import change_facts, check_day, size_of
+from reviewbench.stages.split import Split
+from reviewbench.stages.stratify import Stratify
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"
 
@@ -43,3 +45,14 @@ def test_without_a_diff_only_what_needs_none() -> None:
 )
 def test_sizes(lines: int, size: str) -> None:
     assert size_of(lines) == size
+
+
+@pytest.mark.parametrize("word", ["yesterday", "2024", "20240131", "2024-W05-3", "2024-13-01", "2024-1-31"])
+def test_a_day_has_one_form_since_days_are_compared_as_text(word: str) -> None:
+    check_day("since", "2024-01-31")
+    with pytest.raises(ValueError, match="since=|month"):
+        check_day("since", word)
+    with pytest.raises(ValueError, match="periods=|month"):
+        Stratify(by=("period",), periods=(word,), per_cell=1)
+    with pytest.raises(ValueError, match="cuts=|month"):
+        Split(by="time", cuts=(word, "2025-01-01"))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from datetime import datetime
+from datetime import date, datetime
 
 from reviewbench.core.base import Fact
 from reviewbench.core.records import Change, Side
 from reviewbench.repo.diffs import changed_lines, hunk_count
 from reviewbench.repo.languages import language
 
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SIZES = (("XS", 10), ("S", 30), ("M", 100), ("L", 500), ("XL", 1000))
 
 
@@ -37,6 +39,13 @@ def change_facts(change: Change, created: datetime | None = None, commits: int |
     if by_language:
         facts["language"] = max(by_language, key=lambda name: (by_language[name], name))
     return facts | {"changed_lines": count, "size": size_of(count), "hunks": hunk_count(change) or 0}
+
+
+def check_day(name: str, word: str) -> None:
+    """Raise ValueError where `word` is no day as the fact `created` has it: days are compared as text."""
+    if not _DAY.fullmatch(word):
+        raise ValueError(f"{name}={word!r} is no day, which is written as 2024-01-31")
+    date.fromisoformat(word)
 
 
 def size_of(count: int) -> str:

@@ -7,7 +7,6 @@ which pull requests stay and at which state they are taken is decided by the sta
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -27,6 +26,7 @@ from reviewbench.repo.forge.json_fields import Json, nodes, number, text, when
 from reviewbench.repo.forge.pulls import read_pull
 from reviewbench.repo.forge.reading import PullReader, Raw, read_issue
 from reviewbench.repo.forge.replies import Unavailable
+from reviewbench.stages._facts import check_day
 from reviewbench.stages._github_code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api
 from reviewbench.stages._pulls import NO_DIFF, NO_FILES, case_id, chosen_repositories, final_candidate
 from reviewbench.stages.link_issues import references
@@ -37,7 +37,6 @@ AT_ONCE = 20  # pull requests whose commits are fetched together
 ROUND = 24 * 3600.0  # seconds for which a crawl that was killed goes on with the lists it had
 MOST_ISSUES = 10  # of one pull request that are read
 MOST_READ = 20_000  # characters of one text that are looked through for issues
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")  # days are compared as text
 UNREADABLE = "what the forge says of it cannot be read"
 
 
@@ -70,9 +69,8 @@ class FromGithub(Stage):
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         for name, word in (("since", self.since), ("until", self.until)):
-            if word and not _DAY.fullmatch(word):
-                raise ValueError(f"{name}={word!r} is no day, which is written as 2024-01-31")
-            date.fromisoformat(word or "2024-01-31")
+            if word:
+                check_day(name, word)
         if not self.states or set(self.states) - set(STATES):
             raise ValueError(f"states are of {', '.join(STATES)}, not {', '.join(self.states) or 'none'}")
         if self.limit < 0:

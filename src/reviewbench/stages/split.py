@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from itertools import accumulate
 from typing import Literal
 
@@ -20,6 +19,7 @@ from reviewbench.core.building import Candidate, CardSection, Decision, Place
 from reviewbench.core.errors import UserError
 from reviewbench.core.protocols import Stage
 from reviewbench.core.results import Drop
+from reviewbench.stages._facts import check_day
 from reviewbench.stages._sampling import day_of, draw_key
 
 
@@ -48,7 +48,7 @@ class Split(Stage):
         if len(self.shares) != len(self.parts) or min(self.shares) < 0 or abs(sum(self.shares) - 1) > 1e-6:
             raise ValueError("split needs one share for each part, and they add up to 1")
         for text in self.cuts:
-            date.fromisoformat(text)
+            check_day("cuts", text)
         if self.cuts and (self.by == "repo" or len(self.cuts) != len(self.parts) - 1):
             raise ValueError("split needs one date between each two parts, and cuts only where it goes by time")
         if list(self.cuts) != sorted(set(self.cuts)):

@@ -12,13 +12,13 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Literal
 
 from reviewbench.core.building import Candidate, CardSection, Decision, Place
 from reviewbench.core.protocols import Stage
 from reviewbench.core.records import Case
 from reviewbench.core.results import Drop
+from reviewbench.stages._facts import check_day
 from reviewbench.stages._sampling import Described, day_of, draw, draw_key, value_of
 
 Cell = tuple[str, ...]
@@ -47,7 +47,7 @@ class Stratify(Stage):
         if not self.by or (self.per_cell > 0) == (self.total > 0) or min(self.per_cell, self.total) < 0:
             raise ValueError("stratify needs by and one of per_cell and total: stratify(by=('language',), per_cell=30)")
         for text in self.periods:
-            date.fromisoformat(text)
+            check_day("periods", text)
         if list(self.periods) != sorted(set(self.periods)):
             raise ValueError("stratify needs periods in the order of time")
         if ("period" in self.by) != bool(self.periods):
