@@ -50,9 +50,9 @@ def test_sizes(lines: int, size: str) -> None:
 @pytest.mark.parametrize("word", ["yesterday", "2024", "20240131", "2024-W05-3", "2024-13-01", "2024-1-31"])
 def test_a_day_has_one_form_since_days_are_compared_as_text(word: str) -> None:
     check_day("since", "2024-01-31")
-    with pytest.raises(ValueError, match="since=|month"):
+    with pytest.raises(ValueError, match=r"since=|month"):
         check_day("since", word)
-    with pytest.raises(ValueError, match="periods=|month"):
+    with pytest.raises(ValueError, match=r"periods=|month"):
         Stratify(by=("period",), periods=(word,), per_cell=1)
-    with pytest.raises(ValueError, match="cuts=|month"):
+    with pytest.raises(ValueError, match=r"cuts=|month"):
         Split(by="time", cuts=(word, "2025-01-01"))
