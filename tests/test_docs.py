@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from reviewbench.cli.main import VERBS
-from reviewbench.core.plugins import names
+from reviewbench.core.plugins import load, names
+from reviewbench.core.protocols import Reviewer
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -83,3 +86,23 @@ def test_nothing_of_this_machine_is_written_down() -> None:
         assert str(ROOT) + "/" not in text, name
         if "constraints" in name:
             assert "://" not in text, name
+
+
+def _reviewers_named() -> list[tuple[str, str]]:
+    """(page, spec) of every reviewer with parameters that a page gives to `reviewbench review`."""
+    found = []
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            words = line.removeprefix("$ ")
+            if not words.startswith("reviewbench review ") or "..." in words:
+                continue
+            parts = shlex.split(words, comments=True)
+            named = [part for before, part in pairwise(parts) if not before.startswith("--")]
+            found += [(page.name, part) for part in named if re.fullmatch(r"[a-z_]+\(.*\)", part)]
+    return found
+
+
+@pytest.mark.parametrize(("page", "spec"), _reviewers_named())
+def test_reviewers_on_pages_exist_with_these_parameters(page: str, spec: str) -> None:
+    if spec.partition("(")[0] not in ("recorded", *names("datasets")):
+        assert load(Reviewer, spec)
