@@ -14,7 +14,6 @@ from reviewbench.repo.diff_places import (
     line_to_position,
     map_line,
     markers,
-    nearest_line,
     parse_marker,
     patch_rows,
     position_to_line,
@@ -162,18 +161,13 @@ def test_lines_are_found_in_the_other_version(old: list[str], new: list[str], a:
     assert [pair for pair in back if pair[0] is not None] == pairs
     deleted = {row.old for hunk in parse_patch(patch) for row in hunk.lines if row.kind == "-"}
     assert set(range(1, len(old) + 1)) - {before for before, _ in pairs} == deleted
-    for n in range(1, len(old) + 1):
-        nearest = nearest_line(patch, n)
-        assert nearest == map_line(patch, n) or (n in deleted and 1 <= nearest <= len(new) + 1)
 
 
-def test_a_changed_line_is_nearest_to_what_replaced_it() -> None:
-    assert (map_line(PATCH, 2), nearest_line(PATCH, 2)) == (None, 2)
-    assert (map_line(PATCH, 21), nearest_line(PATCH, 21)) == (None, 21)
-    assert (map_line(PATCH, 22, Side.NEW), nearest_line(PATCH, 22, Side.NEW)) == (None, 21)
+def test_a_changed_line_has_no_number_in_the_other_version() -> None:
+    assert map_line(PATCH, 2) is None and map_line(PATCH, 21) is None and map_line(PATCH, 22, Side.NEW) is None
     assert map_line(PATCH, 10) == 10 and map_line(PATCH, 30) == 31 and map_line(PATCH, 31, Side.NEW) == 30
     gone = "@@ -1,3 +0,0 @@\n-a\n-b\n-c"
-    assert (map_line(gone, 2), nearest_line(gone, 2)) == (None, 1)
+    assert map_line(gone, 2) is None
     inserted = "@@ -5,0 +6,2 @@\n+x\n+y"
     assert [map_line(inserted, n) for n in (5, 6)] == [5, 8]
     assert [map_line(inserted, n, Side.NEW) for n in (5, 6, 7, 8)] == [5, None, None, 6]
@@ -198,4 +192,3 @@ def test_no_damage_makes_it_fail(text: str) -> None:
             hunk_at(text, side, n)
             diff_hunk(text, side, n)
             map_line(text, n, side)
-            nearest_line(text, n, side)

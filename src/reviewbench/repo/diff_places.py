@@ -112,25 +112,6 @@ def map_line(patch: str, line: int, source: Side = Side.OLD) -> int | None:
     return line + shift
 
 
-def nearest_line(patch: str, line: int, source: Side = Side.OLD) -> int:
-    """As `map_line`, but for a changed line where the lines that replace it begin (1 or more)."""
-    mapped = map_line(patch, line, source)
-    if mapped is not None:
-        return mapped
-    for hunk in parse_patch(patch):
-        if line in _range(hunk, source):
-            other = Side.NEW if source is Side.OLD else Side.OLD
-            last = _range(hunk, other).start - 1
-            for row in hunk.lines:
-                at = _number(row, source)
-                if at is not None and at >= line:
-                    break
-                if row.kind == " ":  # lines added or deleted in one block stand for each other
-                    last = _number(row, other) or last
-            return max(1, last + 1)
-    return max(1, line)
-
-
 def _range(hunk: Hunk, side: Side) -> range:
     """The lines that the hunk covers; an empty range at its place where it has none on this side."""
     start, count = (hunk.old_start, hunk.old_count) if side is Side.OLD else (hunk.new_start, hunk.new_count)
