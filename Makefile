@@ -6,7 +6,7 @@ SYSTEM := scripts/install-system-packages
 .PHONY: demo test check fix docs clean
 
 demo: .venv/demo
-	$(BIN)/reviewbench demo
+	$(BIN)/reviewgauge demo
 
 test: .venv/dev .venv-reference/ready
 	@$(SYSTEM) git chromium shellcheck nodejs wordnet-base wordnet-sense-index

@@ -1,6 +1,6 @@
 """Agreement coefficients by krippendorff, irrCAC, scikit-learn and statsmodels, on tables from a file.
 
-It runs in an environment of its own (`.venv-reference`, see the Makefile) and imports nothing of ReviewBench, which
+It runs in an environment of its own (`.venv-reference`, see the Makefile) and imports nothing of ReviewGauge, which
 imports nothing of these packages: krippendorff is under the GPL.
 
 Usage: .venv-reference/bin/python benchmarks/_agreement_peers.py TABLES.json ANSWERS.json

@@ -17,13 +17,13 @@ from typing import Any
 
 from _build_peers import digest, now, since
 
-from reviewbench.repo._syntax.parsing import PARSERS
-from reviewbench.repo.blobs import BlobReader
-from reviewbench.repo.diffs import parse_patch
-from reviewbench.repo.git import Repository
-from reviewbench.repo.history import Commit, read_commits, read_history
-from reviewbench.repo.syntax import enclosing, prepare
-from reviewbench.repo.szz import SzzSettings, index_history, trace_many
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.git.blobs import BlobReader
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.history import Commit, read_commits, read_history
+from reviewgauge.repo.syntax.functions import enclosing, prepare
+from reviewgauge.repo.syntax.parsing import PARSERS
+from reviewgauge.repo.szz.trace import SzzSettings, index_history, trace_many
 
 Job = dict[str, Any]
 _SKIPPED = ("//", "#", "/*", "'''", '"""', "*")  # how lines begin that PyDriller takes for comments
@@ -100,8 +100,8 @@ def functions(job: Job) -> Job:
 
 
 def build(job: Job) -> Job:
-    """`reviewbench build PATH` up to one commit, in this process, into a folder that is new."""
-    from reviewbench.cli.build import build as run_build
+    """`reviewgauge build PATH` up to one commit, in this process, into a folder that is new."""
+    from reviewgauge.api.build import build as run_build
 
     began = now()
     done = run_build(job["path"], out=Path(job["out"]), settings={"branch": repr(job["commit"])})

@@ -1,9 +1,9 @@
 """Our embeddings and BERTScore beside sentence-transformers and bert-score: the same weights, the same texts, the CPU.
 
-    REVIEWBENCH_PEERS=PYTHON python benchmarks/_embedding_speed.py [--data ../shared/data/graded-reviews] [--repeats 3]
+    REVIEWGAUGE_PEERS=PYTHON python benchmarks/_embedding_speed.py [--data ../shared/data/graded-reviews] [--repeats 3]
 
 The peers bring torch and live in an environment of their own (`pip install -r benchmarks/peers.txt`), whose
-interpreter is named by --peers or $REVIEWBENCH_PEERS. They run in one process, in turns with ours. Loading a model
+interpreter is named by --peers or $REVIEWGAUGE_PEERS. They run in one process, in turns with ours. Loading a model
 is not timed. Both sides embed the distinct texts only.
 """
 
@@ -24,13 +24,14 @@ import numpy as np
 import numpy.typing as npt
 from _speed import Row, gap, table
 
-from reviewbench.core.errors import UserError
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.bertscore import F1, PRECISION, RECALL, Bertscore
-from reviewbench.models._onnx_encoder import OnnxEmbedder
-from reviewbench.models.embeddings import DEFAULT, embedder
+from reviewgauge.core.errors import UserError
+from reviewgauge.metrics.bertscore import F1, PRECISION, RECALL, Bertscore
+from reviewgauge.metrics.texts.text_metric import TextPair
+from reviewgauge.models.embeddings.embedder import DEFAULT
+from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.models.embeddings.onnx import OnnxEmbedder
 
-VARIABLE = "REVIEWBENCH_PEERS"
+VARIABLE = "REVIEWGAUGE_PEERS"
 LAYER = 6  # MiniLM's last
 ALLOWED = 1e-5  # what two float32 networks may differ by
 Table = npt.NDArray[np.float64]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.labels import SubjectKind
-from reviewbench.core.parsing import first_problem, lines
-from reviewbench.datasets._martian_verdicts import judges
-from reviewbench.datasets.martian import Martian
-from reviewbench.judges._training import Judged, Link
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import SubjectKind
+from reviewgauge.core.parsing import first_problem, lines
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.datasets.recorded.martian_verdicts import judges
+from reviewgauge.judges._training import Judged, Link
 
 
 def martian(folder: Path) -> list[Judged]:

@@ -11,14 +11,14 @@ from typing import Any
 
 from _speed import Row, Values, gap, race
 
-from reviewbench.metrics._texts import TextMetric, TextPair
-from reviewbench.metrics.bleu import Bleu
-from reviewbench.metrics.chrf import Chrf
-from reviewbench.metrics.edit import Edit
-from reviewbench.metrics.meteor import Meteor
-from reviewbench.metrics.rouge import Rouge
-from reviewbench.metrics.tfidf import Tfidf
-from reviewbench.models.wordnet import find_wordnet
+from reviewgauge.metrics.bleu import Bleu
+from reviewgauge.metrics.chrf import Chrf
+from reviewgauge.metrics.edit import Edit
+from reviewgauge.metrics.meteor import Meteor
+from reviewgauge.metrics.rouge import Rouge
+from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
+from reviewgauge.metrics.tfidf import Tfidf
+from reviewgauge.models.text.wordnet import find_wordnet
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from nltk_wordnet import nltk_reader

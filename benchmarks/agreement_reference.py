@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reviewbench.analysis import agreement
-from reviewbench.analysis.agreement import Measure, Table
+from reviewgauge.analysis.stats import agreement
+from reviewgauge.analysis.stats.agreement import Measure, Table
 
 HERE = Path(__file__).parent
 PYTHON = HERE.parent / ".venv-reference" / "bin" / "python"
@@ -66,7 +66,7 @@ def random_table(seed: int) -> dict[str, Any]:
 
 
 def ours(table: dict[str, Any]) -> dict[str, float | None]:
-    """Every coefficient of one table by ReviewBench."""
+    """Every coefficient of one table by ReviewGauge."""
     values = np.array(table["values"], dtype=np.float64)
     whole, pair = Table(values, table["categories"]), Table(values[:2], table["categories"])
     fleiss_quadratic = Measure("Fleiss' kappa (quadratic)", partial(agreement._fleiss, weighting="quadratic"))

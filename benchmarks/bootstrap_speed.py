@@ -16,13 +16,13 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import bootstrap
 
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.compare import compare
-from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.core.plugins import signature
-from reviewbench.core.records import Case, Change
-from reviewbench.core.results import Score
-from reviewbench.metrics.hits import Hits
+from reviewgauge.analysis.compare.compare import compare
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.records import Case, Change
+from reviewgauge.core.results import Score
+from reviewgauge.metrics.hits import Hits
 
 METRIC = Hits(location="only")
 BENCHMARK = "b" * 64

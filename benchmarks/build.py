@@ -7,7 +7,7 @@ the configuration of what it reads). Both read the same commits, in runs of 50 f
 fields, files and patches, and no merges' files; both trace the same fixes. PyDriller's time for the whole history is
 projected from those commits. PyDriller runs with the interpreter of the reference environment
 (`make test` sets it up; --reference names another). Each run is a process of its own. The commit-graph that our SZZ
-begins with is written into our copy only, and its time counts as ours. Last, `reviewbench build` with the recipe
+begins with is written into our copy only, and its time counts as ours. Last, `reviewgauge build` with the recipe
 `local` makes a benchmark of the first --first commits and of all. Exit code 1 where an aim is missed.
 """
 
@@ -24,12 +24,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reviewbench.core.errors import UserError
-from reviewbench.repo.fixes import Mending, read_message
-from reviewbench.repo.git import Repository
-from reviewbench.repo.history import read_history
-from reviewbench.repo.mirrors import mirror_local
-from reviewbench.repo.soundness import look_over
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.fix_messages import Mending, read_message
+from reviewgauge.repo.history.health import look_over
+from reviewgauge.repo.history.history import read_history
+from reviewgauge.repo.mirrors.mirrors import mirror_local
 
 HERE = Path(__file__).parent
 REFERENCE = HERE.parent / ".venv-reference" / "bin" / "python"
@@ -163,7 +163,7 @@ def time_builds(mine: Path, folder: Path, first: int) -> bool:
     """Whole builds of two sizes: their time, and whether memory stays as it is."""
     order = Repository(mine).run("rev-list", "--first-parent", "HEAD").decode("ascii").split()
     whole = int(Repository(mine).run("rev-list", "--count", "HEAD"))
-    print("\n`reviewbench build PATH`, recipe local, nothing remembered; it works on a copy of its own")
+    print("\n`reviewgauge build PATH`, recipe local, nothing remembered; it works on a copy of its own")
     runs = []
     for commits, tip in (reaching(mine, order, first), (whole, order[0])):
         got = ours(what="build", path=str(mine), commit=tip, out=str(folder / f"bench-{commits}"))

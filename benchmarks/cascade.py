@@ -19,17 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from reviewbench.analysis.agreement import Resampling, cohen_kappa
-from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import Case, Review
-from reviewbench.core.results import Verdict
-from reviewbench.datasets._martian_verdicts import judges
-from reviewbench.datasets.martian import Martian
-from reviewbench.judges.cascade import Cascade
-from reviewbench.judges.lexical import Lexical
-from reviewbench.judges.recorded import Recorded
-from reviewbench.metrics._matching import Rules, match
+from reviewgauge.analysis.stats.agreement import Resampling, cohen_kappa
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Verdict
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.datasets.recorded.martian_verdicts import judges
+from reviewgauge.judges.cascade import Cascade
+from reviewgauge.judges.lexical import Lexical
+from reviewgauge.judges.recorded import Recorded
+from reviewgauge.metrics.matching.match import Rules, match
 
 BANDS = ((0.1, 0.9), (0.05, 0.95), (0.2, 0.8))
 Table = Sequence[Sequence[Verdict | None]]

@@ -1,7 +1,7 @@
 """Count how rare n-grams are in texts of your own, for `tfidf(idf="FILE.json")`; or make the shipped table anew.
 
     python benchmarks/count_idf.py comments.jsonl --field body -o my_idf.json
-    python benchmarks/count_idf.py --aacr ../shared/data/aacr-bench -o src/reviewbench/models/idf_chars.json
+    python benchmarks/count_idf.py --aacr ../shared/data/aacr-bench -o src/reviewgauge/models/idf_chars.json
 
 A text file is read line by line, one text a line; of JSON lines the named field is read.
 """
@@ -14,11 +14,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.parsing import lines, parse_json
-from reviewbench.datasets.aacr_bench import AacrBench
-from reviewbench.models.grams import Grams
-from reviewbench.models.idf import count_idf
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import lines, parse_json
+from reviewgauge.datasets.aacr_bench import AacrBench
+from reviewgauge.models.text.grams import Grams
+from reviewgauge.models.text.idf import count_idf
 
 SHIPPED = (
     "Inverse document frequency of the commonest character n-grams within words in code review comments, "

@@ -4,7 +4,7 @@
     python benchmarks/faults.py --verb score              the same with a judge
     python benchmarks/faults.py --cases 120 --kills 8 --json
 
-A real `reviewbench review` or `score` with a model behind a real server is killed with SIGKILL while it works, and
+A real `reviewgauge review` or `score` with a model behind a real server is killed with SIGKILL while it works, and
 started again with the same command, until it ends by itself. After each kill, and at the end, what is on the disk is
 held against what the server counted. The exit code is 1 where one of these does not hold:
 
@@ -40,12 +40,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Span, Usage
-from reviewbench.core.results import Failure, FailureKind, Outcome, Score
-from reviewbench.engine.store import RunFolder
-from reviewbench.models._call_cache import unpack
-from reviewbench.models.fake_server import FakeServer, digest_of
-from reviewbench.models.messages import Call
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Span, Usage
+from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.cache.call_cache import unpack
+from reviewgauge.models.fake.server import FakeServer, digest_of
+from reviewgauge.models.request.messages import Call
 
 FAIL = (
     "429:0.06,500:0.04,502:0.02,503:0.03,529:0.02,drop:0.03,reset:0.02,cut:0.02,timeout:0.01,slow:0.01,close:0.01,"
@@ -228,17 +228,17 @@ def _command(server: FakeServer, setting: Setting) -> list[str]:
     model = f"{server.spec(provider=setting.provider)}?timeout=1"
     if setting.verb == "review":
         return _review(model, setting.in_flight)
-    command = [sys.executable, "-m", "reviewbench", "score", "run", f'hits(judge="{model}")']
+    command = [sys.executable, "-m", "reviewgauge", "score", "run", f'hits(judge="{model}")']
     return [*command, "--workers", str(setting.in_flight), "--in-flight", str(setting.in_flight)]
 
 
 def _review(model: str, in_flight: int) -> list[str]:
-    command = [sys.executable, "-m", "reviewbench", "review", "cases.jsonl", f'prompt(model="{model}")', "-o", "run"]
+    command = [sys.executable, "-m", "reviewgauge", "review", "cases.jsonl", f'prompt(model="{model}")', "-o", "run"]
     return [*command, "--workers", str(in_flight), "--in-flight", str(in_flight)]
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    return {**os.environ, "REVIEWBENCH_CACHE": str(folder / "cache")}
+    return {**os.environ, "REVIEWGAUGE_CACHE": str(folder / "cache")}
 
 
 def _killed(process: subprocess.Popen[bytes], server: FakeServer, draw: random.Random, share: int) -> bool:

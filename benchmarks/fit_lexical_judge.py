@@ -4,7 +4,7 @@ Stored are the final fit on everything, and beside it, for each repository, a wh
 judge uses that one for changes of the repository, so figures on the training data are always out of fold.
 
     python benchmarks/fit_lexical_judge.py --from ../shared/data/martian --links ../shared/data/crscore \\
-        -o src/reviewbench/judges/_lexical.json
+        -o src/reviewgauge/judges/_lexical.json
     python benchmarks/fit_lexical_judge.py --idf-from ../shared/data/aacr-bench ../shared/data/crscore
 
 One's own labels: `--pairs FILE`, JSON lines of {"judge", "repository", "change", "system", "comments": [...],
@@ -21,13 +21,13 @@ from pathlib import Path
 
 from _judged import crscore_links, idf_texts, martian, own_pairs
 
-from reviewbench.core.errors import UserError
-from reviewbench.judges._lexical_model import StoredWeights
-from reviewbench.judges._training import FOLDS, LINK_WEIGHT, Judged, Link, can_be_fitted, counts, fit_stored
-from reviewbench.models.lexical import FEATURES, count_documents
+from reviewgauge.core.errors import UserError
+from reviewgauge.judges._training import FOLDS, LINK_WEIGHT, Judged, Link, can_be_fitted, counts, fit_stored
+from reviewgauge.judges.pairs.lexical_model import StoredWeights
+from reviewgauge.models.text.lexical import FEATURES, count_documents
 
 ROOT = Path(__file__).resolve().parents[1]
-IDF = ROOT / "src/reviewbench/models/idf.json"
+IDF = ROOT / "src/reviewgauge/models/idf.json"
 
 
 def write_idf(aacr: Path, crscore: Path) -> None:

@@ -1,11 +1,11 @@
 """How fast calls go through the door, beside the raw SDK and inspect_ai, against a slow local server.
 
-    REVIEWBENCH_PEERS=PYTHON python benchmarks/harness.py [--calls 2000] [--repeats 1] [--only 64@0.2]
+    REVIEWGAUGE_PEERS=PYTHON python benchmarks/harness.py [--calls 2000] [--repeats 1] [--only 64@0.2]
 
 Ours has everything on: cache on disk, records, retries, limits, prices, and one thread a call in flight, as the engine
 has. The raw SDK is openai's default async client. inspect_ai runs an eval of one call a sample with its log, without
 a cache; it lives in an environment of its own (benchmarks/peers.txt), whose interpreter is named by --peers
-or $REVIEWBENCH_PEERS. Each run is a process of its own, taken in turns, and the best of the repeats counts. Ideal is
+or $REVIEWGAUGE_PEERS. Each run is a process of its own, taken in turns, and the best of the repeats counts. Ideal is
 what it would take if a call cost no time but the server's. Exit code 1 where an aim is missed.
 """
 
@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 from _harness_peers import SYSTEM, prompt
 
-from reviewbench.core.errors import UserError
-from reviewbench.models.fake_server import FakeServer
-from reviewbench.models.messages import Call
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.fake.server import FakeServer
+from reviewgauge.models.request.messages import Call
 
-VARIABLE = "REVIEWBENCH_PEERS"
-CLIENTS = ("reviewbench", "openai", "inspect_ai")
+VARIABLE = "REVIEWGAUGE_PEERS"
+CLIENTS = ("reviewgauge", "openai", "inspect_ai")
 SETUPS = ((64, 0.2), (256, 0.2), (64, 2.0), (256, 2.0))  # calls in flight, seconds of latency
 AIMS = {(64, 0.2): 1.15, (256, 0.2): 1.5, (64, 2.0): 1.05, (256, 2.0): 1.05}  # wall over ideal
 PROCESSOR_AIM = 0.25  # of inspect_ai's
@@ -47,12 +47,13 @@ class Run(NamedTuple):
 
 def ours(job: dict[str, Any]) -> Run:
     """2,000 calls through the door from as many threads as are in flight, with everything on."""
-    from reviewbench import __version__
-    from reviewbench.models.chat import Door, Settings, chat_model, counted
-    from reviewbench.models.messages import Answer, Request, system, user
+    from reviewgauge.core.version import __version__
+    from reviewgauge.models.chat.door import Door, chat_model, counted
+    from reviewgauge.models.request.messages import Answer, Request, system, user
+    from reviewgauge.models.request.settings import Settings
 
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["REVIEWBENCH_CACHE"] = folder
+        os.environ["REVIEWGAUGE_CACHE"] = folder
         with (Path(folder) / "calls.jsonl").open("wb") as records:
 
             def record(call: Call) -> None:
@@ -77,10 +78,10 @@ def ours(job: dict[str, Any]) -> Run:
 
 def run(who: str, python: str, in_flight: int, latency: float, calls: int) -> Run:
     """One client's run in a process of its own, against a server of its own."""
-    script = Path(__file__) if who == "reviewbench" else Path(__file__).with_name("_harness_peers.py")
+    script = Path(__file__) if who == "reviewgauge" else Path(__file__).with_name("_harness_peers.py")
     with FakeServer(latency=latency, process=True) as server:
         job = {"who": who, "url": f"{server.url}/v1", "in_flight": in_flight, "calls": calls}
-        command = [python, str(script), *(["--job"] if who == "reviewbench" else [])]
+        command = [python, str(script), *(["--job"] if who == "reviewgauge" else [])]
         done = subprocess.run(command, input=json.dumps(job) + "\n", capture_output=True, text=True, check=False)
     try:
         return Run(**json.loads(done.stdout.strip().splitlines()[-1]))
@@ -90,7 +91,7 @@ def run(who: str, python: str, in_flight: int, latency: float, calls: int) -> Ru
 
 def compare(peers: Path | None, calls: int, repeats: int, setups: Sequence[tuple[int, float]]) -> int:
     """Print the table; 1 where an aim is missed."""
-    pythons = {"reviewbench": sys.executable, "openai": sys.executable}
+    pythons = {"reviewgauge": sys.executable, "openai": sys.executable}
     if peers is not None:
         pythons["inspect_ai"] = str(peers)
     print(f"{calls:,} calls, best of {repeats}; Python {platform.python_version()}, {os.cpu_count()} processors")
@@ -104,7 +105,7 @@ def compare(peers: Path | None, calls: int, repeats: int, setups: Sequence[tuple
                 got = run(who, python, in_flight, latency, calls)
                 best[who] = min(best.get(who, got), got)
         for who, got in best.items():
-            aim = AIMS.get((in_flight, latency)) if who == "reviewbench" else None
+            aim = AIMS.get((in_flight, latency)) if who == "reviewgauge" else None
             note, good = held(got.wall / ideal, aim)
             reached = reached and good
             client = f"{who} {got.version}"
@@ -113,7 +114,7 @@ def compare(peers: Path | None, calls: int, repeats: int, setups: Sequence[tuple
             )
             print(f"{in_flight:>9} {latency * 1000:>6.0f}ms  {client:<22} {figures}{note}", flush=True)
         if "inspect_ai" in best:
-            share = best["reviewbench"].processor / best["inspect_ai"].processor
+            share = best["reviewgauge"].processor / best["inspect_ai"].processor
             note, good = held(share, PROCESSOR_AIM)
             reached = reached and good
             print(f"{'':>19} ours takes {share:.2f} of inspect_ai's processor time{note}")

@@ -20,11 +20,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.bootstrap import Resampler, percentile_interval, resampled_readings
-from reviewbench.analysis.permutation import flip_test
-from reviewbench.core.protocols import Bag, Measured, Metric
-from reviewbench.core.records import Case, Review
+from reviewgauge.analysis.stats.bootstrap import Resampler, percentile_interval, resampled_readings
+from reviewgauge.analysis.stats.sign_flip import flip_test
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.records import Case, Review
 
 NAMES = ("tp", "fp", "fn")
 CHANGES = (10, 20, 30, 60, 200)

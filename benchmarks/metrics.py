@@ -24,13 +24,14 @@ from pathlib import Path
 
 from _speed import Row, table
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, short_spec
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.datasets.graded_reviews import GradedReviews
-from reviewbench.engine.stream import measure_stream
-from reviewbench.metrics._texts import TextPair, text_pair
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.graded_reviews import GradedReviews
+from reviewgauge.engine.stream import measure_stream
+from reviewgauge.metrics.texts.text_metric import TextPair, text_pair
 
 LIBRARIES = ("rapidfuzz", "numpy", "scipy", "rouge-score", "nltk", "sacrebleu", "scikit-learn")
 STREAMED = ("rouge", "meteor", "bleu", "chrf", "edit", "jaccard", "tfidf")

@@ -21,10 +21,9 @@ import numpy as np
 from _judged import crscore_links, martian
 from scipy.stats import rankdata, spearmanr
 
-from reviewbench.core.errors import UserError
-from reviewbench.judges._fitting import Array, Flags, fit_platt, kappa, sigmoid
-from reviewbench.judges._lexical_model import LexicalModel, Table
-from reviewbench.judges._training import (
+from reviewgauge.core.errors import UserError
+from reviewgauge.judges._fitting import Array, Flags, fit_platt, kappa, sigmoid
+from reviewgauge.judges._training import (
     Judged,
     Link,
     cached_features,
@@ -37,7 +36,8 @@ from reviewbench.judges._training import (
     reference_scores,
     second_tables,
 )
-from reviewbench.models.lexical import FEATURES, features, profile
+from reviewgauge.judges.pairs.lexical_model import LexicalModel, Table
+from reviewgauge.models.text.lexical import FEATURES, features, profile
 
 Places = np.ndarray[Any, np.dtype[np.intp]]
 LOW, HIGH = 0.1, 0.9

@@ -1,7 +1,7 @@
 """Does a study of the planned size find the difference as often as it was planned to?
 
 A pilot is made, a study planned from it, and studies of that size made with a true difference of exactly what was
-asked for; the share in which `reviewbench compare` finds it is the power. It prints the tables of docs/plan.md (about
+asked for; the share in which `reviewgauge compare` finds it is the power. It prints the tables of docs/plan.md (about
 four minutes on one core):
 
     python benchmarks/plan_power.py [--trials 2000]
@@ -16,15 +16,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.permutation import flip_test
-from reviewbench.analysis.plan import plan
-from reviewbench.analysis.study import Question
-from reviewbench.core.plans import PairPlan
-from reviewbench.core.plugins import signature
-from reviewbench.core.protocols import Bag, Measured, Metric
-from reviewbench.core.records import Case, Change, Review
-from reviewbench.core.results import Score
+from reviewgauge.analysis.planning.plan import plan
+from reviewgauge.analysis.planning.study import Question
+from reviewgauge.analysis.stats.sign_flip import flip_test
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.records import Case, Change, Review
+from reviewgauge.core.reports.plan import PairPlan
+from reviewgauge.core.results import Score
 
 POWER, DRAWS, BENCHMARK = 0.8, 499, "b" * 64
 Maker = Callable[[np.random.Generator, int, int], tuple[Numbers, Numbers]]
@@ -114,7 +114,7 @@ def true_difference(metric: Metric, make: Maker) -> float:
 
 
 def make_plan(metric: Metric, tables: Sequence[Numbers], detect: float, attempts: int, comparisons: int) -> PairPlan:
-    """The plan that `reviewbench plan` makes of a pilot."""
+    """The plan that `reviewgauge plan` makes of a pilot."""
     changes, tried = tables[0].shape[:2]
     cases = [Case(id=f"{i:06d}", change=Change(repo="a/b")) for i in range(changes)]
     names = Mean.names if isinstance(metric, Mean) else Micro.names
@@ -141,7 +141,7 @@ def make_plan(metric: Metric, tables: Sequence[Numbers], detect: float, attempts
 def power_of(
     metric: Metric, make: Maker, changes: int, attempts: int, *, level: float, trials: int, seed: int
 ) -> float:
-    """How often the test of `reviewbench compare` finds the difference in a study of this size."""
+    """How often the test of `reviewgauge compare` finds the difference in a study of this size."""
     names = Mean.names if isinstance(metric, Mean) else Micro.names
     hits = 0
     for trial in range(trials):

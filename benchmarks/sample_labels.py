@@ -16,11 +16,11 @@ from pathlib import Path
 from runpy import run_path
 from typing import Protocol
 
-from reviewbench.analysis.judge_agreement import wilson
-from reviewbench.cli.build import build as build_benchmark
-from reviewbench.cli.demo import SETTINGS
-from reviewbench.core.records import Case, Comment, Span
-from reviewbench.datasets.jsonl import Jsonl
+from reviewgauge.analysis.judge_check.agreement import wilson
+from reviewgauge.api.build import build as build_benchmark
+from reviewgauge.api.demo import SETTINGS
+from reviewgauge.core.records import Case, Comment, Span
+from reviewgauge.datasets.jsonl import Jsonl
 
 BUILDER = Path(__file__).parents[1] / "sample" / "build.py"
 NOWHERE = "not known"

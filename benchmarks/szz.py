@@ -24,11 +24,11 @@ from pathlib import Path
 
 from _szz_histories import EVENTS, Bug, History
 
-from reviewbench.analysis.judge_agreement import wilson
-from reviewbench.core.errors import UserError
-from reviewbench.repo.git import Repository
-from reviewbench.repo.mirrors import mirror_local
-from reviewbench.repo.szz import SzzSettings, index_history, trace_many
+from reviewgauge.analysis.judge_check.agreement import wilson
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.szz.trace import SzzSettings, index_history, trace_many
 
 VARIANTS = {
     "basic": SzzSettings("basic"),

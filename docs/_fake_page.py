@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from reviewbench.models._fake_faults import FAULTS
-from reviewbench.models._fake_manners import MANNERS
-from reviewbench.models.fakes import RULES
+from reviewgauge.models.fake.behaviours import MANNERS
+from reviewgauge.models.fake.faults import FAULTS
+from reviewgauge.models.fake.rules import RULES
 
 PAGE = Path(__file__).parent / "fake.md"
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 from pydantic import TypeAdapter
 
-from reviewbench.cli import (
-    _bundle_verify,
+from reviewgauge.api import (
     build,
     bundle,
     cache,
@@ -28,16 +27,18 @@ from reviewbench.cli import (
     score,
     validate,
 )
-from reviewbench.cli import list as catalogue_verb
-from reviewbench.cli.main import VERBS, group
-from reviewbench.core.base import Record
-from reviewbench.core.gates import Gate
-from reviewbench.core.judging import JudgeReport
-from reviewbench.core.plans import Plan
-from reviewbench.core.plugins import PACKAGE, catalogue
-from reviewbench.core.summaries import ComparisonTable, DoctorReport
-from reviewbench.core.validity import AgreementReport
-from reviewbench.datasets._schema import table, write_schema
+from reviewgauge.api import list as catalogue_verb
+from reviewgauge.api.bundles import verify
+from reviewgauge.cli.main import VERBS, group
+from reviewgauge.core.base import Record
+from reviewgauge.core.plugin import PACKAGE
+from reviewgauge.core.reports.gate import Gate
+from reviewgauge.core.reports.judge_check import JudgeReport
+from reviewgauge.core.reports.leaderboard import ComparisonTable, DoctorReport
+from reviewgauge.core.reports.plan import Plan
+from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.core.specs import catalogue
+from reviewgauge.datasets.files.schema import table, write_schema
 
 DOCS = Path(__file__).parent
 KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges")
@@ -63,7 +64,7 @@ RESULTS: dict[str, tuple[str, type[Record]]] = {
     "cache export": ("one", cache.CallsExported),
     "calibrate": ("one", calibrate.CalibrateResult),
     "bundle": ("one", bundle.BundleResult),
-    "bundle verify": ("one", _bundle_verify.VerifyResult),
+    "bundle verify": ("one", verify.VerifyResult),
     "doctor": ("one", DoctorReport),
     "fake-server": ("one", fake_server.FakeServerResult),
 }
@@ -96,11 +97,11 @@ def catalogue_page() -> str:
 
 def verb_page(verb: str, hand_written: str) -> str:
     """A verb's page: what people wrote above the mark, its --help below."""
-    context = click.Context(group, info_name="reviewbench")
+    context = click.Context(group, info_name="reviewgauge")
     command = group.get_command(context, verb)
     assert command is not None
     text = command.get_help(click.Context(command, info_name=verb, parent=context, max_content_width=96))
-    head = hand_written.split(MARK, maxsplit=1)[0].rstrip() or f"# reviewbench {verb}\n\n{VERBS[verb]}"
+    head = hand_written.split(MARK, maxsplit=1)[0].rstrip() or f"# reviewgauge {verb}\n\n{VERBS[verb]}"
     return f"{head}\n\n{MARK}\n\n```text\n{text}\n```\n"
 
 

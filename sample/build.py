@@ -1,6 +1,6 @@
 """Builds the sample data set: a git repository out of base/ and changes/, its bundle, the cases, and reviews of them.
 
-    python sample/build.py   # writes src/reviewbench/datasets/_sample/{sample.bundle,cases.jsonl,reviews.jsonl}
+    python sample/build.py   # writes src/reviewgauge/datasets/_sample/{sample.bundle,cases.jsonl,reviews.jsonl}
 
 base/ is the first commit. Every folder of changes/ is one commit on top of the one before: patch.diff, and
 change.toml with title, description, author, date, facts and the comments. These are the branch main and the cases.
@@ -25,14 +25,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Severity, Side, Span
-from reviewbench.formats.codex import Codex
-from reviewbench.repo.anchors import anchor_all, code_reader
-from reviewbench.repo.diffs import parse_patch
-from reviewbench.repo.git import Repository
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Severity, Side, Span
+from reviewgauge.formats.codex import Codex
+from reviewgauge.repo.diff.anchors import anchor_all, code_reader
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.git.repository import Repository
 
 HERE = Path(__file__).resolve().parent
-PACKAGED = HERE.parent / "src" / "reviewbench" / "datasets" / "_sample"
+PACKAGED = HERE.parent / "src" / "reviewgauge" / "datasets" / "_sample"
 NAME = "example/wayside"
 MAIN, MAINTAINED = "refs/heads/main", "refs/heads/maintained"
 READER = "blind-reader"  # a language model that saw title, description, diff and the code after the change

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewbench.analysis.bag import Numbers
-from reviewbench.core.plugins import signature
-from reviewbench.core.protocols import Bag, Measured, Metric
-from reviewbench.core.records import Case, Change, Review
-from reviewbench.core.results import Bounds, Failure, FailureKind, Parts, Score
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.records import Case, Change, Review
+from reviewgauge.core.results import Bounds, Failure, FailureKind, Parts, Score
 
 BENCHMARK = "b" * 64
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewbench.core.building import Candidate, CardSection, Decision, Place
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case, Change, Review
-from reviewbench.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change, Review
+from reviewgauge.core.results import Drop, Failed, FailureKind
 
 
 @dataclass(frozen=True)

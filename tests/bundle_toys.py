@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.models.chat import chat_model
-from reviewbench.models.messages import Request, user
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.request.messages import Request, user
 
 BODIES = (
     "the total is computed before the discount is applied",

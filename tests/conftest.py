@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
-os.environ.setdefault("REVIEWBENCH_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewbench"))
+os.environ.setdefault("REVIEWGAUGE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewgauge"))
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The official files of the public data sets: `../shared/data` beside the clone, or `$REVIEWBENCH_TEST_DATA`."""
-    folder = Path(os.environ.get("REVIEWBENCH_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    """The official files of the public data sets: `../shared/data` beside the clone, or `$REVIEWGAUGE_TEST_DATA`."""
+    folder = Path(os.environ.get("REVIEWGAUGE_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not folder.is_dir():
         pytest.skip(f"the public data sets are not at {folder}: no row of them is part of the project")
     return folder

@@ -66,7 +66,7 @@ def _environment(folder: Path) -> dict[str, str]:
     return {
         **os.environ,
         "PATH": programs + os.pathsep + os.environ["PATH"],
-        "REVIEWBENCH_DATA": str(folder / "data"),
-        "REVIEWBENCH_CACHE": str(folder / "cache"),
+        "REVIEWGAUGE_DATA": str(folder / "data"),
+        "REVIEWGAUGE_CACHE": str(folder / "cache"),
         "PYTHONUNBUFFERED": "1",
     }

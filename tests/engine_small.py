@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reviewbench.core.errors import BadInput, MissingExtra, UserError
-from reviewbench.core.protocols import Measured, Metric, Reviewer
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Review, Span, Usage
-from reviewbench.core.results import Bounds, Drop, Failed, Failure, FailureKind, Outcome
-from reviewbench.engine.executors import Executor, Serial, Threads
-from reviewbench.engine.review import review
-from reviewbench.engine.store import RunFolder
-from reviewbench.models.chat import Door, Settings, chat_model
-from reviewbench.models.messages import Request, user
-from reviewbench.reviewers.prompt import Prompt
+from reviewgauge.core.errors import BadInput, MissingExtra, UserError
+from reviewgauge.core.protocols import Measured, Metric, Reviewer
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span, Usage
+from reviewgauge.core.results import Bounds, Drop, Failed, Failure, FailureKind, Outcome
+from reviewgauge.engine.review import review
+from reviewgauge.engine.run.executors import Executor, Serial, Threads
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.chat.door import Door, chat_model
+from reviewgauge.models.request.messages import Request, user
+from reviewgauge.models.request.settings import Settings
+from reviewgauge.reviewers.prompt import Prompt
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
 

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from reviewbench.core.records import Change
-from reviewbench.repo.git import Repository
+from reviewgauge.core.records import Change
+from reviewgauge.repo.git.repository import Repository
 
 IDENTITY = {
     "GIT_CONFIG_GLOBAL": os.devnull,

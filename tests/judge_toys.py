@@ -11,13 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewbench.analysis.judge_agreement import Resamples
-from reviewbench.analysis.judge_asks import Ask, Asker, GradeInstrument, PairInstrument
-from reviewbench.analysis.judge_bench import Item, JudgeBench, Material, label_bench
-from reviewbench.core.labels import Label, Subject, SubjectKind
-from reviewbench.core.protocols import Judge, Measured, Metric
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Review
-from reviewbench.core.results import Failed, FailureKind, Verdict
+from reviewgauge.analysis.judge_check.agreement import Resamples
+from reviewgauge.analysis.judge_check.instrument import Ask, Asker, GradeInstrument, PairInstrument
+from reviewgauge.analysis.judge_check.test_set import Item, JudgeBench, Material, label_bench
+from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.protocols import Judge, Measured, Metric
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review
+from reviewgauge.core.results import Failed, FailureKind, Verdict
 
 RESAMPLES = Resamples(resamples=200, seed=1)
 WORDS = ("cache", "lock", "index", "buffer", "socket", "token", "cursor", "queue", "thread", "parser", "header", "path")

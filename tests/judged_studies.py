@@ -14,16 +14,17 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.judged import Bench, HumanValues, Judged, human_values, join, on_steps
-from reviewbench.analysis.sample import Sample
-from reviewbench.analysis.validity import Scored
-from reviewbench.core.labels import Label
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Dataset, Measured, Metric
-from reviewbench.core.records import Case, Review
-from reviewbench.core.results import Failure, Outcome, Score
-from reviewbench.engine.score import measure
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.validity.report import Scored
+from reviewgauge.analysis.validity.rows import Bench, HumanValues, Judged, human_values, join, on_steps
+from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.core.labels import Label
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Dataset, Measured, Metric
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Failure, Outcome, Score
+from reviewgauge.core.specs import load
+from reviewgauge.engine.score import measure
 
 FOLDERS = {"graded_reviews": "graded-reviews", "crscore_study": "crscore"}
 

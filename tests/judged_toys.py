@@ -9,12 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewbench.analysis.judged import Bench, HumanValues, human_values
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, Claim, Comment, Review
-from reviewbench.core.results import Outcome, Score
-from reviewbench.core.validity import Scale
+from reviewgauge.analysis.validity.rows import Bench, HumanValues, human_values
+from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Claim, Comment, Review
+from reviewgauge.core.results import Outcome, Score
 
 LIKERT = Scale(low=1, high=5, row_sets={"grade < 5": (1, 4)})
 WORDS = ("buffer", "index", "lock", "cache", "parser", "socket", "timer", "queue")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.records import Case, Change
+from reviewgauge.core.records import Case, Change
 
 
 def git(folder: Path, *args: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reviewbench.core.building import Candidate
-from reviewbench.core.history import Account, PullRequest, Remark, Standing, Thread
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Side, Span
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import Account, PullRequest, Remark, Standing, Thread
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d"  # two lines added, one deleted
 ANN = Account(login="ann")

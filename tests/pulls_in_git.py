@@ -8,8 +8,8 @@ from typing import Any
 
 from git_project import commit, run_git
 from pull_toys import ANN, thread
-from reviewbench.core.history import PullCommit, PullRequest, Revision, Thread
-from reviewbench.stages._adoption import follow
+from reviewgauge.core.history import PullCommit, PullRequest, Revision, Thread
+from reviewgauge.stages.pull_requests.adoption import follow
 
 BASE = [f"line {n}" for n in range(1, 31)]
 ADDED = ["def f(x):", "    y = x + 1", "    z = open(x)", "    return y", ""]

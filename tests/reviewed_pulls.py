@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from reviewbench.core.base import content_id
-from reviewbench.core.building import Candidate, Decision
-from reviewbench.core.history import Account, PullCommit, PullRequest, Remark, Standing, Thread
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Side, Span
-from reviewbench.core.results import Drop
-from reviewbench.engine.stages import _NoPlace
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.messages import Call
+from reviewgauge.core.base import content_id
+from reviewgauge.core.building import Candidate, Decision
+from reviewgauge.core.history import Account, PullCommit, PullRequest, Remark, Standing, Thread
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.apply import _NoPlace
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.settings import Settings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n one\n+two\n three\n@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from reviewbench.core.base import Fact
-from reviewbench.core.building import Candidate, CardSection, Decision, Place
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case, Change, Comment
-from reviewbench.core.results import Drop
+from reviewgauge.core.base import Fact
+from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change, Comment
+from reviewgauge.core.results import Drop
 
 
 def candidate(

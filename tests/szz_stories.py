@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from reviewbench.repo.git import Repository
-from reviewbench.repo.szz import Fix, SzzSettings, Trace, trace
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, trace
 
 Files = Mapping[str, str | bytes | None]
 BEGIN = datetime(2020, 1, 1, tzinfo=UTC)

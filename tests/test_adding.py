@@ -18,7 +18,7 @@ def test_the_page_works_word_for_word(page: Path, tmp_path: Path) -> None:
     found = commands(text)
     assert found, f"{page.name} shows no command"
     for command in found:
-        assert command.startswith("reviewbench ")
+        assert command.startswith("reviewgauge ")
         done = run(command, tmp_path)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         assert done.stdout.strip(), f"{command} printed nothing"

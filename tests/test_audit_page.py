@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from reviewbench.core.building import Decision
-from reviewbench.engine.audit import audit_stage, margin, wilson
-from reviewbench.engine.audit_table import COLUMNS
-from reviewbench.stages._point_agreement import RULES
+from reviewgauge.core.building import Decision
+from reviewgauge.engine.build.audit import audit_stage, margin, wilson
+from reviewgauge.engine.build.audit_table import COLUMNS
+from reviewgauge.stages.points.agreement import RULES
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "audit.md").read_text(encoding="utf-8")

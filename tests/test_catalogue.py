@@ -8,8 +8,9 @@ import re
 
 import pytest
 
-from reviewbench.core.plugins import find_class, load, names, short_spec, signature
-from reviewbench.core.protocols import Dataset, Format, Judge, Metric, Plugin, Reviewer, Stage
+from reviewgauge.core.plugin import Plugin, short_spec, signature
+from reviewgauge.core.protocols import Dataset, Format, Judge, Metric, Reviewer, Stage
+from reviewgauge.core.specs import find_class, load, names
 
 KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]

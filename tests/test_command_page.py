@@ -12,9 +12,9 @@ import pytest
 
 from documented import commands, run, write_files
 from git_project import make_change
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Reviewer
-from reviewbench.reviewers.command import Command
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.specs import load
+from reviewgauge.reviewers.command import Command
 
 PAGE = (Path(__file__).parents[1] / "docs" / "command.md").read_text(encoding="utf-8")
 STAND_IN = """#!/bin/sh
@@ -60,7 +60,7 @@ def test_its_commands_print_what_it_says(done: dict[str, str]) -> None:
 
 
 def test_the_agents_script_works_with_a_stand_in(done: dict[str, str]) -> None:
-    (said,) = [text for command, text in done.items() if "agent.sh" in command and "reviewbench" in command]
+    (said,) = [text for command, text in done.items() if "agent.sh" in command and "reviewgauge" in command]
     found = re.match(r"agent: 9 reviews with (\d+) comments", said)
     assert found is not None and int(found[1]) >= 9
 
@@ -86,7 +86,7 @@ def test_the_wrapper_hides_folder_home_and_processes(tmp_path: Path, monkeypatch
     look = f"""#!/bin/sh
 ls -A '{tmp_path}' ~{getpass.getuser()} >&2
 ls /proc | grep -c '^[0-9]' >&2
-cat "$REVIEWBENCH_DIFF" m.py >&2
+cat "$REVIEWGAUGE_DIFF" m.py >&2
 echo '- m.py:1 seen'
 """
     for name, text in (("alone.sh", None), ("look.sh", look)):

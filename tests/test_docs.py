@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.cli.main import VERBS
-from reviewbench.core.plugins import load, names
-from reviewbench.core.protocols import Reviewer
+from reviewgauge.cli.main import VERBS
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.specs import load, names
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -37,7 +37,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_a_page(verb: str) -> None:
     text = (ROOT / "docs" / "verbs" / f"{verb}.md").read_text(encoding="utf-8")
-    assert f"reviewbench.{verb.replace('-', '_')}(" in text, "the page names the Python function"
+    assert f"reviewgauge.{verb.replace('-', '_')}(" in text, "the page names the Python function"
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_nothing_of_this_machine_is_written_down() -> None:
 
 
 def _reviewers_named() -> list[tuple[str, str]]:
-    """(page, spec) of every reviewer with parameters that a page gives to `reviewbench review`."""
+    """(page, spec) of every reviewer with parameters that a page gives to `reviewgauge review`."""
     found = []
     for page in PAGES:
         for line in page.read_text(encoding="utf-8").splitlines():
             words = line.removeprefix("$ ")
-            if not words.startswith("reviewbench review ") or "..." in words:
+            if not words.startswith("reviewgauge review ") or "..." in words:
                 continue
             parts = shlex.split(words, comments=True)
             named = [part for before, part in pairwise(parts) if not before.startswith("--")]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from documented import commands, run
-from reviewbench.models._fake_faults import FAULTS, read_faults
-from reviewbench.models._fake_manners import MANNERS
-from reviewbench.models.fake_server import FakeServer
-from reviewbench.models.fakes import RULES
+from reviewgauge.models.fake.behaviours import MANNERS
+from reviewgauge.models.fake.faults import FAULTS, read_faults
+from reviewgauge.models.fake.rules import RULES
+from reviewgauge.models.fake.server import FakeServer
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "fake.md").read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def test_the_page_is_as_its_program_writes_it() -> None:
 
 def test_its_commands_print_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a server with the options that the page gives it, but on a free port, and but for the seconds."""
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     _, asked, scored, hard, *_ = commands(PAGE)
     with FakeServer() as server:
         for command in (asked, scored):

@@ -40,7 +40,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
 
 def test_its_commands_print_what_it_says(done: tuple[Path, dict[str, str]]) -> None:
     shown = [block.split("```")[0] for block in PAGE.split("```text\n")[1:]]
-    answers = [text for command, text in done[1].items() if command.startswith("reviewbench gate ")]
+    answers = [text for command, text in done[1].items() if command.startswith("reviewgauge gate ")]
     assert len(shown) == len(answers) == 2
     for block, answer in zip(shown, answers, strict=True):
         for piece in block.split("...\n"):

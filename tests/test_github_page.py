@@ -13,9 +13,9 @@ import pytest
 from documented import commands, run
 from fake_forge.project import main_project
 from fake_forge.server import TOKEN, serve
-from reviewbench.engine.recipes import read_recipe
-from reviewbench.repo.forge.archive import Archive
-from reviewbench.stages.from_github import FromGithub
+from reviewgauge.engine.build.recipes import read_recipe
+from reviewgauge.repo.forge.archive import Archive
+from reviewgauge.stages.from_github import FromGithub
 
 PAGE = (Path(__file__).parents[1] / "docs" / "github.md").read_text(encoding="utf-8")
 OUTPUT = re.compile(r"```text\n(.*?)```", re.DOTALL)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from documented import commands, run, write_files
-from reviewbench.models.answers import Unreadable, whole_number
+from reviewgauge.models.answers.readers import Unreadable, whole_number
 
 PAGE = (Path(__file__).parents[1] / "docs" / "llm-metrics.md").read_text(encoding="utf-8")
 
 
 def test_its_commands_and_what_they_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     write_files(PAGE, tmp_path)
     done = [run(command, tmp_path) for command in commands(PAGE) if " DATA/" not in command]
     assert [one.returncode for one in done] == [0] * 4, [one.stderr for one in done]

@@ -10,8 +10,8 @@ import pytest
 
 from documented import commands, run, write_files
 from judged_studies import graded
-from reviewbench.core.plugins import load, names
-from reviewbench.core.protocols import Metric
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.specs import load, names
 from text_metrics import value
 
 PAGE = (Path(__file__).parents[1] / "docs" / "metrics.md").read_text(encoding="utf-8")

@@ -9,15 +9,17 @@ from typing import ClassVar
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import Spec, build, find_class, load, names, signature
-from reviewbench.core.protocols import Judge, Measured, Metric, Plugin, Reviewer
-from reviewbench.core.records import Case, Comment, Review
-from reviewbench.core.results import Outcome
-from reviewbench.datasets.sample import Sample
-from reviewbench.engine.score import score
-from reviewbench.engine.store import RunFolder
-from reviewbench.models.chat import Door, Settings, counted
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import Plugin, signature
+from reviewgauge.core.protocols import Judge, Measured, Metric, Reviewer
+from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.results import Outcome
+from reviewgauge.core.specs import Spec, build, find_class, load, names
+from reviewgauge.datasets.sample import Sample
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.score import score
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.request.settings import Settings
 
 MODEL = "fake:rules"
 SPECS = (MODEL, f"same_concern(model={MODEL!r})", f"grade(model={MODEL!r})", f"mrr(judge={MODEL!r})")
@@ -41,7 +43,7 @@ KNOWN = {
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 def items() -> list[tuple[Case, Review]]:

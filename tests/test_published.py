@@ -11,21 +11,21 @@ from pathlib import Path
 import pytest
 
 from judged_studies import graded, of_language, study
-from reviewbench.analysis.agreement_report import Chosen, agreement_report
-from reviewbench.analysis.agreement_report import Settings as Agreement
-from reviewbench.analysis.decision_tree import MAJORITY, TREE, classifiers
-from reviewbench.analysis.distributions import grade_rows, ks_table
-from reviewbench.analysis.out_of_fold import out_of_fold
-from reviewbench.analysis.sample import Sample
-from reviewbench.analysis.thresholds import sweeps
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Dataset, Measured, Metric
-from reviewbench.core.records import Case, Review
-from reviewbench.core.validity import GradeRow
-from reviewbench.datasets.aacr_bench import AacrBench
-from reviewbench.datasets.crscore_study import CrscoreStudy
-from reviewbench.datasets.martian import Martian
-from reviewbench.models.embeddings import DEFAULT
+from reviewgauge.analysis.raters.agreement import Chosen, agreement_report
+from reviewgauge.analysis.raters.agreement import Settings as Agreement
+from reviewgauge.analysis.stats.decision_tree import MAJORITY, TREE, classifiers
+from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
+from reviewgauge.analysis.validity.out_of_fold import out_of_fold
+from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.thresholds import sweeps
+from reviewgauge.core.protocols import Dataset, Measured, Metric
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.reports.validity import GradeRow
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.aacr_bench import AacrBench
+from reviewgauge.datasets.crscore_study import CrscoreStudy
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.models.embeddings.embedder import DEFAULT
 
 JUDGES = ("anthropic_claude-opus-4-5-20251101", "anthropic_claude-sonnet-4-5-20250929", "openai_gpt-5.2")
 
@@ -80,7 +80,7 @@ def martian_run(folder: Path, judge: str) -> tuple[tuple[Case, Review], ...]:
 @pytest.mark.parametrize("judge", JUDGES)
 def test_martian_stored_figures_come_out_of_the_stored_verdicts(shared_data: Path, judge: str) -> None:
     """Martian's results/<judge>/evaluations.json: tp, fn and candidates of every one of its 360 reviews."""
-    from reviewbench.datasets._martian_verdicts import stored_counts
+    from reviewgauge.datasets.recorded.martian_verdicts import stored_counts
 
     metric = load(Metric, "hits(judge='recorded', policy='greedy', variant='martian')")
     stored = stored_counts(shared_data / "martian", judge)

@@ -48,7 +48,7 @@ def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
     reviewed = ("blind-reader .", "blind-reader was", "parrot", "silent", "hits on", "next: ")
     wanted = [line.split() for line in shown if line.startswith((*built, *reviewed))]
     assert len(wanted) == 19
-    done = run("reviewbench demo", tmp_path)
+    done = run("reviewgauge demo", tmp_path)
     assert done.returncode == 0, done.stderr
     printed = [line.split() for line in done.stdout.splitlines()]
     assert all(words in printed for words in wanted)

@@ -21,16 +21,16 @@ from fake_forge import shop
 from fake_forge.project import FUNNELS, NAME, TO_LOCATE, UNSURE, WHY, main_project, search_results
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import Answer, Trouble, hung_up, revoked
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import Case, Resolution, Task
-from reviewbench.engine.recipes import make_stages, read_recipe, recipe_names, set_parameters
-from reviewbench.models.fake import answer
-from reviewbench.models.fakes import change_points
-from reviewbench.models.messages import Message, Request, Role
-from reviewbench.stages._repositories import CONTEXT_LANGUAGES
-from reviewbench.stages.split_hunks import SplitHunks
-from reviewbench.stages.stratify import Stratify
-from reviewbench.stages.where import Where
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Resolution, Task
+from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_names, set_parameters
+from reviewgauge.models.fake.model import answer
+from reviewgauge.models.fake.rules import change_points
+from reviewgauge.models.request.messages import Message, Request, Role
+from reviewgauge.stages.pull_requests.repositories import CONTEXT_LANGUAGES
+from reviewgauge.stages.split_hunks import SplitHunks
+from reviewgauge.stages.stratify import Stratify
+from reviewgauge.stages.where import Where
 from scripted_models import Messages, ScriptedModel, scripted
 
 IN_FLIGHT = 4
@@ -56,16 +56,16 @@ class Bench:
             settings |= {"candidates": str(table), "reviewers": repr((f"prompt(model={model!r})",))}
         settings |= more
         options = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-        self.command = [sys.executable, "-m", "reviewbench", "build", ".", "-o", str(self.out), "--recipe", recipe]
+        self.command = [sys.executable, "-m", "reviewgauge", "build", ".", "-o", str(self.out), "--recipe", recipe]
         self.command += [*options, "--in-flight", str(IN_FLIGHT), "--json"]
 
     def start(self) -> subprocess.Popen[str]:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT", "REVIEWBENCH"))}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT", "REVIEWGAUGE"))}
         environment |= {
             "GITHUB_TOKEN": TOKEN,
             "OPENAI_API_KEY": "sk-none",
-            "REVIEWBENCH_CACHE": str(self.folder / "cache"),
-            "REVIEWBENCH_DATA": str(self.folder / "data"),
+            "REVIEWGAUGE_CACHE": str(self.folder / "cache"),
+            "REVIEWGAUGE_DATA": str(self.folder / "data"),
         }
         return subprocess.Popen(
             self.command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import documented
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Stage
-from reviewbench.stages.stratify import Stratify
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.specs import load
+from reviewgauge.stages.stratify import Stratify
 
 PAGE = (Path(__file__).parents[1] / "docs" / "stages.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Stages that draw a sample")[2].partition("\n## ")[0]

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from reviewbench.analysis.bag import MatrixBag, readings_of
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import Parts
-from reviewbench.metrics._texts import TextPair
+from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.results import Parts
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.texts.text_metric import TextPair
 
 BLANK = ("", " ", "\n\t \u2003\r\n")
 ODD = (

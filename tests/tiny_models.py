@@ -163,8 +163,8 @@ def write_onnx(folder: Path, file: str = "onnx/model.onnx", *, beside: bool = Fa
     """
     import onnx
 
-    from reviewbench.models._bert_graph import build_graph, read_shape
-    from reviewbench.models._safetensors import read_safetensors
+    from reviewgauge.models.embeddings.bert_graph import build_graph, read_shape
+    from reviewgauge.models.embeddings.safetensors import read_safetensors
 
     source = folder / "model.safetensors"
     shape = read_shape(json.loads((folder / "config.json").read_text()), "config.json")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from reviewbench.repo.git import Repository
+from reviewgauge.repo.git.repository import Repository
 
 BEGIN = datetime(2020, 1, 1, 12, tzinfo=UTC)
 Files = Mapping[str, str | bytes | None]

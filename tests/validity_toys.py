@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from reviewbench.core.validity import (
+from reviewgauge.core.labels import Scale
+from reviewgauge.core.reports.validity import (
     Calibrated,
     Classifier,
     ClassRow,
@@ -24,7 +25,6 @@ from reviewbench.core.validity import (
     Ranking,
     ReliabilityPoint,
     RowSet,
-    Scale,
     SharedTrait,
     SliceRow,
     Sweep,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.analysis import agreement
-from reviewbench.analysis.agreement import (
+from reviewgauge.analysis.stats import agreement
+from reviewgauge.analysis.stats.agreement import (
     AC1,
     AC2,
     ALPHA,
@@ -34,8 +34,8 @@ from reviewbench.analysis.agreement import (
     percent_agreement,
     within,
 )
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.bootstrap import Resampler
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.sums import Numbers
 
 NAN = float("nan")
 EVERY = [PERCENT, within(1), FLEISS, *ALPHA.values(), AC1, *AC2.values()]

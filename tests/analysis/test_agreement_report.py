@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reviewbench.analysis.agreement import Table, krippendorff_alpha
-from reviewbench.analysis.agreement_report import MANY_PAIRS, Chosen, Settings, agreement_report
-from reviewbench.core.base import Fact
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.validity import Coefficient, DimensionAgreement, Scale
-from reviewbench.datasets.crscore_study import CrscoreStudy
-from reviewbench.datasets.graded_reviews import GradedReviews
+from reviewgauge.analysis.raters.agreement import MANY_PAIRS, Chosen, Settings, agreement_report
+from reviewgauge.analysis.stats.agreement import Table, krippendorff_alpha
+from reviewgauge.core.base import Fact
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
+from reviewgauge.core.reports.validity import Coefficient, DimensionAgreement
+from reviewgauge.datasets.crscore_study import CrscoreStudy
+from reviewgauge.datasets.graded_reviews import GradedReviews
 
 MODELS = ("gpt", "gemini")
 QUICK = Settings(resamples=50)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from analysis_toys import BENCHMARK, Mean, Micro, failed, make_cases, score
-from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.core.protocols import Metric
-from reviewbench.core.results import Score
-from reviewbench.core.summaries import AttemptSpread
-from reviewbench.views.figures import spread_words
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.leaderboard import AttemptSpread
+from reviewgauge.core.results import Score
+from reviewgauge.views.terminal.figures import spread_words
 
 
 def spread_of(scores: list[Score], metric: Metric, cases: int) -> AttemptSpread | None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_toys import Mean, Micro
-from reviewbench.analysis.bag import MatrixBag, readings_of
+from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
 
 
 def test_totals_are_weighted_sums_of_the_columns() -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
 from analysis_toys import BENCHMARK, Mean, Micro, make_cases, mean_scores, micro_scores, review_counts
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.bootstrap import (
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.stats.bootstrap import (
     Clusters,
     Resampler,
     cluster_cases,
@@ -16,8 +16,8 @@ from reviewbench.analysis.bootstrap import (
     resampled_readings,
     sum_by_cluster,
 )
-from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.core.records import Case
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.records import Case
 
 
 def test_twenty_repositories_are_resampled_and_nineteen_are_not() -> None:

@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime, isotonic_regression, minimize
 from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 
-from reviewbench.analysis.calibration import Isotonic, Segments, _OrdinalLoss, best_floor, fit_ordinal, floored
+from reviewgauge.analysis.stats.calibration import Isotonic, Segments, _OrdinalLoss, best_floor, fit_ordinal, floored
 
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 4)), min_size=3, max_size=40)
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.analysis.cascade import cascade_cost, notes, share_asked
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import signature
-from reviewbench.core.records import Case, Usage
-from reviewbench.core.results import GroupOutcome, Matching, Score
-from reviewbench.datasets.martian import Martian
-from reviewbench.judges.lexical import Lexical
-from reviewbench.metrics.hits import Hits
+from reviewgauge.analysis.compare.cascade import cascade_cost, notes, share_asked
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.records import Case, Usage
+from reviewgauge.core.results import GroupOutcome, Matching, Score
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.judges.lexical import Lexical
+from reviewgauge.metrics.hits import Hits
 
 RATER = "anthropic_claude-opus-4-5-20251101"
 

@@ -10,13 +10,14 @@ from scipy.stats import spearmanr
 
 import text_metrics as tm
 from graded_pairs import grades, pairs
-from reviewbench.analysis.combination import features_of, fit, fit_in_folds, matching_floor, shuffled
-from reviewbench.analysis.folds import duplicate_groups
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.results import Failure, FailureKind, Score
-from reviewbench.metrics._combination import graded, readings_by_row
-from reviewbench.metrics._texts import TextPair
+from reviewgauge.analysis.stats.folds import duplicate_groups
+from reviewgauge.analysis.validity.combination import features_of, fit, fit_in_folds, matching_floor, shuffled
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.results import Failure, FailureKind, Score
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.grades.combination import graded, readings_by_row
+from reviewgauge.metrics.texts.text_metric import TextPair
 
 
 def noisy(n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

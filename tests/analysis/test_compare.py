@@ -19,13 +19,13 @@ from analysis_toys import (
     review_counts,
     score,
 )
-from reviewbench.analysis.compare import Pairs, compare
-from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.core.errors import UserError
-from reviewbench.core.protocols import Metric
-from reviewbench.core.records import Case
-from reviewbench.core.results import Score
-from reviewbench.core.summaries import ComparisonTable
+from reviewgauge.analysis.compare.compare import Pairs, compare
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.leaderboard import ComparisonTable
+from reviewgauge.core.results import Score
 
 
 def table(

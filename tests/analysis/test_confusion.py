@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from reviewbench.analysis.confusion import accuracy, balanced_accuracy, confusion, quadratic_kappa, rates
+from reviewgauge.analysis.stats.confusion import accuracy, balanced_accuracy, confusion, quadratic_kappa, rates
 
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40)
 

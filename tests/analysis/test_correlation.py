@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.correlation import Rows, correlate, row_weights, spearman_only, spearman_within
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.correlation import Rows, correlate, row_weights, spearman_only, spearman_within
+from reviewgauge.analysis.stats.sums import Numbers
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 small = st.lists(

@@ -5,9 +5,9 @@ from datetime import date
 import pytest
 
 from analysis_toys import BENCHMARK, Mean, make_cases, mean_scores
-from reviewbench.analysis.cuts import Cut, parse_cut
-from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.core.errors import UserError
+from reviewgauge.analysis.compare.cuts import Cut, parse_cut
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.core.errors import UserError
 
 
 def test_scores_before_and_after_a_day_add_up_to_the_whole() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from reviewbench.analysis.decision_tree import MAJORITY, TREE, OneScoreTree, classifiers, smote
+from reviewgauge.analysis.stats.decision_tree import MAJORITY, TREE, OneScoreTree, classifiers, smote
 
 scores = st.one_of(
     st.integers(-3, 3).map(float),

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from engine_small import make_case, make_cases
-from reviewbench.analysis.doctor import doctor, examine
-from reviewbench.analysis.probe_checks import is_one
-from reviewbench.analysis.trials import Trial
-from reviewbench.core.errors import NeedsCode, UserError
-from reviewbench.core.findings import findings
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Bag, Dataset, Measured, Metric
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import CommentOutcome, CommentState, Drop, GroupOutcome, Matching
-from reviewbench.core.summaries import DoctorReport, ProbeCheck
-from reviewbench.engine.benchmark import benchmark_hash
-from reviewbench.engine.probes import oracle
-from reviewbench.metrics.hits import Hits
+from reviewgauge.analysis.doctor.probe_checks import is_one
+from reviewgauge.analysis.doctor.report import doctor, examine
+from reviewgauge.analysis.doctor.trials import Trial
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.findings import findings
+from reviewgauge.core.protocols import Bag, Dataset, Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.reports.leaderboard import DoctorReport, ProbeCheck
+from reviewgauge.core.results import CommentOutcome, CommentState, Drop, GroupOutcome, Matching
+from reviewgauge.core.specs import load
+from reviewgauge.engine.probes import oracle
+from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.metrics.hits import Hits
 
 if TYPE_CHECKING:
-    from reviewbench.core.protocols import Numbers
+    from reviewgauge.core.protocols import Numbers
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def test_what_a_variant_declares_broken_is_no_failure_but_is_told() -> None:
 def test_what_cannot_be_tried_says_why() -> None:
     checks = examine(Exact(fault="code"), small_cases())
     assert [(c.ok, c.found) for c in checks] == [
-        (None, "exact needs the code under review, which is not at hand for small (reviewbench get small --with-code)")
+        (None, "exact needs the code under review, which is not at hand for small (reviewgauge get small --with-code)")
     ]
     checks = examine(Exact(fault="elsewhere"), small_cases())
     assert [(c.ok, c.found) for c in checks] == [(None, "the metric applies to none of these cases")]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.analysis.folds import _near_pairs, duplicate_groups, grouped_folds
-from reviewbench.core.errors import UserError
+from reviewgauge.analysis.stats.folds import _near_pairs, duplicate_groups, grouped_folds
+from reviewgauge.core.errors import UserError
 
 
 @settings(deadline=None)

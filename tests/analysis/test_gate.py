@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_toys import BENCHMARK, Errors, Mean, Micro, failed, make_cases, mean_scores, micro_scores, score
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.gate import expanded_level, gate
-from reviewbench.core.errors import UserError
-from reviewbench.core.gates import Gate, GateVerdict
-from reviewbench.core.protocols import Metric
-from reviewbench.core.records import Case
-from reviewbench.core.results import Score
+from reviewgauge.analysis.compare.gate import expanded_level, gate
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.gate import Gate, GateVerdict
+from reviewgauge.core.results import Score
 
 
 def ruled(scores: list[Score], cases: list[Case], metric: Metric | None = None, **more: object) -> Gate:

@@ -22,15 +22,15 @@ from judge_toys import (
     grades_bench,
     toy_bench,
 )
-from reviewbench.analysis.judge_asks import Ask
-from reviewbench.analysis.judge_bench import Item, families, probe_items
-from reviewbench.analysis.judge_injections import ATTACKS, WANTED, attacked
-from reviewbench.analysis.judge_probes import Probes, reverse
-from reviewbench.analysis.judge_report import Wanted, check_judge, gate
-from reviewbench.core.errors import UserError
-from reviewbench.core.judging import JudgeAgreement, JudgeReport
-from reviewbench.core.protocols import Judge, Metric
-from reviewbench.core.validity import Figure
+from reviewgauge.analysis.judge_check.injections import ATTACKS, WANTED, attacked
+from reviewgauge.analysis.judge_check.instrument import Ask
+from reviewgauge.analysis.judge_check.probes import Probes, reverse
+from reviewgauge.analysis.judge_check.report import Wanted, check_judge, gate
+from reviewgauge.analysis.judge_check.test_set import Item, families, probe_items
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Judge, Metric
+from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
+from reviewgauge.core.reports.validity import Figure
 
 _IN_THE_COMMENT = ("after", "before", "around")
 
@@ -243,14 +243,14 @@ def test_probes_are_half_yes_and_from_many_changes() -> None:
 
 
 def test_a_continuous_reading_flips_when_it_moves_far() -> None:
-    from reviewbench.core.plugins import load
+    from reviewgauge.core.specs import load
 
     probes = Probes(asker(load(Metric, "chrf")), grades_bench().pairs, RESAMPLES)
     assert "a tenth of its standard deviation" in probes.flip_is
 
 
 def test_families_are_read_from_specs_and_authors() -> None:
-    from reviewbench.core.records import Comment, Review
+    from reviewgauge.core.records import Comment, Review
 
     named = Review(case="c", system='prompt(model="openai:gpt-5-mini")')
     author = Review(case="c", system="x", comments=(Comment(id="a", body="b", author="anthropic:claude-sonnet-4-5"),))

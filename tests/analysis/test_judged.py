@@ -5,12 +5,11 @@ import pytest
 
 from analysis_toys import Micro
 from judged_toys import LIKERT, Shared, case, label, review, study
-from reviewbench.analysis.judged import Bench, human_values, join, on_steps, row_scores
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.records import Case, Change, Comment
-from reviewbench.core.results import Failure, FailureKind, Outcome, Score
-from reviewbench.core.validity import Scale
+from reviewgauge.analysis.validity.rows import Bench, human_values, join, on_steps, row_scores
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, Comment
+from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 
 ONE, TWO = review(0, "s", 3), review(1, "s", 2)
 

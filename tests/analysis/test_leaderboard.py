@@ -19,12 +19,12 @@ from analysis_toys import (
     review_counts,
     score,
 )
-from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.core.errors import UserError
-from reviewbench.core.protocols import Metric
-from reviewbench.core.records import Case
-from reviewbench.core.results import CommentOutcome, CommentState, FailureKind, Matching, Score
-from reviewbench.core.summaries import Leaderboard, SystemSummary
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.leaderboard import Leaderboard, SystemSummary
+from reviewgauge.core.results import CommentOutcome, CommentState, FailureKind, Matching, Score
 
 STATES = st.sampled_from(["scored", "failed", "na", "missing"])
 

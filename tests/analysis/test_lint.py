@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_small import make_case
-from reviewbench.analysis.lint import lint
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Side, Span
-from reviewbench.core.summaries import LintFinding
+from reviewgauge.analysis.doctor.lint import lint
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
+from reviewgauge.core.reports.leaderboard import LintFinding
 
 PATCH = "@@ -10,2 +10,3 @@\n a\n+b\n c\n@@ -40,3 +41,0 @@\n-x\n-y\n-z\n"
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from judged_toys import LIKERT, case, label
-from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.judged import Bench, human_values, join
-from reviewbench.analysis.misjudged import FEWEST, SHOWN, Found, misjudged
-from reviewbench.core.records import Comment, Review
-from reviewbench.core.results import Outcome
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.validity.misjudged import FEWEST, SHOWN, Found, misjudged
+from reviewgauge.analysis.validity.rows import Bench, human_values, join
+from reviewgauge.core.records import Comment, Review
+from reviewgauge.core.results import Outcome
 
 CODE = "call `close()` here, or `flush()`?"
 

@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.calibration import WARNING
-from reviewbench.analysis.folds import grouped_folds
-from reviewbench.analysis.out_of_fold import OWN_GRADE, WITHIN, heat_map, out_of_fold, own_heat_map
-from reviewbench.analysis.sample import Sample
-from reviewbench.core.validity import Scale
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.calibration import WARNING
+from reviewgauge.analysis.stats.folds import grouped_folds
+from reviewgauge.analysis.validity.out_of_fold import OWN_GRADE, WITHIN, heat_map, out_of_fold, own_heat_map
+from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.core.labels import Scale
 
 
 def made(seed: int, n: int = 600, *, less_is_better: bool = False, shuffled: bool = False) -> Sample:

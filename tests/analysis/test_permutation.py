@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
 from analysis_toys import Mean, Micro, review_counts
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.permutation import FlipTest, flip_test, holm
-from reviewbench.core.protocols import Bag, Metric
+from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.protocols import Bag, Metric
 
 NAMES = ("tp", "fp", "fn")
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from analysis_toys import BENCHMARK, Mean, Micro, failed, make_cases, score
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.compare import compare
-from reviewbench.analysis.permutation import flip_test
-from reviewbench.analysis.plan import dollars_per_attempt, plan
-from reviewbench.analysis.study import Question
-from reviewbench.core.errors import UserError
-from reviewbench.core.plans import ChangePlan, PairPlan
-from reviewbench.core.records import Case, Review, Usage
-from reviewbench.core.results import Failure, FailureKind, Outcome, Score
+from reviewgauge.analysis.compare.compare import compare
+from reviewgauge.analysis.planning.plan import dollars_per_attempt, plan
+from reviewgauge.analysis.planning.study import Question
+from reviewgauge.analysis.stats.sign_flip import flip_test
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Review, Usage
+from reviewgauge.core.reports.plan import ChangePlan, PairPlan
+from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 
 NAMES = ("tp", "fp", "fn")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reviewbench.analysis.power import clusters_needed, detectable_difference, standard_error
+from reviewgauge.analysis.stats.power import clusters_needed, detectable_difference, standard_error
 
 
 def test_eighty_percent_power_takes_two_point_eight_standard_errors() -> None:

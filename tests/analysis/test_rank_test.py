@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from reviewbench.analysis.rank_test import spearman_p
+from reviewgauge.analysis.stats.rank_correlation import spearman_p
 
 
 @pytest.mark.parametrize(("n", "p"), [(3, 2 / 6), (4, 2 / 24), (5, 2 / 120), (8, 2 / 40320)])

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.ranking import _rank_correlations, ranking
-from reviewbench.analysis.sample import Sample
-from reviewbench.core.validity import Scale
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.validity.ranking import _rank_correlations, ranking
+from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.core.labels import Scale
 
 LIKERT = Scale(low=1, high=5)
 

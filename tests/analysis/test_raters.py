@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.raters import rater_plans
-from reviewbench.analysis.study import Question
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.plans import RaterPlan
+from reviewgauge.analysis.planning.raters import rater_plans
+from reviewgauge.analysis.planning.study import Question
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.reports.plan import RaterPlan
 
 
 def label(item: int, rater: str, value: float | str, system: str = "s", **more: object) -> Label:

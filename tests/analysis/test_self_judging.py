@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbench.analysis.self_judging import families_in, warnings
-from reviewbench.metrics.hits import Hits
+from reviewgauge.analysis.compare.self_judging import families_in, warnings
+from reviewgauge.metrics.hits import Hits
 
 GPT = "prompt(model='openai:gpt-5-mini', scope='change')"
 CLAUDE = "prompt(model='anthropic:claude-sonnet-4-5?temperature=0.2', scope='hunk')"

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from analysis_toys import BENCHMARK, Mean, make_cases, mean_scores, score
-from reviewbench.analysis.smoke import smoke
-from reviewbench.core.errors import UserError
-from reviewbench.core.gates import SmokeSet
-from reviewbench.core.records import Case
-from reviewbench.core.results import Score
+from reviewgauge.analysis.compare.smoke import smoke
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.gate import SmokeSet
+from reviewgauge.core.results import Score
 
 
 def picked(scores: list[Score], cases: list[Case], count: int) -> SmokeSet:

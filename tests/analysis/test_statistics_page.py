@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from analysis_toys import BENCHMARK, Micro, make_cases, micro_scores
-from reviewbench.analysis.compare import compare
-from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.analysis.power import clusters_needed
-from reviewbench.core.results import Score
-from reviewbench.core.summaries import Estimate
+from reviewgauge.analysis.compare.compare import compare
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.stats.power import clusters_needed
+from reviewgauge.core.reports.leaderboard import Estimate
+from reviewgauge.core.results import Score
 
 PAGE = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
 CASES = make_cases(12, repositories=3)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from analysis_toys import Micro
-from reviewbench.analysis.swaps import reading_with, swapped
-from reviewbench.core.errors import UserError
+from reviewgauge.analysis.stats.swaps import reading_with, swapped
+from reviewgauge.core.errors import UserError
 
 
 def test_a_case_without_a_reading_of_its_own_still_moves_the_whole() -> None:

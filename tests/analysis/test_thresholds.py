@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from reviewbench.analysis.bootstrap import Resampler
-from reviewbench.analysis.sample import Sample
-from reviewbench.analysis.thresholds import STEPS, sweeps
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.thresholds import STEPS, sweeps
 
 
 def sample(score: list[float], grade: list[int], *, less_is_better: bool = False) -> Sample:

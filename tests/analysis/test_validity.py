@@ -11,10 +11,11 @@ import pytest
 from scipy.stats import spearmanr
 
 from judged_toys import Missed, Shared, Study, label, study
-from reviewbench.analysis.judged import Bench, HumanValues
-from reviewbench.analysis.validity import LENGTH, LESS_IS_BETTER, Evidence, Scored, Settings, length_baseline
-from reviewbench.core.protocols import Metric
-from reviewbench.core.validity import Figure, MetricValidity, Scale, ValidityReport
+from reviewgauge.analysis.validity.report import LENGTH, LESS_IS_BETTER, Evidence, Scored, Settings, length_baseline
+from reviewgauge.analysis.validity.rows import Bench, HumanValues
+from reviewgauge.core.labels import Scale
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
 
 SMALL = Settings(resamples=60, folds=4, slices=("system", "language"))
 
@@ -243,9 +244,9 @@ def test_crscore_s_lexical_rows_from_the_published_files(shared_data: Path) -> N
 
     The texts that the raters saw give .295 in Python and .349 in Java (882 reviews each), the paper .175 and .208.
     """
-    from reviewbench.core.plugins import load
-    from reviewbench.core.results import Outcome, Score
-    from reviewbench.datasets.crscore_study import CrscoreStudy
+    from reviewgauge.core.results import Outcome, Score
+    from reviewgauge.core.specs import load
+    from reviewgauge.datasets.crscore_study import CrscoreStudy
 
     dataset = CrscoreStudy(path=str(shared_data / "crscore"))
     cases = {one.id: one for one in dataset.cases()}
@@ -277,10 +278,10 @@ def test_crscore_s_lexical_rows_from_the_published_files(shared_data: Path) -> N
 
 def test_graded_reviews_as_the_paper_gives_it(shared_data: Path) -> None:
     """ "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, section 6.3 and Table 6, for BLEU."""
-    from reviewbench.core.plugins import load
-    from reviewbench.core.records import Review
-    from reviewbench.core.results import Outcome, Score
-    from reviewbench.datasets.graded_reviews import GradedReviews
+    from reviewgauge.core.records import Review
+    from reviewgauge.core.results import Outcome, Score
+    from reviewgauge.core.specs import load
+    from reviewgauge.datasets.graded_reviews import GradedReviews
 
     dataset = GradedReviews(path=str(shared_data / "graded-reviews"))
     cases = {one.id: one for one in dataset.cases()}

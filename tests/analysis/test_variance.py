@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis_toys import Mean, Micro, review_counts
-from reviewbench.analysis.bag import Numbers
-from reviewbench.analysis.bootstrap import Clusters, Resampler, resampled_readings
-from reviewbench.analysis.power import standard_error
-from reviewbench.analysis.variance import Attempts, Components, Spread, case_means, influences, split
+from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, resampled_readings
+from reviewgauge.analysis.stats.power import standard_error
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.variance import Attempts, Components, Spread, case_means, influences, split
 
 NAMES = ("tp", "fp", "fn")
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from judged_toys import LIKERT, Missed, Shared, Study, case, label, review, study
-from reviewbench.analysis.judged import Bench, human_values
-from reviewbench.analysis.validity import Evidence, Scored, Settings, length_baseline
-from reviewbench.analysis.where import Where
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import NOT_STATED
-from reviewbench.core.validity import ValidityReport
+from reviewgauge.analysis.validity.report import Evidence, Scored, Settings, length_baseline
+from reviewgauge.analysis.validity.rows import Bench, human_values
+from reviewgauge.analysis.validity.subset import Where
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.validity import ValidityReport
+from reviewgauge.core.results import NOT_STATED
 
 SMALL = Settings(resamples=60, folds=4, slices=("system", "language"))
 

@@ -1,4 +1,4 @@
-"""`reviewbench agree`, as a user types it."""
+"""`reviewgauge agree`, as a user types it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import reviewbench
-from reviewbench.cli.main import main
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, Subject, SubjectKind
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.validity import AgreementReport
-from reviewbench.engine.review import import_reviews
-from reviewbench.engine.store import RunFolder
+import reviewgauge
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.engine.review import import_reviews
+from reviewgauge.engine.run.folder import RunFolder
 
 RATERS = (("Ada", "human"), ("Bo", "human"), ("gpt", "model"))
 
@@ -62,7 +62,7 @@ def test_a_csv_of_votes(table: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_json_is_the_report_of_the_python_function(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = json.loads(said(capsys, table, "--resamples", 50, "--seed", 3, "--json"))
-    report = reviewbench.agree(table, resamples=50, seed=3)
+    report = reviewgauge.agree(table, resamples=50, seed=3)
     assert printed == report.model_dump(mode="json")
     found = values(report, "hit")
     # of 30 reviews, Ada and Bo differ on 5, Ada and gpt on 10, Bo and gpt on 5
@@ -71,14 +71,14 @@ def test_the_json_is_the_report_of_the_python_function(table: Path, capsys: pyte
 
 
 def test_choices_narrow_the_labels(table: Path) -> None:
-    people = reviewbench.agree(table, kinds=["human"], dimensions=["hit"], batches=["first"], resamples=10)
+    people = reviewgauge.agree(table, kinds=["human"], dimensions=["hit"], batches=["first"], resamples=10)
     (one,) = people.dimensions
     assert (one.kinds, one.judged_twice) == ({"Ada": "human", "Bo": "human"}, 12)
     assert one.left_out == {"of another batch": 54, "by a model": 12}
     assert values(people, "hit")["Cohen's kappa"] == pytest.approx(1 - (2 / 12) / 0.5)
-    wide = values(reviewbench.agree(table, tolerance=0.5, resamples=0), "severity")
+    wide = values(reviewgauge.agree(table, tolerance=0.5, resamples=0), "severity")
     assert wide["within 0.5"] == wide["percent agreement"] < 1.0  # type: ignore[operator]
-    codes = reviewbench.agree(table, nominal=["severity"], resamples=0)
+    codes = reviewgauge.agree(table, nominal=["severity"], resamples=0)
     assert "Krippendorff's alpha (ordinal)" not in values(codes, "severity")
 
 
@@ -90,8 +90,8 @@ def test_a_run_folder(tmp_path: Path, table: Path, capsys: pytest.CaptureFixture
         run.add_labels(_labels())
     text = said(capsys, tmp_path / "run", "--resamples", 20)
     assert "run; 95% intervals" in text and "2 humans (Ada, Bo)" in text
-    assert values(reviewbench.agree(tmp_path / "run", resamples=0), "useful") == values(
-        reviewbench.agree(_labels(), resamples=0), "useful"
+    assert values(reviewgauge.agree(tmp_path / "run", resamples=0), "useful") == values(
+        reviewgauge.agree(_labels(), resamples=0), "useful"
     )
 
 
@@ -115,15 +115,15 @@ def _labels() -> list[Label]:
 def test_files_of_labels_and_of_cases(tmp_path: Path) -> None:
     labels = _labels()
     (tmp_path / "labels.jsonl").write_bytes(b"".join(one.to_line() for one in labels))
-    expected = values(reviewbench.agree(labels, resamples=0), "useful")
-    assert values(reviewbench.agree(tmp_path / "labels.jsonl", resamples=0), "useful") == expected
-    assert values(reviewbench.agree(tmp_path, resamples=0), "useful") == expected  # a folder that holds them
+    expected = values(reviewgauge.agree(labels, resamples=0), "useful")
+    assert values(reviewgauge.agree(tmp_path / "labels.jsonl", resamples=0), "useful") == expected
+    assert values(reviewgauge.agree(tmp_path, resamples=0), "useful") == expected  # a folder that holds them
     own = [
         Case(id=f"pr-{at}", change=Change(repo="shop"), labels=tuple(x for x in labels if x.subject.case == f"pr-{at}"))
         for at in range(30)
     ]
     (tmp_path / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in own))
-    found = reviewbench.agree(tmp_path / "cases.jsonl", resamples=0)
+    found = reviewgauge.agree(tmp_path / "cases.jsonl", resamples=0)
     assert values(found, "useful") == expected and found.source == "cases.jsonl"
 
 
@@ -180,4 +180,4 @@ def test_crscore_in_one_command(shared_data: Path, capsys: pytest.CaptureFixture
     batches = [line.split() for line in text.splitlines() if line.startswith("800-899") and " 90 " in line]
     assert [line[-1] for line in batches] == [".8868", ".8505", ".8806"]
     with pytest.raises(UserError, match="consensus labels only"):
-        reviewbench.agree("graded_reviews", source=shared_data / "graded-reviews")
+        reviewgauge.agree("graded_reviews", source=shared_data / "graded-reviews")

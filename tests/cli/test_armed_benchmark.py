@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from armed_repositories import NAMES, Armed, armed
-from reviewbench.core.records import Case, Change, Comment, Span
+from reviewgauge.core.records import Case, Change, Comment, Span
 
 LOOK = "git status --porcelain; git diff {base} {head}; git log -p --all; git fsck; echo '- a.py:2 looked at'"
 REVIEWERS = (
@@ -21,16 +21,16 @@ REVIEWERS = (
 )
 
 
-def reviewbench(folder: Path, *words: str) -> str:
+def reviewgauge(folder: Path, *words: str) -> str:
     """One verb, run in `folder` as a user does, with nothing of this machine's own data."""
     done = subprocess.run(
-        [sys.executable, "-m", "reviewbench", *words],
+        [sys.executable, "-m", "reviewgauge", *words],
         cwd=folder,
         env={
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": str(folder / "home"),
-            "REVIEWBENCH_CACHE": str(folder / "cache"),
-            "REVIEWBENCH_DATA": str(folder / "data"),
+            "REVIEWGAUGE_CACHE": str(folder / "cache"),
+            "REVIEWGAUGE_DATA": str(folder / "data"),
             "OMP_NUM_THREADS": "1",
         },
         capture_output=True,
@@ -66,13 +66,13 @@ def sprung(traps: list[Armed]) -> list[str]:
 
 
 def test_review_score_report_and_bundle_spring_no_trap(bench: Path, traps: list[Armed]) -> None:
-    said = reviewbench(bench, "review", "cases.jsonl", *REVIEWERS, "-o", "run", "--json")
+    said = reviewgauge(bench, "review", "cases.jsonl", *REVIEWERS, "-o", "run", "--json")
     totals = json.loads(said)["totals"]
     assert [one["done"] for one in totals] == [len(NAMES)] * len(REVIEWERS), totals
     assert [one["comments"] for one in totals][:2] == [len(NAMES)] * 2, "what the programs printed was read"
     assert not sprung(traps)
-    reviewbench(bench, "score", "run", "hits", "tfidf")
-    reviewbench(bench, "report", "run", "-o", "out.html")
-    reviewbench(bench, "bundle", "run", "-o", "bundle.zip")
+    reviewgauge(bench, "score", "run", "hits", "tfidf")
+    reviewgauge(bench, "report", "run", "-o", "out.html")
+    reviewgauge(bench, "bundle", "run", "-o", "bundle.zip")
     assert not sprung(traps)
     assert "hunter2" not in (bench / "run" / "reviews.jsonl").read_text(), "the file of another repository"

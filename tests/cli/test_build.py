@@ -1,4 +1,4 @@
-"""`reviewbench build` as people use it: on a real history, killed, moved, grown, and told nonsense."""
+"""`reviewgauge build` as people use it: on a real history, killed, moved, grown, and told nonsense."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.cli.build import build
-from reviewbench.cli.main import main
-from reviewbench.core.cards import BuildCard
+from reviewgauge.api.build import build
+from reviewgauge.cli.main import main
+from reviewgauge.core.reports.build_card import BuildCard
 from told_history import Told
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
@@ -43,7 +43,7 @@ def test_a_history_becomes_a_benchmark_that_can_be_moved_and_used(
     assert main(["build", str(shop.folder), "-o", str(bench)]) == 0
     said = capsys.readouterr().out
     assert "from_git" in said and "1 changed" in said
-    assert f"next:reviewbenchdoctor{bench}" in "".join(said.split())  # a long path is broken over lines
+    assert f"next:reviewgaugedoctor{bench}" in "".join(said.split())  # a long path is broken over lines
     card = BuildCard.model_validate_json((bench / "card.json").read_bytes())
     assert card.counts["changed"] == 1 and card.counts["clean"] >= 1 and card.cases == card.counts["changes"]
     assert list(card.licences.values()) == ["LICENSE: MIT License"]
@@ -131,7 +131,7 @@ def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
         told.commit(f"Fix rule {number} that adds", {f"shop/rule{number}.py": fixed}, days=3)
     told.quiet(500)
     whole = build(told.folder, out=tmp_path / "whole").card
-    words = [sys.executable, "-m", "reviewbench", "build", str(told.folder), "-o", str(tmp_path / "b")]
+    words = [sys.executable, "-m", "reviewgauge", "build", str(told.folder), "-o", str(tmp_path / "b")]
     for wait in (0.6, 1.2, 1.8):
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ))
         time.sleep(wait)
@@ -150,7 +150,7 @@ def test_a_dry_run_writes_no_benchmark_and_leaves_nothing_to_a_real_one(
 ) -> None:
     """The fake model stands in for a real one: its labels must be in no file that a later build reads."""
     for name in ("CACHE", "DATA"):
-        monkeypatch.setenv(f"REVIEWBENCH_{name}", str(tmp_path / name))
+        monkeypatch.setenv(f"REVIEWGAUGE_{name}", str(tmp_path / name))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     bench = tmp_path / "bench"
     real = build(shop.folder, out=bench).card

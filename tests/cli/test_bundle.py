@@ -1,4 +1,4 @@
-"""`reviewbench bundle` and `bundle verify` as a user types them, and bundles that somebody tampered with."""
+"""`reviewgauge bundle` and `bundle verify` as a user types them, and bundles that somebody tampered with."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import reviewbench
+import reviewgauge
 from bundle_toys import tamper, write_bench, write_zip
-from reviewbench.cli._bundle_verify import VerifyResult
-from reviewbench.cli.bundle import verify
-from reviewbench.cli.main import main
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Outcome, Score
+from reviewgauge.api.bundles.verify import VerifyResult
+from reviewgauge.cli.bundle import verify
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Outcome, Score
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def run(bench: Path) -> Path:
 @pytest.fixture(scope="module")
 def packed(run: Path) -> Path:
     path = run.parent / "bundle.zip"
-    reviewbench.bundle(run, out=path, slices=["size"], resamples=200)
+    reviewgauge.bundle(run, out=path, slices=["size"], resamples=200)
     return path
 
 
@@ -81,14 +81,14 @@ def test_a_bundle_holds_the_run_the_tables_and_how_to_check_them(packed: Path) -
     for metric in ("hits", "chrf"):
         for table in ("leaderboard.csv", "leaderboard.tex", "comparisons.csv", "comparisons.tex", "slices.csv"):
             assert f"tables/{metric}.{table}" in found
-    assert "reviewbench bundle verify bundle.zip" in found["README.md"]
+    assert "reviewgauge bundle verify bundle.zip" in found["README.md"]
     manifest = json.loads(found["bundle.json"])
     assert manifest["files"].keys() == found.keys() - {"bundle.json"}
     assert manifest["runs"][0]["metrics"][0].startswith("chrf(")
 
 
 def test_the_same_run_gives_the_same_bytes(run: Path, packed: Path, tmp_path: Path) -> None:
-    result = reviewbench.bundle(run, out=tmp_path / "again.zip", slices=["size"], resamples=200)
+    result = reviewgauge.bundle(run, out=tmp_path / "again.zip", slices=["size"], resamples=200)
     assert (tmp_path / "again.zip").read_bytes() == packed.read_bytes()
     assert result.content == checked(packed).content
 
@@ -99,12 +99,12 @@ def test_nothing_of_this_machine_is_in_it(packed: Path, run: Path) -> None:
 
 
 def test_the_tables_are_those_that_the_verbs_print(packed: Path, run: Path) -> None:
-    board = reviewbench.score(run, "hits", resamples=200).leaderboards[0]
+    board = reviewgauge.score(run, "hits", resamples=200).leaderboards[0]
     row = next(line for line in files(packed)[BOARD].splitlines() if line.startswith("good,f1,yes,"))
     estimate = board.systems[0].estimate("f1")
     assert estimate is not None
     assert row.split(",")[3:6] == [repr(estimate.value), repr(estimate.low), repr(estimate.high)]
-    duel = reviewbench.compare(run, metric="hits", resamples=200)[0].comparisons[0]
+    duel = reviewgauge.compare(run, metric="hits", resamples=200)[0].comparisons[0]
     lines = files(packed)["tables/hits.comparisons.csv"].splitlines()
     assert lines[1].split(",")[5] == repr(duel.difference)
 
@@ -135,7 +135,7 @@ def test_runs_of_one_name_and_of_two_benchmarks_are_told_apart(run: Path, tmp_pa
         assert main(["review", str(cases), "recorded", "-o", str(folder)]) == 0
         assert main(["score", str(folder), "hits", "--resamples", "100"]) == 0
     out = tmp_path / "two.zip"
-    result = reviewbench.bundle(run, tmp_path / "a" / "my run", tmp_path / "b", out=out, resamples=100)
+    result = reviewgauge.bundle(run, tmp_path / "a" / "my run", tmp_path / "b", out=out, resamples=100)
     assert [entry.name for entry in result.runs] == ["my-run", "my-run-2", "b"]
     assert sum(name.endswith("leaderboard.csv") for name in result.tables) == 3
     text = files(out)[next(name for name in result.tables if "hits.leaderboard.csv" in name)]
@@ -156,8 +156,8 @@ def test_a_bundle_of_json_prints_json(
 def test_help_shows_both_forms(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bundle", "--help"]) == 0
     out = capsys.readouterr().out
-    assert "reviewbench bundle [OPTIONS] RUNS..." in out
-    assert "reviewbench bundle verify [OPTIONS] FILE" in out
+    assert "reviewgauge bundle [OPTIONS] RUNS..." in out
+    assert "reviewgauge bundle verify [OPTIONS] FILE" in out
 
 
 # --- it does not ---------------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def test_other_archives_are_one_line_and_code_2(bundle: Path, capsys: pytest.Cap
     manifest = json.loads(everything["bundle.json"])
     bad = {
         "it holds no bundle.json": {"a.txt": b"x"},
-        "made by a newer ReviewBench": {**everything, "bundle.json": json.dumps({**manifest, "format": 9}).encode()},
+        "made by a newer ReviewGauge": {**everything, "bundle.json": json.dumps({**manifest, "format": 9}).encode()},
         "is not valid JSON": {**everything, "bundle.json": b"{"},
         "field seed": {**everything, "bundle.json": json.dumps({**manifest, "seed": "x"}).encode()},
         "climbs out of its folder": {**everything, "../evil": b"x"},
@@ -375,7 +375,7 @@ def test_runs_that_are_not_ready_are_refused(bench: Path, tmp_path: Path, capsys
 
 def test_a_slice_that_does_not_exist_is_refused(run: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nothing to slice by is called 'colour'"):
-        reviewbench.bundle(run, out=tmp_path / "b.zip", slices=["size", "colour"], resamples=50)
+        reviewgauge.bundle(run, out=tmp_path / "b.zip", slices=["size", "colour"], resamples=50)
 
 
 def test_files_that_are_no_part_of_the_run_stay_out_and_are_named(
@@ -402,7 +402,7 @@ def test_a_metric_that_would_ask_a_model_is_named_and_not_called(run: Path, tmp_
     folder, out = tmp_path / "asked", tmp_path / "b.zip"
     assert main(["review", str(run.parent / "cases.jsonl"), "recorded", "-o", str(folder)]) == 0
     assert main(["score", str(folder), "bundle_toys.Remote", "--resamples", "50"]) == 0
-    reviewbench.bundle(folder, out=out, resamples=50)
+    reviewgauge.bundle(folder, out=out, resamples=50)
     result = checked(out)
     assert result.ok and result.scores == 0
     assert result.not_measured == {"runs/asked: bundle_toys.Remote": "it would ask a model over the network"}
@@ -418,7 +418,7 @@ def test_a_file_that_a_metric_was_given_travels_with_the_bundle(
     Path("weights.json").write_text(json.dumps({"weight": 2.5}))
     assert main(["review", str(run.parent / "cases.jsonl"), "recorded", "-o", "run"]) == 0
     assert main(["score", "run", "bundle_toys.FromFile(file='weights.json')", "--resamples", "50"]) == 0
-    reviewbench.bundle("run", out="b.zip", resamples=50)
+    reviewgauge.bundle("run", out="b.zip", resamples=50)
     Path("weights.json").unlink()
     result = checked(Path("b.zip"))
     assert result.ok and result.scores == 12

@@ -12,16 +12,16 @@ import numpy as np
 import openpyxl
 import pytest
 
-import reviewbench
+import reviewgauge
 from bundle_toys import tamper, write_bench
-from reviewbench.cli._bundle_data import policy_of
-from reviewbench.cli.bundle import verify
-from reviewbench.cli.main import main
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, Subject, SubjectKind
-from reviewbench.core.protocols import Card
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.engine.bundle import may_be_passed_on
+from reviewgauge.api.bundles.data import policy_of
+from reviewgauge.cli.bundle import verify
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.protocols import Card
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.engine.bundle.contents import may_be_passed_on
 
 
 def files(path: Path) -> dict[str, str]:
@@ -48,7 +48,7 @@ def run(bench: Path) -> Path:
 @pytest.fixture(scope="module")
 def bare(run: Path) -> Path:
     path = run.parent / "bare.zip"
-    reviewbench.bundle(run, out=path, texts=False, slices=["size"], resamples=100)
+    reviewgauge.bundle(run, out=path, texts=False, slices=["size"], resamples=100)
     return path
 
 
@@ -190,7 +190,7 @@ def test_a_sheet_that_was_changed_is_noticed(sheet: Path, tmp_path: Path) -> Non
     run, out, other = tmp_path / "run", tmp_path / "b.zip", tmp_path / "other"
     assert main(["review", "graded_reviews", "recorded", "--from", str(sheet), "-o", str(run)]) == 0
     assert main(["score", str(run), "edit", "--resamples", "50"]) == 0
-    reviewbench.bundle(run, out=out, resamples=50)
+    reviewgauge.bundle(run, out=out, resamples=50)
     shutil.copytree(sheet, other)
     book = openpyxl.load_workbook(other / "dataset.xlsx")
     book.worksheets[0]["D3"] = "another tool"
@@ -206,9 +206,9 @@ def test_labels_that_came_with_the_data_are_found_again_for_metrics_that_read_th
     data, run, out = shared_data / "martian", tmp_path / "run", tmp_path / "b.zip"
     assert main(["review", "martian", "recorded", "--from", str(data), "-o", str(run)]) == 0
     assert main(["score", str(run), "hits(judge='recorded')", "--resamples", "50"]) == 0
-    reviewbench.bundle(run, out=out, texts=False, resamples=50)
+    reviewgauge.bundle(run, out=out, texts=False, resamples=50)
     assert verify(out, source=[data]).ok
-    reviewbench.bundle(run, out=out, resamples=50)
+    reviewgauge.bundle(run, out=out, resamples=50)
     labels = "runs/run/labels.jsonl"
     bad = tamper(out, labels, lambda text: text.replace('"value":true', '"value":false', 1), fit_hashes=True)
     difference = verify(bad).difference
@@ -241,14 +241,14 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in cases))
     (folder / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in reviews))
     out = folder / "validity"
-    reviewbench.validate(str(folder / "cases.jsonl"), "chrf", out=out, resamples=40, folds=4)
+    reviewgauge.validate(str(folder / "cases.jsonl"), "chrf", out=out, resamples=40, folds=4)
     return out
 
 
 @pytest.fixture(scope="module")
 def packed_study(study: Path) -> Path:
     path = study.parent / "study.zip"
-    reviewbench.bundle(study, out=path, resamples=50)
+    reviewgauge.bundle(study, out=path, resamples=50)
     return path
 
 
@@ -282,7 +282,7 @@ def test_a_correlation_that_was_made_better(packed_study: Path, tmp_path: Path) 
 
 def test_a_validity_report_without_texts_quotes_nobody(study: Path, tmp_path: Path) -> None:
     out = tmp_path / "b.zip"
-    reviewbench.bundle(study, out=out, texts=False, resamples=50)
+    reviewgauge.bundle(study, out=out, texts=False, resamples=50)
     bodies = [json.loads(line)["references"][0]["body"] for line in (study / "cases.jsonl").read_text().splitlines()]
     found = files(out)
     assert not any(body in text for body in bodies for text in found.values())
@@ -296,6 +296,6 @@ def test_a_report_of_other_labels_is_left_out_with_its_reason(study: Path, tmp_p
     report = json.loads((own / "validity.json").read_text())
     report["labels"][0]["rows"] = 7
     (own / "validity.json").write_text(json.dumps(report))
-    entry = reviewbench.bundle(own, out=tmp_path / "b.zip", resamples=50).runs[0]
+    entry = reviewgauge.bundle(own, out=tmp_path / "b.zip", resamples=50).runs[0]
     assert not entry.validity
     assert entry.left_out["validity.json"] == "was made with labels that the run does not hold (validate --labels)"

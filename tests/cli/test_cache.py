@@ -1,4 +1,4 @@
-"""`reviewbench cache` as a user runs it: what it shows, what it takes out, and what it writes."""
+"""`reviewgauge cache` as a user runs it: what it shows, what it takes out, and what it writes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import reviewbench
+import reviewgauge
 from engine_small import make_cases
-from reviewbench.cli.cache import clear, export
-from reviewbench.core.errors import UserError
-from reviewbench.engine.store import RunFolder
-from reviewbench.models._recorded_calls import RecordedCalls
-from reviewbench.models._vector_cache import VectorCache
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.messages import Request, user
+from reviewgauge.api.cache import clear, export
+from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.cache.recorded_calls import RecordedCalls
+from reviewgauge.models.cache.vector_cache import VectorCache
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.messages import Request, user
+from reviewgauge.models.request.settings import Settings
 
 MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:other")
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -41,7 +42,7 @@ def filled(home: Path) -> Path:
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "reviewbench", "cache", *words]
+    command = [sys.executable, "-m", "reviewgauge", "cache", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     done.stdout = " ".join(done.stdout.split())  # where lines are broken hangs on how long the folder's name is
     return done
@@ -49,7 +50,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path) -> None:
     VectorCache(filled.with_name("vectors.sqlite")).put("00" * 16, {"a": np.ones(3, dtype=np.float32)})
-    found = reviewbench.cache()
+    found = reviewgauge.cache()
     assert found.path == str(filled)
     assert [(one.model, one.calls) for one in found.models] == list(zip(MODELS, (3, 2, 1), strict=True))
     assert (found.calls, found.vectors) == (6, 1)
@@ -64,14 +65,14 @@ def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path) -> None:
 def test_a_price_that_is_not_known_is_not_nothing(filled: Path) -> None:
     with sqlite3.connect(filled) as connection:
         connection.execute("UPDATE calls SET dollars = NULL WHERE model = 'fake:other'")
-    assert reviewbench.cache().models[2].unpriced == 1
+    assert reviewgauge.cache().models[2].unpriced == 1
     assert "unknown" in run("info").stdout
 
 
 def test_a_cache_that_is_empty_or_off_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "0 calls" in run("info").stdout
     assert not home.exists()
-    monkeypatch.setenv("REVIEWBENCH_CACHE", "off")
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
     assert "turned off" in run("info").stdout
     assert "turned off" in run("clear", "--yes").stderr
 
@@ -79,25 +80,25 @@ def test_a_cache_that_is_empty_or_off_is_said(home: Path, monkeypatch: pytest.Mo
 def test_clearing_asks_first_and_takes_out_what_was_named(filled: Path) -> None:
     refused = run("clear")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
-    assert reviewbench.cache().calls == 6
+    assert reviewgauge.cache().calls == 6
     assert clear(older_than=1).calls == 0
     assert clear(model="fake:rules?temperature=0.5").calls == 2
     assert clear(model="other").calls == 1
     assert "3 calls taken out" in run("clear", "--yes").stdout
-    assert reviewbench.cache().calls == 0
+    assert reviewgauge.cache().calls == 0
 
 
 def test_what_was_made_long_ago_can_be_taken_out(filled: Path) -> None:
     with sqlite3.connect(filled) as connection:
         connection.execute("UPDATE calls SET made = made - 40 * 86400 WHERE model = 'fake:rules'")
     assert clear(older_than=30).calls == 3
-    assert reviewbench.cache().calls == 3
+    assert reviewgauge.cache().calls == 3
 
 
 def test_vectors_are_taken_out_apart(filled: Path) -> None:
     VectorCache(filled.with_name("vectors.sqlite")).put("00" * 16, {"a": np.ones(3, dtype=np.float32)})
     assert clear(vectors=True).vectors == 1
-    assert (reviewbench.cache().vectors, reviewbench.cache().calls) == (0, 6)
+    assert (reviewgauge.cache().vectors, reviewgauge.cache().calls) == (0, 6)
     with pytest.raises(UserError, match="all together"):
         clear(vectors=True, model="other")
 

@@ -1,4 +1,4 @@
-"""`reviewbench calibrate` as a user types it: labels of one's own become a metric, and nothing leaks."""
+"""`reviewgauge calibrate` as a user types it: labels of one's own become a metric, and nothing leaks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import reviewbench
+import reviewgauge
 from judged_toys import label, study, write_study
-from reviewbench.cli.main import main
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Metric
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.specs import load
 
 FAST = ["--resamples", "40", "--folds", "3"]
 METRICS = ["jaccard", "chrf"]
@@ -44,7 +44,7 @@ def test_labels_of_ones_own_become_a_metric(bench: Path, capsys: pytest.CaptureF
     assert main(["validate", str(bench), "combined(file='mine.json')", *METRICS, *FAST, "--no-report", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)["report"]
     by_label = {one["label"]: one["correlations"][0]["spearman"]["value"] for one in report["metrics"]}
-    made = reviewbench.calibrate(str(bench), *METRICS, out="again.json", resamples=40, folds=3)
+    made = reviewgauge.calibrate(str(bench), *METRICS, out="again.json", resamples=40, folds=3)
     assert by_label["combined(file='mine.json')"] == pytest.approx(made.account[0].correlations[0].spearman.value)
     assert Path("again.json").read_bytes() == Path("mine.json").read_bytes()
     assert not made.leaks
@@ -76,9 +76,9 @@ def test_one_grade_only_teaches_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "reviews.jsonl").write_bytes(b"".join(o.review.to_line() for o in made.outcomes if o.review))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="all labels in grade are 3"):
-        reviewbench.calibrate(str(tmp_path / "cases.jsonl"), *METRICS, run="run", resamples=40, folds=3)
+        reviewgauge.calibrate(str(tmp_path / "cases.jsonl"), *METRICS, run="run", resamples=40, folds=3)
 
 
 def test_a_metric_that_was_fitted_to_labels_is_named(bench: Path) -> None:
-    made = reviewbench.calibrate(str(bench), "combined(file='lexical')", "chrf", resamples=40, folds=3)
+    made = reviewgauge.calibrate(str(bench), "combined(file='lexical')", "chrf", resamples=40, folds=3)
     assert any("combined(file='lexical') was fitted to 5,164 human labels" in text for text in made.notes)

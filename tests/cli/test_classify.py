@@ -1,4 +1,4 @@
-"""`reviewbench classify`, and the slices of score and report by what it found."""
+"""`reviewgauge classify`, and the slices of score and report by what it found."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.cli.classify import classify
-from reviewbench.cli.main import main
-from reviewbench.cli.score import score
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Review, Span
-from reviewbench.core.results import NOT_STATED, Outcome
-from reviewbench.core.summaries import SliceSummary
-from reviewbench.engine.store import RunFolder
+from reviewgauge.api.classify import classify
+from reviewgauge.api.score import score
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
+from reviewgauge.core.reports.leaderboard import SliceSummary
+from reviewgauge.core.results import NOT_STATED, Outcome
+from reviewgauge.engine.run.folder import RunFolder
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
 BODIES = {
@@ -36,8 +36,8 @@ def comment(name: str, line: int = 2, **fields: object) -> Comment:
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Path]:
     """One change; of four comments, the first and the third are right. The fourth stands outside of the diff."""
-    before = os.environ.get("REVIEWBENCH_CACHE")
-    os.environ["REVIEWBENCH_CACHE"] = str(tmp_path / "cache")
+    before = os.environ.get("REVIEWGAUGE_CACHE")
+    os.environ["REVIEWGAUGE_CACHE"] = str(tmp_path / "cache")
     change = Change(repo="o/r", title="Fix it", files=(ChangedFile(path="a.py", patch=PATCH),))
     case = Case(id="one", change=change, references=(comment("r1", category="security"), comment("r2", category="x")))
     with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=[case]) as folder:
@@ -46,9 +46,9 @@ def run(tmp_path: Path) -> Iterator[Path]:
         folder.append_outcome(Outcome(case="one", system="s", review=Review(case="one", system="s", comments=said)))
     yield tmp_path / "run"
     if before is None:
-        del os.environ["REVIEWBENCH_CACHE"]
+        del os.environ["REVIEWGAUGE_CACHE"]
     else:
-        os.environ["REVIEWBENCH_CACHE"] = before
+        os.environ["REVIEWGAUGE_CACHE"] = before
 
 
 def readings(pieces: tuple[SliceSummary, ...], fact: str, reading: str) -> dict[str, float | None]:
@@ -113,7 +113,7 @@ def test_changes_by_domain(run: Path) -> None:
 
 
 def test_a_slice_that_nobody_classified_says_what_to_do(run: Path) -> None:
-    with pytest.raises(UserError, match=r"reviewbench classify RUN MODEL --what category"):
+    with pytest.raises(UserError, match=r"reviewgauge classify RUN MODEL --what category"):
         score(run, slices=["classified:category"], resamples=50)
     with pytest.raises(UserError, match=r"classified: and one of category, domain, type, context"):
         score(run, slices=["classified:colour"], resamples=50)
@@ -185,7 +185,7 @@ def test_bad_input_is_one_line(run: Path, arguments: list[str], said: str, capsy
 
 
 def test_an_endpoint_that_refuses_ends_it_with_exit_code_2(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from reviewbench.models.fake_server import FakeServer
+    from reviewgauge.models.fake.server import FakeServer
 
     with FakeServer(key="right") as server:
         assert main(["classify", str(run), server.spec()]) == 2
@@ -193,7 +193,7 @@ def test_an_endpoint_that_refuses_ends_it_with_exit_code_2(run: Path, capsys: py
 
 
 def test_nothing_but_failures_is_exit_code_1(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from reviewbench.models.fake_server import FakeServer
+    from reviewgauge.models.fake.server import FakeServer
 
     with FakeServer(fail="garbage:1") as server:
         assert main(["classify", str(run), server.spec()]) == 1

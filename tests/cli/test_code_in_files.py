@@ -10,20 +10,22 @@ from pathlib import Path
 
 import pytest
 
-import reviewbench
+import reviewgauge
 from bundle_toys import tamper, write_bench
-from reviewbench.cli.bundle import bundle, verify
-from reviewbench.cli.main import main
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, load_recorded
-from reviewbench.core.protocols import Metric
-from reviewbench.core.results import Failed
-from reviewbench.engine.store import SCORES
-from reviewbench.judges._loading import judge_of
-from reviewbench.models.chat import Door, Settings, chat_model
-from reviewbench.models.embeddings import embedder
-from reviewbench.models.fake_server import FakeServer
-from reviewbench.models.messages import Request, user
+from reviewgauge.api.bundle import bundle
+from reviewgauge.cli.bundle import verify
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.results import Failed
+from reviewgauge.core.specs import load, load_recorded
+from reviewgauge.engine.run.folder import SCORES
+from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.models.chat.door import Door, chat_model
+from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.models.fake.server import FakeServer
+from reviewgauge.models.request.messages import Request, user
+from reviewgauge.models.request.settings import Settings
 from scripted_endpoint import Say, Scripted
 
 KEY = "sk-the-key-of-the-victim"
@@ -32,8 +34,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from reviewbench.core.protocols import Judge, Measured, Metric
-from reviewbench.core.results import Verdict
+from reviewgauge.core.protocols import Judge, Measured, Metric
+from reviewgauge.core.results import Verdict
 
 Path("ran").touch()
 
@@ -55,7 +57,7 @@ class Same(Judge):
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.chdir(tmp_path)
     before = list(sys.path)  # the command line adds the current folder
@@ -100,9 +102,9 @@ def test_checking_a_bundle_calls_no_address_that_it_names(listening: FakeServer,
     """Its metric rests on a calibration that asks the address, and no call is recorded; nor does it say so itself."""
     Path("asking.json").write_text(combination(listening.spec()))
     write_bench(tmp_path / "bench")
-    reviewbench.review(str(tmp_path / "bench"), "recorded", run="run")
+    reviewgauge.review(str(tmp_path / "bench"), "recorded", run="run")
     told = f", ask=({listening.spec()!r},)"
-    reviewbench.score("run", f"combined(file='asking.json'{told})", resamples=50)
+    reviewgauge.score("run", f"combined(file='asking.json'{told})", resamples=50)
     Path("run/calls.jsonl").unlink()
     bundle("run", out="evil.zip", resamples=50)
     before = calls(listening)
@@ -124,8 +126,8 @@ def forget_answers(home: Path) -> None:
 def test_not_even_where_a_metric_hides_what_it_asks(listening: FakeServer, tmp_path: Path) -> None:
     """`Silent` asks a model and does not say so."""
     write_bench(tmp_path / "bench")
-    reviewbench.review(str(tmp_path / "bench"), "recorded", run="run")
-    reviewbench.score("run", f"bundle_toys.Silent(port={listening.port})", resamples=50)
+    reviewgauge.review(str(tmp_path / "bench"), "recorded", run="run")
+    reviewgauge.score("run", f"bundle_toys.Silent(port={listening.port})", resamples=50)
     assert calls(listening) > 0
     Path("run/calls.jsonl").unlink()
     bundle("run", out="evil.zip", resamples=50)
@@ -158,7 +160,7 @@ def test_an_endpoint_that_embeds_is_asked_no_sooner(tmp_path: Path, capsys: pyte
     found = json.loads(combination("fake:rules").replace("grade(model='fake:rules')", asked))
     found["pins"] = {}
     Path("embeds.json").write_text(json.dumps(found))
-    reviewbench.review(str(tmp_path / "bench"), "recorded", run="run")
+    reviewgauge.review(str(tmp_path / "bench"), "recorded", run="run")
     assert main(["score", "run", "combined(file='embeds.json')"]) == 2
     assert f"asks openai:m@{listening.url}, which only the file names" in capsys.readouterr().err
     with Door(Settings(offline=True)), pytest.raises(UserError, match="done offline"):
@@ -186,8 +188,8 @@ def rename_metric(run: Path, spec: str) -> None:
 @pytest.fixture
 def run_of_others(tmp_path: Path) -> Path:
     write_bench(tmp_path / "bench")
-    reviewbench.review(str(tmp_path / "bench"), "recorded", run="run")
-    reviewbench.score("run", "hits", resamples=50)
+    reviewgauge.review(str(tmp_path / "bench"), "recorded", run="run")
+    reviewgauge.score("run", "hits", resamples=50)
     (tmp_path / "mine.py").write_text(PLUGIN)
     return Path("run")
 
@@ -212,7 +214,7 @@ def test_code_that_only_a_run_names_is_not_run(
     shutil.copytree("run", "base")
     assert alone(*verb) == 2 and not Path("ran").exists()
     said = capsys.readouterr().err
-    assert "is code outside ReviewBench" in said and "--metric" in said
+    assert "is code outside ReviewGauge" in said and "--metric" in said
     assert len(said.strip().splitlines()) == 1
 
 
@@ -253,7 +255,7 @@ def test_code_that_a_manifest_names_is_not_run(where: str, run_of_others: Path) 
 def test_code_that_a_calibration_names_is_not_run(run_of_others: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("code.json").write_text(combination("fake:rules").replace("grade(model='fake:rules')", "mine.Mine"))
     assert alone("score", "run", "combined(file='code.json')") == 2 and not Path("ran").exists()
-    assert "is code outside ReviewBench" in capsys.readouterr().err
+    assert "is code outside ReviewGauge" in capsys.readouterr().err
 
 
 def test_a_file_that_is_called_like_a_module_path_is_still_a_file() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import reviewbench
-from reviewbench.cli._cutoffs import stated_cutoffs, with_cutoffs
-from reviewbench.core.errors import UserError
+import reviewgauge
+from reviewgauge.api.cutoffs import stated_cutoffs, with_cutoffs
+from reviewgauge.core.errors import UserError
 
 GPT = "prompt(model='openai:gpt-4.1')"
 
@@ -47,12 +47,12 @@ def test_the_leaderboard_is_cut_where_the_model_of_the_run_was(tmp_path: Path) -
     prices = {"models": {"fake": {"input": 1, "output": 1, "cutoff": "2024-06-01"}}}
     (tmp_path / "prices.json").write_text(json.dumps(prices), encoding="utf-8")
     run = tmp_path / "run"
-    reviewbench.review(str(tmp_path / "cases.jsonl"), "prompt(model='fake:rules')", run=run)
+    reviewgauge.review(str(tmp_path / "cases.jsonl"), "prompt(model='fake:rules')", run=run)
     with pytest.raises(UserError, match="training cut-off is known"):
-        reviewbench.score(run, "hits", slices=["cutoff"], resamples=20)
+        reviewgauge.score(run, "hits", slices=["cutoff"], resamples=20)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REVIEWBENCH_PRICES", str(tmp_path / "prices.json"))
-        result = reviewbench.score(run, "hits", slices=["cutoff"], resamples=20)
+        patch.setenv("REVIEWGAUGE_PRICES", str(tmp_path / "prices.json"))
+        result = reviewgauge.score(run, "hits", slices=["cutoff"], resamples=20)
     board = result.leaderboards[0]
     assert {piece.value: piece.n for piece in board.slices} == {"before 2024-06-02": 2, "2024-06-02 and later": 2}
     assert any("fake:rules was trained on data up to 2024-06-01" in warning for warning in board.warnings)

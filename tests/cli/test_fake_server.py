@@ -1,4 +1,4 @@
-"""`reviewbench fake-server` as a user runs it: an address, a model behind it, Ctrl-C, a summary."""
+"""`reviewgauge fake-server` as a user runs it: an address, a model behind it, Ctrl-C, a summary."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import IO
 
 import pytest
 
-from reviewbench.cli.fake_server import fake_server
-from reviewbench.cli.main import main
+from reviewgauge.api.fake_server import fake_server
+from reviewgauge.cli.main import main
 
-COMMAND = [sys.executable, "-m", "reviewbench", "fake-server"]
+COMMAND = [sys.executable, "-m", "reviewgauge", "fake-server"]
 
 
 def address(lines: IO[str]) -> str:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import reviewbench
-from reviewbench.cli.gate import smoke, split_reading
-from reviewbench.core.errors import UserError
+import reviewgauge
+from reviewgauge.api.gate import split_reading
+from reviewgauge.cli.gate import smoke
+from reviewgauge.core.errors import UserError
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +19,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two scored runs of the sample: parrot, which is bad, and analyser, which is better; and both in one."""
     home = tmp_path_factory.mktemp("runs")
     for name, reviewers in (("old", ["analyser"]), ("new", ["silent"]), ("both", ["analyser", "silent"])):
-        reviewbench.review("sample", *reviewers, run=home / name)
-        reviewbench.score(home / name, "hits", resamples=50)
+        reviewgauge.review("sample", *reviewers, run=home / name)
+        reviewgauge.score(home / name, "hits", resamples=50)
     return home
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "reviewbench", "gate", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "reviewgauge", "gate", *arguments], capture_output=True, text=True, check=False
     )
 
 
@@ -58,9 +59,9 @@ def test_two_systems_of_one_run_and_json(runs: Path) -> None:
 
 
 def test_one_system_under_one_name_in_two_runs(runs: Path, tmp_path: Path) -> None:
-    reviewbench.review("sample", "analyser", run=tmp_path / "again")
-    reviewbench.score(tmp_path / "again", "hits", resamples=50)
-    found = reviewbench.gate(tmp_path / "again", baseline=runs / "old", margin=0.0)
+    reviewgauge.review("sample", "analyser", run=tmp_path / "again")
+    reviewgauge.score(tmp_path / "again", "hits", resamples=50)
+    found = reviewgauge.gate(tmp_path / "again", baseline=runs / "old", margin=0.0)
     assert (found.verdict, found.candidate, found.baseline) == ("not worse", "again:analyser", "old:analyser")
 
 

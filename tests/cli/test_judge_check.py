@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from judge_toys import toy_material
-from reviewbench.cli._model_options import ModelOptions
-from reviewbench.cli.judge_check import judge_check
-from reviewbench.cli.main import main
-from reviewbench.core.errors import UserError
-from reviewbench.core.judging import JudgeReport
-from reviewbench.engine.review import import_reviews
-from reviewbench.engine.store import RunFolder
-from reviewbench.models.fake_server import FakeServer
+from reviewgauge.api.judge_check import judge_check
+from reviewgauge.api.model_options import ModelOptions
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.judge_check import JudgeReport
+from reviewgauge.engine.review import import_reviews
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.fake.server import FakeServer
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

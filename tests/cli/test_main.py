@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.cli.main import main
-from reviewbench.core.records import Case, Change, Comment
+from reviewgauge.cli.main import main
+from reviewgauge.core.records import Case, Change, Comment
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return tmp_path
 
 
-def reviewbench(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "reviewbench", *words]
+def reviewgauge(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "reviewgauge", *words]
     return subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, check=False)
 
 
@@ -38,16 +38,16 @@ def test_no_verb_prints_the_help_on_its_own_lines(capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_a_terminal_that_cannot_show_a_character_gets_another_one(run: Path, encoding: str) -> None:
-    shown = reviewbench("score", "run", cwd=run, PYTHONIOENCODING=encoding)
+    shown = reviewgauge("score", "run", cwd=run, PYTHONIOENCODING=encoding)
     assert shown.returncode == 0, shown.stderr
     assert b"silent" in shown.stdout
-    data = reviewbench("info", "cases.jsonl", "--json", cwd=run, PYTHONIOENCODING=encoding)
+    data = reviewgauge("info", "cases.jsonl", "--json", cwd=run, PYTHONIOENCODING=encoding)
     assert json.loads(data.stdout)["counts"]["changes"] == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes the output")
 def test_closed_output_is_no_crash(run: Path) -> None:
-    command = f"{sys.executable} -m reviewbench score run >&- 2>&-"
+    command = f"{sys.executable} -m reviewgauge score run >&- 2>&-"
     assert subprocess.run(["sh", "-c", command], cwd=run, check=False).returncode == 0
 
 
@@ -75,7 +75,7 @@ def test_each_problem_that_check_names_is_one_line(run: Path, capsys: pytest.Cap
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_a_report_that_does_not_fit_says_where_and_leaves_nothing_half(run: Path) -> None:
     # -B: under the limit Python itself would leave a compiled file cut in half, and every later import would fail.
-    limited = f"ulimit -f 8; {sys.executable} -B -m reviewbench report run -o page.html"
+    limited = f"ulimit -f 8; {sys.executable} -B -m reviewgauge report run -o page.html"
     done = subprocess.run(["bash", "-c", limited], cwd=run, capture_output=True, check=False)
     assert done.returncode == 2
     assert b"error: page.html: no room left to write" in done.stderr
@@ -85,7 +85,7 @@ def test_a_report_that_does_not_fit_says_where_and_leaves_nothing_half(run: Path
 def test_a_file_that_ends_too_early_is_no_interruption(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = """
 from dataclasses import dataclass
-from reviewbench.core.protocols import Dataset
+from reviewgauge.core.protocols import Dataset
 @dataclass(frozen=True)
 class Data(Dataset):
     path: str = ""

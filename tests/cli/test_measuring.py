@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-import reviewbench
+import reviewgauge
 from judged_toys import study, write_study
-from reviewbench.cli.main import main
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Metric
-from reviewbench.models.fake_server import FakeServer
+from reviewgauge.cli.main import main
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.specs import load
+from reviewgauge.models.fake.server import FakeServer
 
 FAST = ["--resamples", "40", "--folds", "3"]
 STUDY = study(24)
@@ -33,7 +33,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of cases with labels on them, and reviews beside them."""
     folder = write_study(tmp_path / "mine", STUDY)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     return folder
 
 
@@ -107,7 +107,7 @@ def test_killed_or_interrupted_it_goes_on_and_pays_for_nothing_twice(
     bench: Path, server: FakeServer, capsys: pytest.CaptureFixture[str], number: signal.Signals, code: int
 ) -> None:
     arguments = ["validate", str(bench), grade(server), "--in-flight", "4", "--no-report", *FAST]
-    process = subprocess.Popen([sys.executable, "-m", "reviewbench", *arguments], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-m", "reviewgauge", *arguments], stderr=subprocess.PIPE, text=True)
     while server.calls < CALLS // 4 and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(number)
@@ -152,7 +152,7 @@ def test_what_a_model_says_can_be_calibrated_and_stays_marked(
     said = shown(capsys, 0, "calibrate", bench, grade(server), "jaccard")
     assert f"{CALLS} calls paid" in said
     assert said.count("(fake)") >= 4  # the calibrated grade with and without its floor, the mean of ranks, the metric
-    made = reviewbench.calibrate(str(bench), grade(server), "jaccard", resamples=40, folds=3)
+    made = reviewgauge.calibrate(str(bench), grade(server), "jaccard", resamples=40, folds=3)
     assert [one.fake for one in made.account if one.label.startswith("jaccard")] == [False]
     assert load(Metric, f"combined(file='combined.json', ask=('{server.spec()}',))").models == (server.spec(),)
     whole = found(capsys, "validate", bench, f"combined(file='combined.json', ask=('{server.spec()}',))", "--no-report")

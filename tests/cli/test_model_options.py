@@ -11,19 +11,21 @@ import pytest
 from click.testing import CliRunner
 
 from engine_small import make_cases
-from reviewbench.cli._model_options import ModelOptions, Spending, model_options, spending
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Failed
-from reviewbench.engine.store import RunFolder
-from reviewbench.models.chat import Door, Settings, chat_model
-from reviewbench.models.messages import Request, user
+from reviewgauge.api.model_options import ModelOptions, Spending, spending
+from reviewgauge.cli._model_options import model_options
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.chat.door import Door, chat_model
+from reviewgauge.models.request.messages import Request, user
+from reviewgauge.models.request.settings import Settings
 
 PRICED = "fake:rules?max_tokens=100"
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -76,7 +78,7 @@ def test_what_contradicts_itself_or_cannot_be_read_is_said_before_anything_is_do
 
 
 def test_bad_prices_of_the_environment_are_said_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_PRICES", str(tmp_path / "nowhere.json"))
+    monkeypatch.setenv("REVIEWGAUGE_PRICES", str(tmp_path / "nowhere.json"))
     with pytest.raises(UserError, match=r"nowhere\.json cannot be read"), ModelOptions().door():
         pytest.fail("no door must open")
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.cli.main import main
-from reviewbench.core.results import Outcome
-from reviewbench.engine.store import RunFolder
-from reviewbench.models.fake_server import FakeServer
+from reviewgauge.cli.main import main
+from reviewgauge.core.results import Outcome
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.fake.server import FakeServer
 
 PROMPT = 'prompt(model="fake:rules")'
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
 
@@ -112,7 +112,7 @@ def test_the_first_failure_of_each_kind_is_said(capsys: pytest.CaptureFixture[st
     said = capsys.readouterr()
     assert "24 failed (request 24)" in said.out
     assert "24 failed: the same command with --only failed tries them again" in said.out
-    assert "next: reviewbench score runs/again hits" in said.out
+    assert "next: reviewgauge score runs/again hits" in said.out
     assert said.err.count("note: failed (request)") == 1
     assert "this call is not in the record" in said.err
     assert main(["score", "runs/p", 'hits(judge="fake:rules")']) == 0
@@ -137,7 +137,7 @@ def test_a_run_of_failures_alone_is_not_all_well(capsys: pytest.CaptureFixture[s
         assert "nothing could be measured" in capsys.readouterr().out
         server.change(fail="")
         assert main([*asks, "--only", "failed"]) == 0
-        assert "next: reviewbench score runs/cut hits" in capsys.readouterr().out
+        assert "next: reviewgauge score runs/cut hits" in capsys.readouterr().out
 
 
 def test_a_metric_that_fails_on_everything_is_not_all_well(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.cli._output import emit, harmless, note, progress_bar, rate_words
-from reviewbench.core.base import Record
-from reviewbench.core.records import Case, Change, Comment
+from reviewgauge.cli._output import emit, harmless, note, progress_bar, rate_words
+from reviewgauge.core.base import Record
+from reviewgauge.core.records import Case, Change, Comment
 
 HOSTILE = "evil\x1b[31mred\x1b]0;title\x07\x9b1m\u202e"
 
@@ -52,7 +52,7 @@ def test_a_case_in_brackets_is_reviewed_on_a_real_terminal(tmp_path: Path) -> No
     case = Case(id="acme[/red]#1", change=Change(repo="r"), references=(Comment(id="g", body="never closed"),))
     (tmp_path / "cases.jsonl").write_bytes(case.to_line())
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "reviewbench", "review", "cases.jsonl", "silent", "-o", "run"]
+    command = [sys.executable, "-m", "reviewgauge", "review", "cases.jsonl", "silent", "-o", "run"]
     done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs, check=False, timeout=60)
     os.close(theirs)
     os.close(ours)

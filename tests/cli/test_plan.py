@@ -1,4 +1,4 @@
-"""`reviewbench plan` as a user types it."""
+"""`reviewgauge plan` as a user types it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import reviewbench
-from reviewbench.cli.main import main
-from reviewbench.core.labels import Label, Subject, SubjectKind
-from reviewbench.core.records import Case, Change, Comment, Review, Usage
+import reviewgauge
+from reviewgauge.cli.main import main
+from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, Comment, Review, Usage
 
 CHANGES, ATTEMPTS = 24, 3
 WORDS = ("the lock is never released", "the total is computed twice", "the file stays open after an error")
@@ -80,7 +80,7 @@ def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixtu
 def test_json_holds_what_the_function_returns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--from", str(run), "--detect", "0.05", "--reading", "recall", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    made = reviewbench.plan(run, detect=0.05, reading="recall")
+    made = reviewgauge.plan(run, detect=0.05, reading="recall")
     assert printed == made.model_dump(mode="json")
     pair = made.changes[0].pairs[0]
     assert [row.attempts for row in pair.rows] == [1, 2, 3, 5, 10]
@@ -92,12 +92,12 @@ def test_json_holds_what_the_function_returns(run: Path, capsys: pytest.CaptureF
 
 
 def test_holm_power_and_prices_reach_the_plan(run: Path) -> None:
-    plain = reviewbench.plan(run, detect=0.05).changes[0].pairs[0].rows[0].changes
-    holm = reviewbench.plan(run, detect=0.05, comparisons=5).changes[0].pairs[0].rows[0].changes
-    sure = reviewbench.plan(run, detect=0.05, power=0.95).changes[0].pairs[0].rows[0].changes
+    plain = reviewgauge.plan(run, detect=0.05).changes[0].pairs[0].rows[0].changes
+    holm = reviewgauge.plan(run, detect=0.05, comparisons=5).changes[0].pairs[0].rows[0].changes
+    sure = reviewgauge.plan(run, detect=0.05, power=0.95).changes[0].pairs[0].rows[0].changes
     assert plain is not None and holm is not None and sure is not None
     assert plain < holm and plain < sure
-    priced = reviewbench.plan(run, detect=0.05, attempt_cost=1.0).changes[0].pairs[0].rows[0]
+    priced = reviewgauge.plan(run, detect=0.05, attempt_cost=1.0).changes[0].pairs[0].rows[0]
     assert priced.changes is not None and priced.dollars == pytest.approx(2 * priced.changes)
 
 
@@ -116,7 +116,7 @@ def test_raters_are_planned_from_a_table_of_grades(labels: Path, capsys: pytest.
         "to tell bold from shy",
     ):
         assert words in out, words
-    made = reviewbench.plan(labels=labels).raters[0]
+    made = reviewgauge.plan(labels=labels).raters[0]
     assert made.icc.value == pytest.approx(0.64 / (0.64 + 0.25), abs=0.12)
 
 
@@ -131,10 +131,10 @@ def test_the_labels_of_a_run_are_used_where_several_raters_judged(
         grade(n, rater, float(n % 4 + (rater == "ben" and n % 3 == 0))) for n in range(20) for rater in ("ada", "ben")
     ]
     (run / "labels.jsonl").write_bytes(b"".join(label.to_line() for label in found))
-    made = reviewbench.plan(run, detect=0.05)
+    made = reviewgauge.plan(run, detect=0.05)
     assert [plan.dimension for plan in made.raters] == ["useful"]
     assert made.raters[0].judged_twice == 20 and made.notes == ()
-    assert reviewbench.plan(labels=run).raters[0].items == 20
+    assert reviewgauge.plan(labels=run).raters[0].items == 20
     assert main(["plan", "--labels", str(run)]) == 0
     assert "useful in run: 40 labels" in capsys.readouterr().out
 

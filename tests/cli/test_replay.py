@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-import reviewbench
+import reviewgauge
 from bundle_toys import tamper, write_bench
-from reviewbench.cli._model_options import ModelOptions
-from reviewbench.cli.bundle import verify
-from reviewbench.cli.cache import export
-from reviewbench.cli.main import main
-from reviewbench.core.errors import UserError
-from reviewbench.engine.store import RunFolder
-from reviewbench.models.fake_server import FakeServer
+from reviewgauge.api.cache import export
+from reviewgauge.api.model_options import ModelOptions
+from reviewgauge.cli.bundle import verify
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.fake.server import FakeServer
 
 KEY = "sk-a-secret-that-no-file-may-hold"
 
@@ -32,9 +32,9 @@ class Recorded:
         with FakeServer(key=KEY) as server:
             self.reviewer = f"prompt(model={server.spec()!r})"
             self.metric = f"""hits(judge='same_concern(model="{server.spec()}")')"""
-            reviewbench.review("sample", self.reviewer, run=folder / "prompted")
-            reviewbench.review(str(bench), "recorded", run=folder / "judged")
-            self.scored = reviewbench.score(folder / "judged", self.metric, resamples=50)
+            reviewgauge.review("sample", self.reviewer, run=folder / "prompted")
+            reviewgauge.review(str(bench), "recorded", run=folder / "judged")
+            self.scored = reviewgauge.score(folder / "judged", self.metric, resamples=50)
             self.asked = server.stats()["answered"]
 
 
@@ -42,14 +42,14 @@ class Recorded:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     folder = tmp_path_factory.mktemp("recorded")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REVIEWBENCH_CACHE", str(folder / "cache"))
+        patch.setenv("REVIEWGAUGE_CACHE", str(folder / "cache"))
         patch.setenv("OPENAI_API_KEY", KEY)
         yield Recorded(folder, write_bench(folder / "bench"))
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -70,7 +70,7 @@ def test_a_run_records_every_call_that_the_server_answered(made: Recorded) -> No
 def test_scores_are_replayed_to_the_byte(made: Recorded, tmp_path: Path) -> None:
     run = without_scores(made.folder / "judged", tmp_path / "again")
     replayed = ModelOptions(replay=made.folder / "judged")
-    result = reviewbench.score(run, made.metric, resamples=50, models=replayed)
+    result = reviewgauge.score(run, made.metric, resamples=50, models=replayed)
     for name in ("scores.jsonl", "reviews.jsonl"):
         lines = [sorted((folder / name).read_bytes().splitlines()) for folder in (run, made.folder / "judged")]
         assert lines[0] == lines[1]
@@ -84,7 +84,7 @@ def test_scores_are_replayed_to_the_byte(made: Recorded, tmp_path: Path) -> None
 def test_reviews_are_replayed_to_the_byte(made: Recorded, tmp_path: Path) -> None:
     calls = export(tmp_path / "calls.jsonl.gz", run=made.folder / "prompted")
     replayed = ModelOptions(replay=calls.path)
-    reviewbench.review("sample", made.reviewer, run=tmp_path / "again", models=replayed)
+    reviewgauge.review("sample", made.reviewer, run=tmp_path / "again", models=replayed)
     reviews = [
         sorted((folder / "reviews.jsonl").read_bytes().splitlines())
         for folder in (tmp_path / "again", made.folder / "prompted")
@@ -95,7 +95,7 @@ def test_reviews_are_replayed_to_the_byte(made: Recorded, tmp_path: Path) -> Non
 def test_what_was_not_recorded_is_a_failure_and_nothing_is_sent(made: Recorded, tmp_path: Path) -> None:
     run = without_scores(made.folder / "judged", tmp_path / "again")
     other = made.metric.replace("v1", "v1?temperature=0.5")
-    result = reviewbench.score(run, other, resamples=50, models=ModelOptions(replay=made.folder / "judged"))
+    result = reviewgauge.score(run, other, resamples=50, models=ModelOptions(replay=made.folder / "judged"))
     assert set(result.totals[0].failed) == {"request"}
     assert result.totals[0].failed["request"] >= 10  # the others need no call
     assert result.spending.calls == 0
@@ -108,9 +108,9 @@ def test_what_was_refused_is_paid_for_and_replayed_too(tmp_path: Path) -> None:
     metric = """hits(judge='same_concern(model="{}")')"""
     bench = write_bench(tmp_path / "bench")
     for name in ("run", "again"):
-        reviewbench.review(str(bench), "recorded", run=tmp_path / name)
+        reviewgauge.review(str(bench), "recorded", run=tmp_path / name)
     with FakeServer(fail="refuse:0.3,truncate:0.2", seed=3) as server:
-        made = reviewbench.score(tmp_path / "run", metric.format(server.spec()), resamples=50)
+        made = reviewgauge.score(tmp_path / "run", metric.format(server.spec()), resamples=50)
         answered = server.stats()["answered"]
     calls = list(RunFolder.open(tmp_path / "run").calls())
     assert made.totals[0].failed
@@ -118,7 +118,7 @@ def test_what_was_refused_is_paid_for_and_replayed_too(tmp_path: Path) -> None:
     assert made.spending.dollars == pytest.approx(sum(call.answer.usage.dollars or 0 for call in calls))
     assert answered >= len(calls)
     replayed = ModelOptions(replay=tmp_path / "run", cache=False)
-    reviewbench.score(tmp_path / "again", metric.format(server.spec()), resamples=50, models=replayed)
+    reviewgauge.score(tmp_path / "again", metric.format(server.spec()), resamples=50, models=replayed)
     lines = [sorted((tmp_path / name / "scores.jsonl").read_bytes().splitlines()) for name in ("run", "again")]
     assert lines[0] == lines[1]
 
@@ -129,7 +129,7 @@ def test_what_was_refused_is_paid_for_and_replayed_too(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def packed(made: Recorded) -> Path:
     out = made.folder / "bundle.zip"
-    reviewbench.bundle(made.folder / "judged", out=out, resamples=50)
+    reviewgauge.bundle(made.folder / "judged", out=out, resamples=50)
     return out
 
 
@@ -161,7 +161,7 @@ def test_a_question_that_was_changed_no_longer_has_its_key(packed: Path) -> None
 
 def test_without_texts_the_calls_stay_out_and_that_is_said(made: Recorded, tmp_path: Path) -> None:
     out = tmp_path / "bare.zip"
-    result = reviewbench.bundle(made.folder / "judged", out=out, texts=False, resamples=50)
+    result = reviewgauge.bundle(made.folder / "judged", out=out, texts=False, resamples=50)
     assert "prompts hold texts" in result.runs[0].left_out["calls.jsonl"]
     assert not any("calls.jsonl" in name for name in zipfile.ZipFile(out).namelist())
     checked = verify(out, source=[made.folder / "judged"])
@@ -192,7 +192,7 @@ def test_keys_stand_in_no_error(
     assert "OPENAI_API_KEY" in said
     assert KEY not in said
     with pytest.raises(UserError) as caught:
-        reviewbench.review("sample", f'prompt(model="openai:m@http://me:{KEY}@localhost/v1")', run=tmp_path / "b")
+        reviewgauge.review("sample", f'prompt(model="openai:m@http://me:{KEY}@localhost/v1")', run=tmp_path / "b")
     assert KEY not in str(caught.value)
     for path in (p for p in tmp_path.rglob("*") if p.is_file()):
         assert KEY.encode() not in path.read_bytes(), path

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reviewbench.cli._runs import read_runs
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Metric
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import Outcome, Score
-from reviewbench.engine.store import RunFolder
+from reviewgauge.api.runs import read_runs
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.specs import load
+from reviewgauge.engine.run.folder import RunFolder
 
 CASES = [
     Case(id=f"c{n}", change=Change(repo="a/b"), references=(Comment(id="r", body="The lock is released twice"),))

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from engine_small import patched_cases
-from reviewbench.engine.store import RunFolder
+from reviewgauge.engine.run.folder import RunFolder
 
 HERE = Path(__file__).parents[1]
 COUNT = 24
 # As a terminal starts programs; whoever starts the tests in the background has them ignore Ctrl-C.
 PROGRAM = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
-    "from reviewbench.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    "from reviewgauge.cli.main import main; sys.exit(main(sys.argv[1:]))"
 )
 
 
@@ -36,7 +36,7 @@ def start(folder: Path, *arguments: str, delay: float = 0.0) -> subprocess.Popen
         **os.environ,
         "ECHO_DELAY": str(delay),
         "PYTHONPATH": str(HERE),
-        "REVIEWBENCH_CACHE": str(folder / "cache"),
+        "REVIEWGAUGE_CACHE": str(folder / "cache"),
     }
     command = [sys.executable, "-c", PROGRAM, *arguments]
     pipe = subprocess.PIPE

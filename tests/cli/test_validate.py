@@ -1,4 +1,4 @@
-"""`reviewbench validate` as a user types it: data sets, own labels on own runs, and what it says to bad input."""
+"""`reviewgauge validate` as a user types it: data sets, own labels on own runs, and what it says to bad input."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-import reviewbench
+import reviewgauge
 from judged_toys import case, label, study, write_study
-from reviewbench.cli.main import main
-from reviewbench.core.labels import Label
-from reviewbench.core.records import Case
+from reviewgauge.cli.main import main
+from reviewgauge.core.labels import Label
+from reviewgauge.core.records import Case
 
 METRIC = "judged_toys.Shared"
 FAST = ["--resamples", "40", "--folds", "3"]
@@ -70,12 +70,12 @@ def test_without_the_plots_the_report_is_said_to_have_none(bench: Path) -> None:
     """In a process where what draws them cannot be imported, as in a plain install."""
     program = (
         "import sys; sys.modules['altair'] = None\n"
-        "from reviewbench.cli.main import main\n"
+        "from reviewgauge.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     command = [sys.executable, "-c", program, "validate", str(bench), "exact_match", *FAST]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "report.html has every figure but no plots (pip install 'reviewbench[plots]')" in " ".join(shown.split())
+    assert "report.html has every figure but no plots (pip install 'reviewgauge[plots]')" in " ".join(shown.split())
     assert "<svg" not in Path("validity-mine/report.html").read_text(encoding="utf-8")
 
 
@@ -93,19 +93,19 @@ def test_a_second_run_measures_nothing_and_finds_the_same(bench: Path, capsys: p
 def test_nothing_is_computed_again_until_something_changes(
     bench: Path,
 ) -> None:
-    first = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    first = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
     page = Path("validity-mine/report.html")
     made = page.stat().st_mtime_ns
-    again = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    again = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
     assert (first.unchanged, again.unchanged) == (False, True)
     assert again.report == first.report and again.files == first.files
     assert page.stat().st_mtime_ns == made
-    assert not reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, seed=1, report=False).unchanged
+    assert not reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, seed=1, report=False).unchanged
     page.write_text("edited", encoding="utf-8")
-    mended = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    mended = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
     assert not mended.unchanged and "<html" in page.read_text(encoding="utf-8")
     Path("validity-mine/validity.stamp").write_text("[]", encoding="utf-8")
-    assert not reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, report=False).unchanged
+    assert not reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, report=False).unchanged
 
 
 def test_a_run_is_validated_with_its_labels_or_with_those_of_a_file(
@@ -177,9 +177,9 @@ def test_dimensions_slices_and_stages_narrow_what_is_shown(bench: Path, capsys: 
 
 
 def test_a_slice_is_a_report_of_its_own_beside_the_whole_one(bench: Path) -> None:
-    whole = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    whole = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
     before = {path.name: path.read_bytes() for path in Path("validity-mine").iterdir() if path.is_file()}
-    part = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, where={"system": "best"})
+    part = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, where={"system": "best"})
     assert Path(part.folder) == Path("validity-mine/where-system-best") and Path(part.run) == Path("validity-mine")
     assert (part.totals[0].done, part.totals[0].skipped) == (0, 96), "the scores are those of the whole"
     assert part.report is not None
@@ -188,10 +188,10 @@ def test_a_slice_is_a_report_of_its_own_beside_the_whole_one(bench: Path) -> Non
     assert "72 not system = best" in (Path(part.folder) / "correlations.csv").read_text(encoding="utf-8")
     after = {path.name: path.read_bytes() for path in Path("validity-mine").iterdir() if path.is_file()}
     assert before == after
-    assert reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, where=["system=best"]).unchanged
-    other = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3, where=["system=good"])
+    assert reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, where=["system=best"]).unchanged
+    other = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, where=["system=good"])
     assert not other.unchanged and other.report != part.report
-    again = reviewbench.validate(str(bench), METRIC, resamples=20, folds=3)
+    again = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
     assert again.unchanged and again.report == whole.report
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import reviewbench
+import reviewgauge
 from git_project import run_git
-from reviewbench.cli.main import VERBS, main
-from reviewbench.core.records import Case, Change, Comment, Review, Span
-from reviewbench.core.results import Outcome
+from reviewgauge.cli.main import VERBS, main
+from reviewgauge.core.records import Case, Change, Comment, Review, Span
+from reviewgauge.core.results import Outcome
 
 
 def words(body: str) -> Comment:
@@ -62,7 +62,7 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> objec
 
 def test_help_names_every_verb_and_is_quick_to_import() -> None:
     program = (
-        "import sys; from reviewbench.cli.main import main; code = main(['--help'])\n"
+        "import sys; from reviewgauge.cli.main import main; code = main(['--help'])\n"
         "heavy = {'numpy', 'scipy', 'pydantic', 'rich', 'jinja2', 'yaml', 'altair'} & set(sys.modules)\n"
         "assert code == 0 and not heavy, heavy"
     )
@@ -72,8 +72,8 @@ def test_help_names_every_verb_and_is_quick_to_import() -> None:
 
 def test_every_verb_is_a_function_of_the_package() -> None:
     for verb in VERBS:
-        assert callable(getattr(reviewbench, verb.replace("-", "_"))), verb
-    assert {verb.replace("-", "_") for verb in VERBS} <= set(dir(reviewbench))
+        assert callable(getattr(reviewgauge, verb.replace("-", "_"))), verb
+    assert {verb.replace("-", "_") for verb in VERBS} <= set(dir(reviewgauge))
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -128,13 +128,13 @@ def test_report_is_written(run: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_python_functions_do_what_the_verbs_do(bench: Path, tmp_path: Path) -> None:
-    reviewed = reviewbench.review(str(bench), "silent", run=tmp_path / "quiet")
+    reviewed = reviewgauge.review(str(bench), "silent", run=tmp_path / "quiet")
     assert reviewed.totals[0].done == 3
-    scored = reviewbench.score(tmp_path / "quiet", "hits")
+    scored = reviewgauge.score(tmp_path / "quiet", "hits")
     estimate = scored.leaderboards[0].systems[0].estimate("precision")
     assert estimate is not None
     assert estimate.value is None, "a precision of nothing is undefined"
-    assert reviewbench.doctor(str(bench)).ok
+    assert reviewgauge.doctor(str(bench)).ok
 
 
 def test_a_plain_run_of_failures_is_not_silence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,7 +165,7 @@ def test_what_a_user_gets_wrong_is_one_line_and_code_2(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "data"))
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1, captured.err
@@ -241,7 +241,7 @@ def test_the_manifest_keeps_the_path_as_it_was_given(bench: Path, monkeypatch: p
 def test_the_demo_builds_its_benchmark_from_a_history_and_tells_a_strong_reviewer_from_noise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "data"))
     result = as_json(capsys, "demo", "-o", tmp_path / "demo")
     assert isinstance(result, dict)
     card = result["build"]["card"]

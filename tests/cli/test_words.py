@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.cli._words import find_dataset
-from reviewbench.cli.main import main
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.engine.store import RunFolder
+from reviewgauge.api.resolve import find_dataset
+from reviewgauge.cli.main import main
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.engine.run.folder import RunFolder
 
 CASES = [
     Case(id=name, change=Change(repo="shop"), references=(Comment(id="g", body="the file is never closed"),))
@@ -55,7 +55,7 @@ def test_a_run_without_reviews_says_so(bench: Path, capsys: pytest.CaptureFixtur
     for verb in (["score", "run"], ["compare", "run"], ["report", "run", "-o", "x.html"]):
         capsys.readouterr()
         assert run(*verb) == 2
-        assert "run holds no reviews (reviewbench review DATASET REVIEWER -o run)" in capsys.readouterr().err
+        assert "run holds no reviews (reviewgauge review DATASET REVIEWER -o run)" in capsys.readouterr().err
 
 
 def test_the_remedy_for_a_missing_score_can_be_pasted_into_a_shell(
@@ -63,7 +63,7 @@ def test_the_remedy_for_a_missing_score_can_be_pasted_into_a_shell(
 ) -> None:
     scored(bench)
     assert run("compare", "run", "--metric", "hits(beta=2.0)") == 2
-    assert "(reviewbench score run 'hits(beta=2.0)')" in capsys.readouterr().err
+    assert "(reviewgauge score run 'hits(beta=2.0)')" in capsys.readouterr().err
 
 
 def test_a_system_that_nobody_measured_is_named_wherever_the_others_are_shown(
@@ -75,7 +75,7 @@ def test_a_system_that_nobody_measured_is_named_wherever_the_others_are_shown(
     assert run("review", "bench", "recorded", "-o", "run") == 0
     capsys.readouterr()
     assert run("compare", "run") == 0
-    assert "reviewed but not measured with hits, so not shown: late (reviewbench score)" in capsys.readouterr().out
+    assert "reviewed but not measured with hits, so not shown: late (reviewgauge score)" in capsys.readouterr().out
     assert run("report", "run", "-o", "x.html") == 0
     assert "so not shown: late" in (bench / "x.html").read_text()
     assert run("score", "run") == 0
@@ -107,7 +107,7 @@ def test_reviews_that_were_changed_are_not_shown_under_old_scores_and_are_measur
     reviews.write_text(reviews.read_text().replace("the file is never closed", "rename this variable", 1))
     capsys.readouterr()
     assert run("compare", "run") == 2
-    assert "run: 1 reviews are not those that were measured, such as keen on one (reviewbench score run hits)" in (
+    assert "run: 1 reviews are not those that were measured, such as keen on one (reviewgauge score run hits)" in (
         capsys.readouterr().err
     )
     assert run("score", "run", "--json") == 0

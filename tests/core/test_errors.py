@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbench.core.errors import UserError, hide_secrets
-from reviewbench.engine.executors import failure_of
+from reviewgauge.core.errors import UserError, hide_secrets
+from reviewgauge.engine.run.executors import failure_of
 
 
 def test_credentials_in_an_address_and_secrets_of_the_environment_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

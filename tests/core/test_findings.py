@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.findings import findings, groups_of
-from reviewbench.core.records import Comment
+from reviewgauge.core.findings import findings, groups_of
+from reviewgauge.core.records import Comment
 
 
 def test_phrasings_of_one_finding_are_one_group_in_order_of_first_appearance() -> None:

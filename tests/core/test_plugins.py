@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import build, catalogue, load, names, parse_spec, short_spec, signature
-from reviewbench.core.protocols import Measured, Metric, Reviewer
-from reviewbench.core.records import Case, Review
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Measured, Metric, Reviewer
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.specs import build, catalogue, load, names, parse_spec
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,10 @@ def test_a_parameter_that_is_missing_is_named() -> None:
 
 def test_listing_the_catalogue_imports_no_plugin() -> None:
     program = (
-        "import sys; from reviewbench.core.plugins import catalogue\n"
+        "import sys; from reviewgauge.core.specs import catalogue\n"
         "for kind in ('datasets', 'reviewers', 'metrics', 'formats', 'judges'): assert list(catalogue(kind))\n"
         "heavy = {'numpy', 'scipy', 'click', 'rich', 'yaml', 'jinja2'} & set(sys.modules)\n"
-        "own = [m for m in sys.modules if m.startswith('reviewbench.metrics.')]\n"
+        "own = [m for m in sys.modules if m.startswith('reviewgauge.metrics.')]\n"
         "assert not heavy and not own, (heavy, own)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

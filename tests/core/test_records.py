@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from reviewbench.core.errors import BadInput, one_line
-from reviewbench.core.parsing import lines, parse_json, parse_record, records
-from reviewbench.core.records import Case, Change, Comment, Review, Span
+from reviewgauge.core.errors import BadInput, one_line
+from reviewgauge.core.parsing import lines, parse_json, parse_record, records
+from reviewgauge.core.records import Case, Change, Comment, Review, Span
 
 
 @pytest.mark.parametrize("bad", ["", "../x", "a/../b", "/etc/passwd", "~/x", "a\\b", "C:/x", "a\x00b", "a\nb"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.waiting import backoff, http_date, retry_after
+from reviewgauge.core.backoff import backoff, http_date, retry_after
 
 
 @pytest.mark.parametrize(

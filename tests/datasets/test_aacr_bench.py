@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Dataset
-from reviewbench.core.records import Case, ChangedFile, Needs, Side, Span
-from reviewbench.datasets._code import CODE, DIFFS, Diff
-from reviewbench.datasets.aacr_bench import AacrBench, size_class
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.records import Case, ChangedFile, Needs, Side, Span
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.aacr_bench import AacrBench, size_class
+from reviewgauge.datasets.files.code import CODE, DIFFS, Diff
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +170,7 @@ def test_a_cut_file_and_an_absent_one(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is the file complete"):
         data.cases()
     (tmp_path / "positive_samples.json").unlink()
-    with pytest.raises(UserError, match="reviewbench get aacr_bench"):
+    with pytest.raises(UserError, match="reviewgauge get aacr_bench"):
         data.cases()
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from local_forge import Forge, commit, git, serve
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.records import Case, Change, FileStatus
-from reviewbench.datasets._code import DIFFS, Key, attach_code, fetch_code, mirror_path, read_diffs
-from reviewbench.repo.git import Repository
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.records import Case, Change, FileStatus
+from reviewgauge.datasets.files.code import DIFFS, Key, attach_code, fetch_code, mirror_path, read_diffs
+from reviewgauge.repo.git.repository import Repository
 
 
 @pytest.fixture

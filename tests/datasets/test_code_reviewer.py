@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Dataset
-from reviewbench.core.records import Side, Span, Task
-from reviewbench.datasets._get import fetch_files
-from reviewbench.datasets.code_reviewer import CodeReviewer
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.records import Side, Span, Task
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.code_reviewer import CodeReviewer
+from reviewgauge.datasets.files.get import fetch_files
 
 PATCH = "@@ -3,2 +3,3 @@ def f():\n a = 1\n-b = 2\n+b = 3\n+c = 4"
 MSG = {"oldf": "import os\n", "patch": PATCH, "msg": "Why 3?", "id": 17, "y": 1, "lang": "py", "proj": "me-shop"}
@@ -124,7 +125,7 @@ def test_which_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "b" / "msg-test.jsonl", MSG)
     with pytest.raises(UserError, match=r"holds msg-test\.jsonl twice"):
         list(CodeReviewer(path=str(tmp_path)).cases())
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "empty"))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "empty"))
     with pytest.raises(UserError, match=r"zenodo\.org/record/6900648"):
         list(CodeReviewer().cases())
 

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import pytest
 
-from reviewbench.core.errors import BadInput
-from reviewbench.core.protocols import Measured
-from reviewbench.core.records import Review, Side, Span, Task
-from reviewbench.datasets.context_crbench import ContextCrbench
-from reviewbench.metrics.pass_at_k import PassAtK
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Review, Side, Span, Task
+from reviewgauge.datasets.context_crbench import ContextCrbench
+from reviewgauge.metrics.pass_at_k import PassAtK
 
 HEAD = "@@ -10,3 +10,4 @@ def run():"
 CONTENT = " a = 1\n-b = 2\n+b = 3\n+c = 4\n return a"

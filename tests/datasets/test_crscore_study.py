@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.base import Fact
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.labels import Label, SubjectKind
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Dataset
-from reviewbench.core.records import Case, Review
-from reviewbench.datasets._crscore_claims import WORDS
-from reviewbench.datasets.crscore_study import AGREEMENT_FILES, CrscoreStudy
-from reviewbench.repo.diffs import parse_patch
+from reviewgauge.core.base import Fact
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Label, SubjectKind
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.crscore_study import AGREEMENT_FILES, CrscoreStudy
+from reviewgauge.datasets.recorded.crscore_claims import WORDS
+from reviewgauge.repo.diff.diffs import parse_patch
 
 OFFICIAL = ("python", "java")  # the languages whose files the fixture holds
 LIKERT = ("con", "comp", "rel")
@@ -326,7 +327,7 @@ def _one_copy(folder: Path) -> None:
         (_cut, "the table has 1 rows and phase2/js_marcus_review_qual_final.csv has 2"),
         (_other, "is about 8, and about 7 in phase2/js_marcus"),
         (_columns, "has no column 'additional claims'"),
-        (_absent, "js_claim_acc_annot_marcus.csv is not there (reviewbench get crscore_study)"),
+        (_absent, "js_claim_acc_annot_marcus.csv is not there (reviewgauge get crscore_study)"),
         (_latin, "is not UTF-8"),
         (_one_copy, "last100_Atharva.csv is not there"),
     ],

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.protocols import Origin
-from reviewbench.datasets._fetch import Fetched, fetch, take
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Origin
+from reviewgauge.datasets.files.fetch import Fetched, fetch, take
 
 CONTENT = bytes(range(256)) * 4000  # 1 MB, several pieces
 
@@ -171,7 +171,7 @@ def test_take_copies_and_says_what_is_official(tmp_path: Path) -> None:
 
 def test_the_files_at_hand_are_those_of_the_card(shared_data: Path, tmp_path: Path) -> None:
     """The goldens and AACR's files are the official ones; Martian's results at hand are cut to three repositories."""
-    from reviewbench.datasets._cards import AACR_BENCH, MARTIAN
+    from reviewgauge.datasets.files.cards import AACR_BENCH, MARTIAN
 
     assert {t.state for t in take(AACR_BENCH.files, shared_data / "aacr-bench", tmp_path / "a")} == {"official"}
     states = {t.name: t.state for t in take(MARTIAN.files, shared_data / "martian", tmp_path / "m")}

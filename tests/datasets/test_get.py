@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from local_forge import Forge, serve
-from reviewbench.core.errors import UserError
-from reviewbench.datasets._get import fetch_code, fetch_files
-from reviewbench.datasets.aacr_bench import AacrBench
-from reviewbench.datasets.jsonl import Jsonl
-from reviewbench.datasets.martian import Martian
-from reviewbench.datasets.sample import Sample
+from reviewgauge.core.errors import UserError
+from reviewgauge.datasets.aacr_bench import AacrBench
+from reviewgauge.datasets.files.get import fetch_code, fetch_files
+from reviewgauge.datasets.jsonl import Jsonl
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.datasets.sample import Sample
 
 
 def test_files_are_taken_into_the_data_home_and_found_there(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path))
-    with pytest.raises(UserError, match="reviewbench get martian"):
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path))
+    with pytest.raises(UserError, match="reviewgauge get martian"):
         Martian().cases()
     got = fetch_files(Martian(), source=shared_data / "martian")
     assert got.folder == tmp_path / "martian" and got.files == got.fetched == 10
@@ -75,7 +75,7 @@ def test_code_is_fetched_beside_the_files_and_attached(forge: Forge, tmp_path: P
 def test_the_sample_puts_its_repository_where_tools_can_read_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "data"))
     got = fetch_files(Sample(), out=tmp_path / "wayside")
     heads = {case.change.head for case in Sample().cases()}
     log = subprocess.run(

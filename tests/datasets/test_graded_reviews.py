@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.labels import Label, RaterKind, SubjectKind
-from reviewbench.core.records import Case, Review, Task
-from reviewbench.datasets.graded_reviews import GradedReviews
-from reviewbench.repo.diffs import parse_patch
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Label, RaterKind, SubjectKind
+from reviewgauge.core.records import Case, Review, Task
+from reviewgauge.datasets.graded_reviews import GradedReviews
+from reviewgauge.repo.diff.diffs import parse_patch
 
 TOOLS = ("Tufano's", "commentFinder", "Auger", "LLaMA-Reviewer")
 HEAD = ("ID", "groundTruth", "relatedCode", "one", "Grade", "two", "Grade")
@@ -150,7 +150,7 @@ def test_other_columns_are_refused(tmp_path: Path, head: Sequence[object]) -> No
 
 
 def test_what_is_no_workbook(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="reviewbench get graded_reviews"):
+    with pytest.raises(UserError, match="reviewgauge get graded_reviews"):
         GradedReviews(path=str(tmp_path)).cases()
     file = tmp_path / "dataset.xlsx"
     file.write_bytes(b"ID;groundTruth\n")

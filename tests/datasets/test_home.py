@@ -4,24 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.datasets._home import data_home, locate
+from reviewgauge.core.errors import UserError
+from reviewgauge.datasets.files.home import data_home, locate
 
 
 def test_the_own_variable_wins_then_xdg_then_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "own"))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "own"))
     assert data_home() == tmp_path / "own"
-    monkeypatch.delenv("REVIEWBENCH_DATA")
-    assert data_home() == tmp_path / "xdg" / "reviewbench"
+    monkeypatch.delenv("REVIEWGAUGE_DATA")
+    assert data_home() == tmp_path / "xdg" / "reviewgauge"
     monkeypatch.setenv("XDG_DATA_HOME", "relative/is/invalid")
-    assert data_home() == tmp_path / "home" / ".local" / "share" / "reviewbench"
+    assert data_home() == tmp_path / "home" / ".local" / "share" / "reviewgauge"
 
 
 def test_a_missing_data_set_names_the_verb_that_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path))
-    with pytest.raises(UserError, match="reviewbench get martian"):
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path))
+    with pytest.raises(UserError, match="reviewgauge get martian"):
         locate("martian", "")
     (tmp_path / "martian").mkdir()
     assert locate("martian", "") == tmp_path / "martian"

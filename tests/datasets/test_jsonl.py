@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from git_project import make_change
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.labels import SubjectKind
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Dataset
-from reviewbench.core.records import Case, Change, Comment, Review, Span
-from reviewbench.datasets._check import check
-from reviewbench.datasets.jsonl import Jsonl
+from reviewgauge.api.check_records import check
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import SubjectKind
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.records import Case, Change, Comment, Review, Span
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.jsonl import Jsonl
 
 GOOD: dict[str, object] = {"id": "a", "change": {"repo": "me/shop"}}
 

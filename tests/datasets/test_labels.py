@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.records import Review
-from reviewbench.datasets._label_rows import COLUMNS
-from reviewbench.datasets._labels import LabelFile, observed_scales, on_reviews, read_label_file, read_labels
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.records import Review
+from reviewgauge.datasets.labels.label_rows import COLUMNS
+from reviewgauge.datasets.labels.labels import LabelFile, observed_scales, on_reviews, read_label_file, read_labels
 
 PLAIN = "id,rater,dimension,value\na,Ann,clear,4\na,Bob,clear,5\nb,Ann,clear,2\n"
 

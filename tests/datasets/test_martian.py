@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.base import content_id
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.labels import RaterKind, SubjectKind
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Dataset
-from reviewbench.core.records import Severity
-from reviewbench.datasets._martian_verdicts import judges, render_table, stored_counts
-from reviewbench.datasets.martian import Martian
+from reviewgauge.core.base import content_id
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import RaterKind, SubjectKind
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.records import Severity
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.datasets.recorded.martian_verdicts import judges, render_table, stored_counts
 
 JUDGES = ["anthropic_claude-opus-4-5-20251101", "anthropic_claude-sonnet-4-5-20250929", "openai_gpt-5.2"]
 
@@ -222,7 +223,7 @@ def test_bad_goldens_are_named(tmp_path: Path, goldens: object, problem: str) ->
 
 
 def test_an_empty_folder_says_how_to_get_the_data(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="reviewbench get martian"):
+    with pytest.raises(UserError, match="reviewgauge get martian"):
         Martian(path=str(tmp_path)).cases()
 
 

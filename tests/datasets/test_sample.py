@@ -14,16 +14,16 @@ from types import ModuleType
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Dataset
-from reviewbench.core.records import Case, Needs, Side
-from reviewbench.datasets.sample import Sample, unpack
-from reviewbench.repo.diffs import parse_patch
-from reviewbench.repo.git import Repository
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.records import Case, Needs, Side
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.sample import Sample, unpack
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.git.repository import Repository
 
 ROOT = Path(__file__).parents[2]
-PACKAGED = ROOT / "src" / "reviewbench" / "datasets" / "_sample"
+PACKAGED = ROOT / "src" / "reviewgauge" / "datasets" / "_sample"
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +43,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cases(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Case]:
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(home))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(home))
     return list(Sample().cases())
 
 
@@ -161,7 +161,7 @@ def test_several_processes_unpack_at_once(tmp_path: Path) -> None:
 def test_without_a_place_to_write_the_diffs_are_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(blocked / "home"))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(blocked / "home"))
     found = list(Sample().cases())
     assert len(found) == 24
     assert all(case.change.git is None and case.change.has_diff for case in found)
@@ -169,7 +169,7 @@ def test_without_a_place_to_write_the_diffs_are_still_there(tmp_path: Path, monk
 
 
 def test_a_bundle_that_is_none_is_said_to_be_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(tmp_path / "home"))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "home"))
     shutil.copy(PACKAGED / "cases.jsonl", tmp_path)
     (tmp_path / "sample.bundle").write_bytes(b"# v2 git bundle\n")
     other = load(Dataset, f"sample(path={str(tmp_path)!r})")

@@ -12,10 +12,10 @@ from types import ModuleType
 import pytest
 
 from git_project import run_git
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import Case, Change, Comment, Resolution, Span
-from reviewbench.datasets.sample import MAINTAINED, Sample
-from reviewbench.repo.git import Repository
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Change, Comment, Resolution, Span
+from reviewgauge.datasets.sample import MAINTAINED, Sample
+from reviewgauge.repo.git.repository import Repository
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +46,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sample(home: Path, monkeypatch: pytest.MonkeyPatch) -> Sample:
-    monkeypatch.setenv("REVIEWBENCH_DATA", str(home))
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(home))
     return Sample()
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from reviewbench.core.plugins import names
-from reviewbench.core.records import Case
-from reviewbench.datasets._schema import WHOLE, schema, with_cards, with_tables
-from reviewbench.datasets.aacr_bench import AacrBench
-from reviewbench.datasets.martian import Martian
+from reviewgauge.core.records import Case
+from reviewgauge.core.specs import names
+from reviewgauge.datasets.aacr_bench import AacrBench
+from reviewgauge.datasets.files.schema import WHOLE, schema, with_cards, with_tables
+from reviewgauge.datasets.martian import Martian
 
 DOCS = Path(__file__).parents[2] / "docs"
-REMEDY = "run: python -m reviewbench.datasets._schema docs"
+REMEDY = "run: python -m reviewgauge.datasets.files.schema docs"
 
 
 @pytest.mark.parametrize("name", sorted(WHOLE))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reviewbench.core.errors import BadInput
-from reviewbench.core.records import Side, Span
-from reviewbench.datasets.swe_care import SweCare
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.records import Side, Span
+from reviewgauge.datasets.swe_care import SweCare
 
 PATCH = """diff --git a/a.py b/a.py
 --- a/a.py

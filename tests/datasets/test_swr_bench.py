@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.records import Anchoring, Side
-from reviewbench.datasets.swr_bench import SwrBench
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.records import Anchoring, Side
+from reviewgauge.datasets.swr_bench import SwrBench
 
 PATCH = "@@ -1,2 +1,3 @@\n import os\n+import sys\n print(1)"
 LATER = "@@ -2,2 +2,2 @@\n import sys\n-print(1)\n+print(sys.argv)"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.engine import archive
-from reviewbench.engine.archive import unpack, write_archive
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.engine.bundle import archive
+from reviewgauge.engine.bundle.archive import unpack, write_archive
 
 
 @pytest.fixture

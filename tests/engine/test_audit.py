@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.analysis.judge_agreement import wilson as endless_wilson
-from reviewbench.core.building import CardSection, Decision
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.engine.audit import audit_stage, decision_id, draw, file_name, margin, wilson
-from reviewbench.engine.audit_table import COLUMNS, LONGEST, read_table
+from reviewgauge.analysis.judge_check.agreement import wilson as endless_wilson
+from reviewgauge.core.building import CardSection, Decision
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.engine.build.audit import audit_stage, decision_id, draw, file_name, margin, wilson
+from reviewgauge.engine.build.audit_table import COLUMNS, LONGEST, read_table
 
 BY = "drop_low_value"
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_small import make_case, make_cases
-from reviewbench.core.parsing import parse_record
-from reviewbench.core.records import Case, Comment
-from reviewbench.engine.benchmark import benchmark_hash
+from reviewgauge.core.parsing import parse_record
+from reviewgauge.core.records import Case, Comment
+from reviewgauge.engine.run.benchmark import benchmark_hash
 
 
 @given(st.integers(0, 2**31))

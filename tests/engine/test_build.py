@@ -8,16 +8,16 @@ import pytest
 
 import build_toys
 from build_toys import Count, Crooked, Even, Halves, Middle, Ponder
-from reviewbench.core.building import Candidate
-from reviewbench.core.errors import UserError
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case, Change
-from reviewbench.engine.build import Line
-from reviewbench.engine.built import write_benchmark
-from reviewbench.engine.executors import Threads
-from reviewbench.engine.interruption import Interruption
-from reviewbench.engine.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
-from reviewbench.engine.workplace import Stopped, Workplace
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change
+from reviewgauge.engine.build.folder import Stopped, Workplace
+from reviewgauge.engine.build.pipeline import Line
+from reviewgauge.engine.build.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
+from reviewgauge.engine.build.write import write_benchmark
+from reviewgauge.engine.run.executors import Threads
+from reviewgauge.engine.run.interruption import Interruption
 
 
 def line_of(place: Workplace, stages: Sequence[Stage], stop: Interruption | None = None) -> Line:

@@ -11,18 +11,19 @@ from pathlib import Path
 import pytest
 
 from engine_small import make_cases
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.records import Usage
-from reviewbench.core.results import Failed
-from reviewbench.engine.store import RunFolder
-from reviewbench.models._recorded_calls import RecordedCalls, calls_file
-from reviewbench.models.chat import Door, Settings, counted
-from reviewbench.models.messages import Answer, Call, Request, user
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.records import Usage
+from reviewgauge.core.results import Failed
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.cache.recorded_calls import RecordedCalls, calls_file
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.request.messages import Answer, Call, Request, user
+from reviewgauge.models.request.settings import Settings
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 

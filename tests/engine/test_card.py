@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from reviewbench.core.cards import Spread
-from reviewbench.core.records import Case, Change, Comment
-from reviewbench.engine.card import MOST, Census
+from reviewgauge.core.records import Case, Change, Comment
+from reviewgauge.core.reports.build_card import Spread
+from reviewgauge.engine.build.card import MOST, Census
 
 
 def census(*cases: Case) -> Census:

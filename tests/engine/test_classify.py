@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Span
-from reviewbench.core.results import Outcome
-from reviewbench.engine.classify import FAKE as FAKE_BATCH
-from reviewbench.engine.classify import classify
-from reviewbench.engine.store import RunFolder
-from reviewbench.judges._classes import Classifier
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.fake_server import FakeServer
-from reviewbench.models.messages import Call
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Span
+from reviewgauge.core.results import Outcome
+from reviewgauge.engine.classify import FAKE as FAKE_BATCH
+from reviewgauge.engine.classify import classify
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.judges.classes.classes import Classifier
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.fake.server import FakeServer
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.settings import Settings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"

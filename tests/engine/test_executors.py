@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from engine_small import crash_kind, die, slowly, square, unpicklable
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.results import Failure, FailureKind
-from reviewbench.engine.executors import Executor, Processes, Serial, Threads, failure_of
-from reviewbench.engine.interruption import Interruption
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.results import Failure, FailureKind
+from reviewgauge.engine.run.executors import Executor, Processes, Serial, Threads, failure_of
+from reviewgauge.engine.run.interruption import Interruption
 
 
 @pytest.mark.parametrize("executor", [Serial(), Threads(3), Processes(2)], ids=lambda e: type(e).__name__)
@@ -115,7 +115,7 @@ def test_workers_end_with_their_parent() -> None:
     program = (
         "import os, signal\n"
         "from engine_small import die\n"
-        "from reviewbench.engine.executors import Processes\n"
+        "from reviewgauge.engine.run.executors import Processes\n"
         "from multiprocessing import active_children\n"
         "if __name__ == '__main__':\n"
         "    answers = Processes(2).map(die, [0, 1, 4, 4])\n"

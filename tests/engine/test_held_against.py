@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.engine.archive import Unpacked
-from reviewbench.engine.bundle import BundleManifest, FileEntry
-from reviewbench.engine.held_against import (
+from reviewgauge.engine.bundle.archive import Unpacked
+from reviewgauge.engine.bundle.compare import (
     Contents,
     Differs,
     compare_tables,
@@ -17,6 +16,7 @@ from reviewbench.engine.held_against import (
     first_difference,
     same_value,
 )
+from reviewgauge.engine.bundle.contents import BundleManifest, FileEntry
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
@@ -80,7 +80,7 @@ def contents(folder: Path, **texts: str) -> Contents:
         (folder / name).write_text(text)
     entry = FileEntry(bytes=1, sha256="a" * 64)
     manifest = BundleManifest(
-        format=1, reviewbench="0", python="3", libraries={}, runs=(), tables=(), resamples=1, seed=0,
+        format=1, reviewgauge="0", python="3", libraries={}, runs=(), tables=(), resamples=1, seed=0,
         files=dict.fromkeys(texts, entry),
     )  # fmt: skip
     return Contents(folder, manifest, dict.fromkeys(texts, Unpacked(1, "a" * 64)))

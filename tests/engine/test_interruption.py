@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.engine.interruption import Interruption, interruptible
+from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.interruption import Interruption, interruptible
 
 
 @pytest.fixture(autouse=True)

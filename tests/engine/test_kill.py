@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from engine_small import Echo, make_cases, timeless
-from reviewbench.engine.executors import Serial
-from reviewbench.engine.review import review
-from reviewbench.engine.store import RunFolder
-from reviewbench.models.messages import Call
+from reviewgauge.engine.review import review
+from reviewgauge.engine.run.executors import Serial
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.request.messages import Call
 
 PROGRAM = Path(__file__).parents[1] / "engine_small.py"
 CASES, DELAY, KILLS = 150, 0.012, 25
@@ -70,7 +70,7 @@ def test_killed_many_times_it_ends_as_if_never_killed(tmp_path: Path) -> None:
 def test_killed_many_times_no_answer_is_lost_and_none_is_paid_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     rng, folder, cases = random.Random(21), tmp_path / "run", 60
     for _ in range(8):
         process = start(folder, cases, 0.1, "model")

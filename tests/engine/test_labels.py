@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, Subject, SubjectKind
-from reviewbench.core.plugins import signature
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.engine.benchmark import benchmark_hash
-from reviewbench.engine.review import import_reviews
-from reviewbench.engine.score import score
-from reviewbench.engine.store import RunFolder
-from reviewbench.metrics.hits import Hits
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.engine.review import import_reviews
+from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.score import score
+from reviewgauge.metrics.hits import Hits
 
 CASES = [Case(id="a", change=Change(repo="r")), Case(id="b", change=Change(repo="r"))]
 LABEL = Label(subject=Subject(kind=SubjectKind.CHANGE, case="b"), rater="ann", dimension="clear", value=True)

@@ -8,23 +8,24 @@ from pathlib import Path
 import pytest
 
 from engine_small import Asking, Echo, Halted, Length, Voting, make_cases, patched_cases
-from reviewbench.core.results import FailureKind
-from reviewbench.engine.executors import Executor, Serial, Threads
-from reviewbench.engine.interruption import Interruption
-from reviewbench.engine.rehearsal import rehearse_review, rehearse_score
-from reviewbench.engine.review import review
-from reviewbench.engine.score import score
-from reviewbench.engine.selection import Only
-from reviewbench.engine.store import RunFolder
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.messages import Call
+from reviewgauge.core.results import FailureKind
+from reviewgauge.engine.rehearsal import rehearse_review, rehearse_score
+from reviewgauge.engine.review import review
+from reviewgauge.engine.run.executors import Executor, Serial, Threads
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.selection import Only
+from reviewgauge.engine.score import score
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.settings import Settings
 
 BOTH = pytest.mark.parametrize("executor", [Serial(), Threads(4)], ids=lambda e: type(e).__name__)
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

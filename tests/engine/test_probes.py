@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from engine_small import make_case, make_cases
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Side, Span
-from reviewbench.engine import probes
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
+from reviewgauge.engine import probes
 
 
 def case_of(*references: Comment, name: str = "c", repo: str = "o/r") -> Case:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbench.engine.recheck import asks_a_model
+from reviewgauge.engine.bundle.rescore import asks_a_model
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from git_project import commit
-from reviewbench.cli.build import build
-from reviewbench.core.errors import UserError
-from reviewbench.engine.recipes import make_stages, read_recipe, recipe_names, set_parameters
+from reviewgauge.api.build import build
+from reviewgauge.core.errors import UserError
+from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_names, set_parameters
 
 FORGE = "https://forge.invalid/api/v3"
 
@@ -29,8 +29,8 @@ def made(file: str, **settings: str) -> list[object]:
 EVIL = [
     ("generate(reviewers=(\"command(run='touch MARKER')\",))", "runs a program: command"),
     ('generate(reviewers=("com" "mand(run=\'touch MARKER\')",))', "runs a program: command"),
-    ("generate(reviewers=(\"reviewbench.reviewers.command(run='touch MARKER')\",))", "runs a program|code outside"),
-    ("generate(reviewers=(\"reviewbench.reviewers.command.Command(run='x')\",))", "runs a program|code outside"),
+    ("generate(reviewers=(\"reviewgauge.reviewers.command(run='touch MARKER')\",))", "runs a program|code outside"),
+    ("generate(reviewers=(\"reviewgauge.reviewers.command.Command(run='x')\",))", "runs a program|code outside"),
     ("generate(reviewers=(\"prompt(model='openai:m@http://forge.invalid/v1')\",))", "names the address openai:m@http"),
     ("classify_domain(model='openai:m@https://forge.invalid/v1')", "names the address openai:m@https"),
     ("merge_same(judge='anthropic:m@https://forge.invalid')", "names the address anthropic:m"),
@@ -43,7 +43,7 @@ EVIL = [
     ("from_github(archive='~/dumps')", "reads ~/dumps"),
     ("generate(reviewers=(\"replay(path='/etc/passwd', format='markdown')\",))", "reads /etc/passwd"),
     ("select_repos(rule='aacr_bench', candidates='a/../../x.csv')", "reads a/../../x.csv"),
-    ("my_plugins.evil_stage(n=1)", "code outside ReviewBench"),
+    ("my_plugins.evil_stage(n=1)", "code outside ReviewGauge"),
     ("generate(reviewers=('my_plugins.evil',))", "my_plugins"),
 ]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from engine_small import Clumsy, Echo, Unprepared, make_case, make_cases
-from reviewbench.core.errors import NeedsCode, UserError
-from reviewbench.core.protocols import Reviewer
-from reviewbench.core.records import Change, Comment, Review, Usage
-from reviewbench.core.results import FailureKind
-from reviewbench.engine.executors import Executor, Processes, Serial, Threads
-from reviewbench.engine.review import import_reviews, review
-from reviewbench.engine.store import RunFolder
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Change, Comment, Review, Usage
+from reviewgauge.core.results import FailureKind
+from reviewgauge.engine.review import import_reviews, review
+from reviewgauge.engine.run.executors import Executor, Processes, Serial, Threads
+from reviewgauge.engine.run.folder import RunFolder
 
 
 @pytest.fixture

@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 
 from engine_small import Clumsy, Echo, Halting, Length, Together, make_case, make_cases
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Metric
-from reviewbench.core.records import Comment, Review
-from reviewbench.core.results import Bounds, Failure, FailureKind, Outcome
-from reviewbench.engine.executors import Executor, Processes, Serial, Threads
-from reviewbench.engine.review import import_reviews, review
-from reviewbench.engine.score import REVIEW_FAILED, score
-from reviewbench.engine.store import RunFolder
-from reviewbench.metrics.rank_mean import RankMean
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Comment, Review
+from reviewgauge.core.results import Bounds, Failure, FailureKind, Outcome
+from reviewgauge.core.specs import load
+from reviewgauge.engine.review import import_reviews, review
+from reviewgauge.engine.run.executors import Executor, Processes, Serial, Threads
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.score import REVIEW_FAILED, score
+from reviewgauge.metrics.rank_mean import RankMean
 
 EXECUTORS = [Serial(), Threads(3), Processes(2)]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.engine.selection import Only, parse_only
+from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.selection import Only, parse_only
 
 
 def test_words_become_a_selection() -> None:

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine_small import make_case, make_cases
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.records import Case, Comment, Review
-from reviewbench.core.results import Failure, FailureKind, Outcome, Score
-from reviewbench.engine.benchmark import benchmark_hash
-from reviewbench.engine.manifest import FORMAT
-from reviewbench.engine.store import RunFolder
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
+from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.manifest import FORMAT
 
 
 def create(folder: Path, cases: Sequence[Case] | None = None, *, dataset: str = "small", seed: int = 0) -> RunFolder:
@@ -205,7 +205,7 @@ def test_a_newer_format_says_what_to_do(tmp_path: Path) -> None:
     path.write_text(json.dumps(document | {"format": FORMAT + 1, "a_new_field": 1}))
     actions: list[Callable[[], RunFolder]] = [lambda: RunFolder.open(tmp_path), lambda: create(tmp_path)]
     for action in actions:
-        with pytest.raises(UserError, match=r"newer ReviewBench \(format 3; this one reads up to 2\) \(pip install"):
+        with pytest.raises(UserError, match=r"newer ReviewGauge \(format 3; this one reads up to 2\) \(pip install"):
             action()
 
 
@@ -214,7 +214,7 @@ def test_a_newer_format_says_what_to_do(tmp_path: Path) -> None:
     [
         (b"", "is not valid JSON"),
         (b"[]", "manifest.json"),
-        (b'{"format": 1}', "field reviewbench: is missing"),
+        (b'{"format": 1}', "field reviewgauge: is missing"),
         (b'{"format": "1"}', "field format"),
         (b"\xff\xfe", "is not UTF-8"),
     ],
@@ -317,8 +317,8 @@ def test_a_program_that_was_started_does_not_keep_the_lock(tmp_path: Path) -> No
 FILL = """
 import resource, signal, sys
 sys.path.insert(0, {tests!r})
-from reviewbench.core.errors import UserError
-from reviewbench.engine.store import RunFolder
+from reviewgauge.core.errors import UserError
+from reviewgauge.engine.store import RunFolder
 from engine.test_store import said
 from engine_small import make_cases
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

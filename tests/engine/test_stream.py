@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from engine_small import Halting, Length, Together, make_case
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import Failure
-from reviewbench.engine.score import measure
-from reviewbench.engine.stream import measure_stream
-from reviewbench.metrics.meteor import Meteor
-from reviewbench.metrics.rouge import Rouge
-from reviewbench.metrics.tfidf import Tfidf
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.results import Failure
+from reviewgauge.core.specs import load
+from reviewgauge.engine.score import measure
+from reviewgauge.engine.stream import measure_stream
+from reviewgauge.metrics.meteor import Meteor
+from reviewgauge.metrics.rouge import Rouge
+from reviewgauge.metrics.tfidf import Tfidf
 
 
 def pairs(count: int) -> Iterator[tuple[Case, Review]]:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
-from reviewbench.core.protocols import Format, Parsed
-from reviewbench.core.records import Change, Side
-from reviewbench.repo.anchors import anchor_all, code_reader
-from reviewbench.repo.git import Repository
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Change, Side
+from reviewgauge.repo.diff.anchors import anchor_all, code_reader
+from reviewgauge.repo.git.repository import Repository
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ROOT = "/home/dev/shop"  # where the fixtures' tools ran

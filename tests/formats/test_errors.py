@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formats.conftest import FIXTURES
-from reviewbench.core.errors import BadInput
-from reviewbench.core.plugins import load, names
-from reviewbench.core.protocols import Format
-from reviewbench.core.records import Change, ChangedFile
-from reviewbench.formats._detect import detect
-from reviewbench.repo.anchors import anchor_all
-from reviewbench.repo.chatter import chatter
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.protocols import Format
+from reviewgauge.core.records import Change, ChangedFile
+from reviewgauge.core.specs import load, names
+from reviewgauge.formats.parsing.detect import detect
+from reviewgauge.repo.diff.anchors import anchor_all
+from reviewgauge.repo.forge.chatter import chatter
 
 FORMATS = [load(Format, name) for name in names("formats")]
 FILES = [path.read_bytes() for path in sorted(FIXTURES.iterdir())]

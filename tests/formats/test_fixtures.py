@@ -7,20 +7,21 @@ from pathlib import Path
 import pytest
 
 from formats.conftest import FIXTURES, ROOT, Shop, read
-from reviewbench.core.errors import BadInput
-from reviewbench.core.plugins import load, names, plugin_name
-from reviewbench.core.protocols import Format
-from reviewbench.core.records import Severity
-from reviewbench.formats._detect import detect
-from reviewbench.formats.coderabbit import Coderabbit
-from reviewbench.formats.codex import Codex
-from reviewbench.formats.github import Github
-from reviewbench.formats.markdown import Markdown
-from reviewbench.formats.martian import Martian
-from reviewbench.formats.pr_agent import PrAgent
-from reviewbench.formats.rdjson import Rdjson
-from reviewbench.formats.sarif import Sarif
-from reviewbench.formats.tags import Tags
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.plugin import plugin_name
+from reviewgauge.core.protocols import Format
+from reviewgauge.core.records import Severity
+from reviewgauge.core.specs import load, names
+from reviewgauge.formats.coderabbit import Coderabbit
+from reviewgauge.formats.codex import Codex
+from reviewgauge.formats.github import Github
+from reviewgauge.formats.markdown import Markdown
+from reviewgauge.formats.martian import Martian
+from reviewgauge.formats.parsing.detect import detect
+from reviewgauge.formats.pr_agent import PrAgent
+from reviewgauge.formats.rdjson import Rdjson
+from reviewgauge.formats.sarif import Sarif
+from reviewgauge.formats.tags import Tags
 
 INVALID = (None, None, None, "invalid")
 NOWHERE = (None, None, None, "none")

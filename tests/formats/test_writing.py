@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formats.conftest import Shop
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, names, plugin_name
-from reviewbench.core.protocols import Format, Parsed
-from reviewbench.core.records import Change, Comment, Review, Severity, Side, Span
-from reviewbench.formats.github import Github
-from reviewbench.formats.martian import Martian
-from reviewbench.formats.rdjson import Rdjson
-from reviewbench.formats.sarif import Sarif
-from reviewbench.repo.anchors import anchor_all, code_reader
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import plugin_name
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Change, Comment, Review, Severity, Side, Span
+from reviewgauge.core.specs import load, names
+from reviewgauge.formats.github import Github
+from reviewgauge.formats.martian import Martian
+from reviewgauge.formats.rdjson import Rdjson
+from reviewgauge.formats.sarif import Sarif
+from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 
 SIMPLE = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=40)
 BODIES = SIMPLE.map(lambda text: f"finding: {text}.")  # a body that is a command or blank is no comment

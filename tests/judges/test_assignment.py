@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.judges._assignment import Array, assign, assigned_scores, golden_scores
+from reviewgauge.judges.pairs.assignment import Array, assign, assigned_scores, golden_scores
 
 TABLES = st.integers(0, 4).flatmap(
     lambda rows: st.integers(0, 4).flatmap(

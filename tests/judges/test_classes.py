@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Failed, FailureKind, Vote
-from reviewbench.judges._change_types import TYPES
-from reviewbench.judges._classes import NO_HUNK, QUESTIONS, Classifier, PromptKind, What, decided, read_class
-from reviewbench.models.answers import Unreadable
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.messages import Call, Role
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, FailureKind, Vote
+from reviewgauge.judges.classes.change_types import TYPES
+from reviewgauge.judges.classes.classes import NO_HUNK, QUESTIONS, Classifier, PromptKind, What, decided, read_class
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.messages import Call, Role
+from reviewgauge.models.request.settings import Settings
 
 FAKE = "fake:rules"
 READABLE: list[tuple[What, str, str]] = [

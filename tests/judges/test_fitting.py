@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.judges._fitting import best_threshold, fit_logistic, fit_platt, grouped_folds, kappa, sigmoid
+from reviewgauge.judges._fitting import best_threshold, fit_logistic, fit_platt, grouped_folds, kappa, sigmoid
 
 
 def test_as_scikit_learn() -> None:

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Judge
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import Verdict
-from reviewbench.judges._lexical_model import (
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.results import Verdict
+from reviewgauge.core.specs import load
+from reviewgauge.judges.lexical import Lexical, finding_names
+from reviewgauge.judges.pairs.lexical_model import (
     LexicalModel,
     LexicalWeights,
     StoredWeights,
@@ -21,7 +22,6 @@ from reviewbench.judges._lexical_model import (
     rivals,
     same_repository,
 )
-from reviewbench.judges.lexical import Lexical, finding_names
 
 BODIES = st.one_of(
     st.text(alphabet=st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=60),

@@ -7,24 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Judge
-from reviewbench.core.records import Anchoring, Case, Change, ChangedFile, Comment, Review, Side, Span
-from reviewbench.core.results import Failed, FailureKind, Verdict
-from reviewbench.judges._asking import NOT_ASKED
-from reviewbench.judges._hunks import NO_DIFF, NO_HUNK, NO_PLACE
-from reviewbench.judges._loading import judge_of
-from reviewbench.judges.golden import Golden
-from reviewbench.judges.same_concern import SameConcern
-from reviewbench.metrics.hits import Hits
-from reviewbench.models.answers import Unreadable
-from reviewbench.models.chat import Door, Settings, counted
-from reviewbench.models.fake_server import FakeServer
-from reviewbench.models.fakes import golden as golden_rule
-from reviewbench.models.fakes import same_concern as same_rule
-from reviewbench.models.messages import Request
-from reviewbench.models.prompts import FENCE_NOTE, fence, load_prompt
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, Comment, Review, Side, Span
+from reviewgauge.core.results import Failed, FailureKind, Verdict
+from reviewgauge.core.specs import load
+from reviewgauge.judges.golden import Golden
+from reviewgauge.judges.pairs.asking import NOT_ASKED
+from reviewgauge.judges.pairs.hunks import NO_DIFF, NO_HUNK, NO_PLACE
+from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.judges.same_concern import SameConcern
+from reviewgauge.metrics.hits import Hits
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.fake.rules import golden as golden_rule
+from reviewgauge.models.fake.rules import same_concern as same_rule
+from reviewgauge.models.fake.server import FakeServer
+from reviewgauge.models.request.messages import Request
+from reviewgauge.models.request.prompts import FENCE_NOTE, fence, load_prompt
+from reviewgauge.models.request.settings import Settings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n one\n+two\n three\n@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end"
@@ -55,7 +57,7 @@ def review_of(*comments: Comment) -> Review:
 
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     with Door(Settings(cache=False)) as opened:
         yield opened
 
@@ -387,10 +389,10 @@ def test_the_fake_reads_both_forms_and_hostile_texts_stay_data(prompt: str) -> N
 
 
 def test_the_fakes_rules_are_as_written_down() -> None:
-    assert same_rule.OPENING in load_prompt("reviewbench.judges", "same_concern").parts[-1][1]
-    assert golden_rule.OPENING in load_prompt("reviewbench.judges", "golden").parts[-1][1]
+    assert same_rule.OPENING in load_prompt("reviewgauge.judges", "same_concern").parts[-1][1]
+    assert golden_rule.OPENING in load_prompt("reviewgauge.judges", "golden").parts[-1][1]
     assert same_rule.overlap("Rename  this", "Rename this") == 1.0
     assert [golden_rule.confidence(x) for x in (0.0, 0.29, 0.3, 1.0)] == [1.0, 0.71, 0.65, 1.0]
-    empty = load_prompt("reviewbench.judges", "golden").messages({"fence_note": "", "golden": "a", "candidate": "b"})
+    empty = load_prompt("reviewgauge.judges", "golden").messages({"fence_note": "", "golden": "a", "candidate": "b"})
     assert "cannot find" in golden_rule.reply(Request(messages=empty))
     assert "cannot find" in same_rule.reply(Request(messages=empty))

@@ -10,21 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Judge
-from reviewbench.core.records import Case, Change, Comment, Review, Span
-from reviewbench.core.results import Failed, Verdict, Vote
-from reviewbench.judges._asking import NOT_ASKED, judge_some
-from reviewbench.judges._votes import Cast, agreed, chance
-from reviewbench.judges.cascade import Cascade
-from reviewbench.judges.lexical import Lexical
-from reviewbench.judges.panel import Panel
-from reviewbench.judges.same_concern import SameConcern
-from reviewbench.metrics.hits import Hits
-from reviewbench.models.chat import Door, Settings, counted
-from reviewbench.models.fake_server import FakeServer
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Case, Change, Comment, Review, Span
+from reviewgauge.core.results import Failed, Verdict, Vote
+from reviewgauge.core.specs import load
+from reviewgauge.judges.cascade import Cascade
+from reviewgauge.judges.lexical import Lexical
+from reviewgauge.judges.pairs.asking import NOT_ASKED, judge_some
+from reviewgauge.judges.pairs.votes import Cast, agreed, chance
+from reviewgauge.judges.panel import Panel
+from reviewgauge.judges.same_concern import SameConcern
+from reviewgauge.metrics.hits import Hits
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.fake.server import FakeServer
+from reviewgauge.models.request.settings import Settings
 
 FAKE = "fake:rules"
 GOLDEN = f"golden(model='{FAKE}')"
@@ -51,7 +53,7 @@ REVIEW = Review(case="case", system="tool", comments=COMMENTS)
 
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     with Door(Settings(cache=False)):
         yield
 

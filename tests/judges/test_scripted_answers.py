@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Judge
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import Failed, FailureKind, Verdict
-from reviewbench.models.chat import Door, Settings, counted
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.results import Failed, FailureKind, Verdict
+from reviewgauge.core.specs import load
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.request.settings import Settings
 from scripted_endpoint import OpenAI, Say, Scripted
 
 REFERENCE = Comment(id="r", body="The lock is released twice")
@@ -24,7 +25,7 @@ PROTOCOL = OpenAI()
 
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     with Door(Settings(cache=False, in_flight=1)):
         yield
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Judge
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import Verdict
-from reviewbench.judges._lexical_model import load_weights, sigmoid
-from reviewbench.judges.dice import Dice
-from reviewbench.judges.exact import Exact
-from reviewbench.judges.recorded import Recorded
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.results import Verdict
+from reviewgauge.core.specs import load
+from reviewgauge.judges.dice import Dice
+from reviewgauge.judges.exact import Exact
+from reviewgauge.judges.pairs.lexical_model import load_weights, sigmoid
+from reviewgauge.judges.recorded import Recorded
 
 COMMENTS = (Comment(id="c1", body="Checked rows are null"), Comment(id="c2", body="Rename  this\nplease"))
 REFERENCES = (Comment(id="r1", body="Check the rows for null"), Comment(id="r2", body="Rename this please"))

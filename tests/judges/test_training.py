@@ -11,12 +11,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.records import Case, Review
-from reviewbench.core.results import Verdict
-from reviewbench.datasets.martian import Martian
-from reviewbench.judges._lexical_model import LexicalModel, LexicalWeights, StoredWeights, load_weights
-from reviewbench.judges._training import (
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Verdict
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.judges._training import (
     Judged,
     Link,
     can_be_fitted,
@@ -32,9 +31,10 @@ from reviewbench.judges._training import (
     second_tables,
     seen_without,
 )
-from reviewbench.judges.dice import Dice
-from reviewbench.judges.lexical import Lexical
-from reviewbench.models.lexical import FEATURES, dice, features, profile
+from reviewgauge.judges.dice import Dice
+from reviewgauge.judges.lexical import Lexical
+from reviewgauge.judges.pairs.lexical_model import LexicalModel, LexicalWeights, StoredWeights, load_weights
+from reviewgauge.models.text.lexical import FEATURES, dice, features, profile
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.analysis.bag import MatrixBag
-from reviewbench.core.protocols import Measured
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.metrics.adopted import Adopted
+from reviewgauge.analysis.stats.sums import MatrixBag
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.metrics.adopted import Adopted
 
 CASE = Case(id="c", change=Change(repo="o/n"))
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, precision_score, recall_score
 
-from reviewbench.core.protocols import Measured
-from reviewbench.core.records import Case, Change, Comment, Review, Task
-from reviewbench.metrics.assess import Assess
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Case, Change, Comment, Review, Task
+from reviewgauge.metrics.assess import Assess
 from text_metrics import read
 
 

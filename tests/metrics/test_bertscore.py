@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 
 import tiny_models
 from numpy_bert import hidden_states, read_weights
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Metric
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics._token_idf import write_idf
-from reviewbench.metrics.bertscore import Bertscore
-from reviewbench.models._onnx_encoder import OnnxEmbedder
-from reviewbench.models.embeddings import DEFAULT, embedder
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.bertscore import Bertscore
+from reviewgauge.metrics.texts.text_metric import TextPair
+from reviewgauge.metrics.texts.token_idf import write_idf
+from reviewgauge.models.embeddings.embedder import DEFAULT
+from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.models.embeddings.onnx import OnnxEmbedder
 
 SAID = (
     "Please close the file.",

@@ -13,10 +13,10 @@ from sacrebleu.metrics.bleu import BLEU
 from scipy.stats import spearmanr
 
 from graded_pairs import grades, pairs
-from reviewbench.core.protocols import Metric
-from reviewbench.metrics import _tokens
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.bleu import TOKENISERS, Bleu, Variant, matches
+from reviewgauge.core.protocols import Metric
+from reviewgauge.metrics.bleu import TOKENISERS, Bleu, Variant, matches
+from reviewgauge.metrics.texts import tokens
+from reviewgauge.metrics.texts.text_metric import TextPair
 from text_metrics import check_rules, parts_of, read, references, texts, value
 
 VARIANTS: tuple[Variant, ...] = ("sacrebleu", "graded_reviews", "nltk1", "nltk4")
@@ -49,7 +49,7 @@ def test_a_corpus_equals_sacrebleus_own_object(rows: list[tuple[str, str, str]])
 @given(rows=st.lists(st.tuples(texts.filter(str.strip), references), min_size=1, max_size=4))
 def test_equals_nltk_on_the_same_tokens(variant: Variant, rows: list[tuple[str, tuple[str, ...]]]) -> None:
     metric = Bleu(variant=variant)
-    split = _tokens.words_and_marks
+    split = tokens.words_and_marks
     said = [list(split(row[0])) for row in rows]
     wanted = [[list(split(text)) for text in dict.fromkeys(row[1])] for row in rows]
     parts = [parts_of(metric, row[0], *row[1]) for row in rows]

@@ -12,11 +12,11 @@ from sacrebleu.metrics.chrf import CHRF
 from scipy.stats import spearmanr
 
 from graded_pairs import grades, pairs
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Metric
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.chrf import Chrf
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.chrf import Chrf
+from reviewgauge.metrics.texts.text_metric import TextPair
 from text_metrics import check_rules, parts_of, read, references, texts, value
 
 ORDERS = [(6, 0), (6, 2), (1, 0), (3, 1), (9, 3)]

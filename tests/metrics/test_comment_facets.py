@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.plugins import signature
-from reviewbench.core.protocols import Measured
-from reviewbench.core.records import Case, Change, Comment, Review, Severity
-from reviewbench.core.results import NOT_STATED
-from reviewbench.metrics._comment_facets import comment_parts, finding_parts
-from reviewbench.metrics.hits import Hits
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Case, Change, Comment, Review, Severity
+from reviewgauge.core.results import NOT_STATED
+from reviewgauge.metrics.hits import Hits
+from reviewgauge.metrics.matching.comment_facets import comment_parts, finding_parts
 
 CHANGE = Change(repo="shop")
 METRICS = [

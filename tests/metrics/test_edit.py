@@ -14,8 +14,8 @@ from rapidfuzz.distance import Levenshtein
 from scipy.stats import spearmanr
 
 from graded_pairs import grades, pairs
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.edit import Edit
+from reviewgauge.metrics.edit import Edit
+from reviewgauge.metrics.texts.text_metric import TextPair
 from text_metrics import check_rules, parts_of, read, references, texts, value
 
 Unit = Literal["chars", "words"]

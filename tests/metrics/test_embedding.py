@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
 import tiny_models
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Dataset, Measured, Metric
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.embedding import Embedding
-from reviewbench.models.embeddings import DEFAULT, embedder
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Dataset, Measured, Metric
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.embedding import Embedding
+from reviewgauge.metrics.texts.text_metric import TextPair
+from reviewgauge.models.embeddings.embedder import DEFAULT
+from reviewgauge.models.embeddings.load import embedder
 
 PAIRS = (
     ("Please close the file.", "The file is never closed: use a with statement."),
@@ -30,7 +32,7 @@ COSINES = (0.650236, 0.292456, 0.15502, 0.104497)
 
 @pytest.fixture(autouse=True)
 def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", "off")
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
 
 
 def values(metric: Metric, *pairs: tuple[str, str]) -> list[float]:

@@ -10,11 +10,11 @@ from hypothesis import given
 from scipy.stats import spearmanr
 
 from graded_pairs import grades, pairs
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Metric
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.exact_match import ExactMatch
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.exact_match import ExactMatch
+from reviewgauge.metrics.texts.text_metric import TextPair
 from text_metrics import check_rules, read, texts, value
 
 SPECS = ("exact_match", "exact_match(variant='raw')", "exact_match(ignore_case=True, ignore_punctuation=True)")

@@ -14,15 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graded_pairs import pairs
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.results import Failed, Failure, FailureKind
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.grade import Grade, capped, mode_or_median
-from reviewbench.models.chat import Door, counted
-from reviewbench.models.fakes.grade import grade as rule
-from reviewbench.models.lexical import dice
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.results import Failed, Failure, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.grade import Grade, capped, mode_or_median
+from reviewgauge.metrics.texts.text_metric import TextPair
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.fake.rules.grade import grade as rule
+from reviewgauge.models.text.lexical import dice
 from scripted_models import scripted
 from text_metrics import BLANK, item, parts_of, read
 
@@ -32,7 +33,7 @@ FAKE = Grade(model="fake:rules")
 
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test")
     with Door() as opened:
         yield opened

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.analysis.bag import MatrixBag, readings_of
-from reviewbench.analysis.leaderboard import leaderboard
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, Subject, SubjectKind
-from reviewbench.core.plugins import signature
-from reviewbench.core.protocols import Measured
-from reviewbench.core.records import Anchoring, Case, Change, Comment, Review, Severity, Span
-from reviewbench.core.results import NOT_STATED, Score
-from reviewbench.metrics.hits import Hits
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Severity, Span
+from reviewgauge.core.results import NOT_STATED, Score
+from reviewgauge.metrics.hits import Hits
 
 CHANGE = Change(repo="shop")
 LOCK = "The lock is never released when open_file raises"

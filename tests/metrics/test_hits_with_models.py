@@ -10,24 +10,25 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from reviewbench.core.protocols import Measured
-from reviewbench.core.records import Case, Comment, Review
-from reviewbench.core.results import CommentState
-from reviewbench.datasets.martian import Martian
-from reviewbench.datasets.sample import Sample
-from reviewbench.judges._asking import NOT_ASKED
-from reviewbench.metrics.hits import Hits
-from reviewbench.models.chat import Door, Settings, counted
-from reviewbench.models.fake_server import FakeServer
-from reviewbench.models.fakes.golden import confidence
-from reviewbench.models.fakes.same_concern import SAME, overlap
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.results import CommentState
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.datasets.sample import Sample
+from reviewgauge.judges.pairs.asking import NOT_ASKED
+from reviewgauge.metrics.hits import Hits
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.fake.rules.golden import confidence
+from reviewgauge.models.fake.rules.same_concern import SAME, overlap
+from reviewgauge.models.fake.server import FakeServer
+from reviewgauge.models.request.settings import Settings
 
 FAKE = "fake:rules"
 
 
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     with Door(Settings(cache=False)):
         yield
 

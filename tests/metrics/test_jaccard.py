@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from graded_pairs import grades, pairs
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Metric
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.jaccard import Jaccard, Stem
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.jaccard import Jaccard, Stem
+from reviewgauge.metrics.texts.text_metric import TextPair
 from text_metrics import check_rules, parts_of, texts, value
 
 STEMS: tuple[Stem, ...] = ("light", "porter", "none")

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.records import Anchoring, Case, Change, Comment, Location, Review, Side, Span
-from reviewbench.core.results import CommentState, Matching, Verdict
-from reviewbench.metrics import _location, _matching, _policies
+from reviewgauge.core.records import Anchoring, Case, Change, Comment, Location, Review, Side, Span
+from reviewgauge.core.results import CommentState, Matching, Verdict
+from reviewgauge.metrics.matching import match, policies, weigh_place
 
 CHANGE = Change(repo="shop")
 
 
-def rules(**changes: object) -> _matching.Rules:
+def rules(**changes: object) -> match.Rules:
     base = {"policy": "optimal", "variant": "", "location": "hint", "tolerance": 1}
-    return _matching.Rules(**{**base, "threshold": 0.5, "sure": 0.9, "penalty": 0.3, **changes})  # type: ignore[arg-type]
+    return match.Rules(**{**base, "threshold": 0.5, "sure": 0.9, "penalty": 0.3, **changes})  # type: ignore[arg-type]
 
 
 def said(name: str, line: int | None = None, path: str = "a.py", **fields: object) -> Comment:
@@ -48,7 +48,7 @@ def run(
         rejected=tuple(rejected or ()),
     )
     review = Review(case="c", system="s", comments=tuple(comments))
-    return _matching.match(case, review, verdicts(rows), rules(**changes))
+    return match.match(case, review, verdicts(rows), rules(**changes))
 
 
 def states(matching: Matching) -> dict[str, str]:
@@ -97,7 +97,7 @@ def test_every_comment_and_every_finding_counts_exactly_once(
     choice: dict[str, object], situation: tuple[Case, Review, list[list[Verdict | None]]]
 ) -> None:
     case, review, table = situation
-    matching = _matching.match(case, review, table, rules(**choice))
+    matching = match.match(case, review, table, rules(**choice))
     assert Counter(o.comment for o in matching.comments) == Counter(c.id for c in review.comments)
     members = [member for group in matching.groups for member in group.members]
     assert sorted(members) == sorted(reference.id for reference in case.references)
@@ -121,14 +121,14 @@ def test_order_of_comments_and_references_changes_nothing(
     case, review, table = situation
     rows = data.draw(st.permutations(range(len(review.comments))))
     columns = data.draw(st.permutations(range(len(case.references))))
-    rest = range(len(case.references), len(_matching.known_comments(case)))
-    shuffled = _matching.match(
+    rest = range(len(case.references), len(match.known_comments(case)))
+    shuffled = match.match(
         case.model_copy(update={"references": tuple(case.references[j] for j in columns)}),
         review.model_copy(update={"comments": tuple(review.comments[i] for i in rows)}),
         [[table[i][j] for j in [*columns, *rest]] for i in rows],
         rules(**choice),
     )
-    assert shuffled == _matching.match(case, review, table, rules(**choice))
+    assert shuffled == match.match(case, review, table, rules(**choice))
 
 
 @settings(max_examples=80, deadline=None)
@@ -136,7 +136,7 @@ def test_order_of_comments_and_references_changes_nothing(
 def test_optimal_beats_every_other_assignment(rows: int, columns: int, data: st.DataObject) -> None:
     values = data.draw(st.lists(st.floats(0, 1), min_size=rows * columns, max_size=rows * columns))
     strength = np.array(values).reshape(rows, columns)
-    best = sum(strength[c, g] for c, g in _policies.optimal(strength))
+    best = sum(strength[c, g] for c, g in policies.optimal(strength))
     small, large = sorted((rows, columns))
     for chosen in itertools.permutations(range(large), small):
         pairs = [(i, j) if rows <= columns else (j, i) for i, j in enumerate(chosen)]
@@ -192,15 +192,15 @@ def test_a_comment_nobody_judged_is_neutral_not_false() -> None:
     ("line", "tolerance", "located"), [(10, 1, True), (11, 1, True), (12, 1, False), (12, 2, True), (9, 0, False)]
 )
 def test_location_rule(line: int, tolerance: int, located: bool) -> None:
-    assert _location.locate(said("c", line), said("r", 10), tolerance).located is located
+    assert weigh_place.locate(said("c", line), said("r", 10), tolerance).located is located
 
 
 def test_the_other_side_and_an_invalid_place_are_not_the_place() -> None:
     old = Comment(id="c", body="x", span=Span(path="a.py", start=10, side=Side.OLD))
-    assert _location.locate(old, said("r", 10), 1).located is False
+    assert weigh_place.locate(old, said("r", 10), 1).located is False
     nowhere = Comment(id="c", body="x", anchoring=Anchoring.INVALID)
-    assert _location.locate(nowhere, said("r", 10), 1).located is False
-    assert _location.locate(said("c"), said("r", 10), 1).located is None
+    assert weigh_place.locate(nowhere, said("r", 10), 1).located is False
+    assert weigh_place.locate(said("c"), said("r", 10), 1).located is None
 
 
 def test_hint_asks_for_a_sure_judge_across_files_and_gate_for_the_lines() -> None:

@@ -17,14 +17,15 @@ from scipy.stats import spearmanr
 
 import graded_pairs
 from nltk_wordnet import nltk_reader
-from reviewbench.analysis.bag import MatrixBag
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Metric
-from reviewbench.core.results import Parts
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.meteor import Meteor, align
-from reviewbench.models.wordnet import find_wordnet
+from reviewgauge.analysis.stats.sums import MatrixBag
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.results import Parts
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.meteor import Meteor, align
+from reviewgauge.metrics.texts.text_metric import TextPair
+from reviewgauge.models.text.wordnet import find_wordnet
 
 NO_WORDNET = "WordNet is not installed: Debian's wordnet-base and wordnet-sense-index hold it"
 PIECES = [

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.labels import Label, Subject, SubjectKind
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.metrics.mrr import Mrr
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.mrr import Mrr
 from text_metrics import read
 
 RIGHT, WRONG = "Release the lock here.", "Rename this."

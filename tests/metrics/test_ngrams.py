@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.metrics import _ngrams
+from reviewgauge.metrics.texts import ngrams
 
 Rows = Sequence[tuple[Sequence[int], Sequence[int]]]
 few = st.lists(st.integers(0, 3), max_size=12)
@@ -20,7 +20,7 @@ many = st.lists(st.integers(0, 2**32 - 1), max_size=12)
 def matches(rows: Rows, orders: int) -> list[list[int]]:
     said = [np.array(row[0], dtype=np.uint32) for row in rows]
     wanted = [np.array(row[1], dtype=np.uint32) for row in rows]
-    found: list[list[int]] = _ngrams.matches(said, wanted, orders).T.tolist()
+    found: list[list[int]] = ngrams.matches(said, wanted, orders).T.tolist()
     return found
 
 
@@ -45,6 +45,6 @@ def test_any_symbols_and_more_orders_than_fit(rows: Rows, orders: int) -> None:
 @pytest.mark.parametrize("symbols", [2, 300, 50_000])
 def test_batches_larger_than_a_chunk(symbols: int) -> None:
     generator = np.random.default_rng(0)
-    lengths = [0, 5, _ngrams.CHUNK // 2, 9, _ngrams.CHUNK // 2, 1, 0, 40_000, 3]
+    lengths = [0, 5, ngrams.CHUNK // 2, 9, ngrams.CHUNK // 2, 1, 0, 40_000, 3]
     rows = [(generator.integers(0, symbols, n).tolist(), generator.integers(0, symbols, 50).tolist()) for n in lengths]
     assert matches(rows, 4) == counted(rows, 4)

@@ -10,9 +10,9 @@ from scipy.stats import spearmanr
 
 import text_metrics as tm
 from graded_pairs import grades, pairs
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.overlap import KEYWORDS, Overlap
-from reviewbench.models.lexical import FEATURES
+from reviewgauge.metrics.overlap import KEYWORDS, Overlap
+from reviewgauge.metrics.texts.text_metric import TextPair
+from reviewgauge.models.text.lexical import FEATURES
 
 
 def test_rules_for_every_text_metric() -> None:

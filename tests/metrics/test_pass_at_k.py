@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from reviewbench.core.protocols import Measured
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Review, Side, Span, Task
-from reviewbench.metrics.pass_at_k import PassAtK
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Side, Span, Task
+from reviewgauge.metrics.pass_at_k import PassAtK
 
 PATCH = "@@ -10,3 +10,4 @@\n a = 1\n-b = 2\n+b = 3\n+c = 4\n return a"
 NEW, OLD = Side.NEW, Side.OLD

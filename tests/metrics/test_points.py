@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.analysis.bag import MatrixBag, readings_of
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, Comment, Review, Span
-from reviewbench.core.results import CommentState
-from reviewbench.datasets.sample import Sample
-from reviewbench.judges._change_types import TYPES, change_type
-from reviewbench.metrics._points_matching import BROKEN, Table
-from reviewbench.metrics._points_model import (
+from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Review, Span
+from reviewgauge.core.results import CommentState
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.sample import Sample
+from reviewgauge.judges.classes.change_types import TYPES, change_type
+from reviewgauge.metrics.change_points.points_matching import BROKEN, Table
+from reviewgauge.metrics.change_points.points_model import (
     Ballot,
     Point,
     extract,
@@ -26,10 +27,11 @@ from reviewbench.metrics._points_model import (
     hits_messages,
     vote,
 )
-from reviewbench.metrics.points import Points
-from reviewbench.models.chat import Door, Settings, chat_model, counted
-from reviewbench.models.lexical import dice
-from reviewbench.models.messages import Call
+from reviewgauge.metrics.points import Points
+from reviewgauge.models.chat.door import Door, chat_model, counted
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.text.lexical import dice
 
 CHANGE = Change(repo="shop")
 FAKE = "fake:rules"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.metrics._points_answers import Extracted, read_hits, read_points
-from reviewbench.models.answers import Unreadable
+from reviewgauge.metrics.change_points.points_answers import Extracted, read_hits, read_points
+from reviewgauge.models.answers.readers import Unreadable
 
 LEAK = '{"comment": 1, "point": "Close the file in load()", "type": "F.3", "severity": 6}'
 NAME = '{"comment": 2, "point": "Rename `x`", "type": "E.1.1", "severity": 2}'

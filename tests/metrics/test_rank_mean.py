@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 import text_metrics as tm
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Review
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.rank_mean import RankMean
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.rank_mean import RankMean
+from reviewgauge.metrics.texts.text_metric import TextPair
 
 REFERENCE = ("Release the lock in a finally block.",)
 SAID = ("Release the lock in a finally block.", "The lock is not released.", "", "Rename this.", "Rename this.")

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Review
-from reviewbench.core.results import Failure, FailureKind
-from reviewbench.datasets.crscore_study import CrscoreStudy
-from reviewbench.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
-from reviewbench.models.chat import Door, counted
-from reviewbench.models.fakes.relevance import score as rule
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review
+from reviewgauge.core.results import Failure, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.datasets.crscore_study import CrscoreStudy
+from reviewgauge.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.fake.rules.relevance import score as rule
 from scripted_models import scripted
 from text_metrics import BLANK, read
 
@@ -27,7 +28,7 @@ FAKE = RelevanceJudge(model="fake:rules")
 
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test")
     with Door() as opened:
         yield opened

@@ -13,12 +13,13 @@ from rouge_score import rouge_scorer
 from scipy.stats import spearmanr
 
 import graded_pairs
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Metric
-from reviewbench.core.results import Parts
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.rouge import Rouge
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.results import Parts
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.rouge import Rouge
+from reviewgauge.metrics.texts.text_metric import TextPair
 
 SETTINGS = [(n, stem) for n in ("L", 1, 2, 3) for stem in (True, False)]
 PIECES = [

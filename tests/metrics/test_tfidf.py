@@ -15,15 +15,16 @@ from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import graded_pairs
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Measured, Metric
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.metrics._texts import TextPair
-from reviewbench.metrics.tfidf import Tfidf
-from reviewbench.models.grams import Grams
-from reviewbench.models.idf import count_idf
-from reviewbench.models.tfidf import Weighting, cosines
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.texts.text_metric import TextPair
+from reviewgauge.metrics.tfidf import Tfidf
+from reviewgauge.models.text.grams import Grams
+from reviewgauge.models.text.idf import count_idf
+from reviewgauge.models.text.tfidf import Weighting, cosines
 
 PIECES = ["check", "Null", "checks", "a", "(x)", "foo.bar", "修复", "这", "👍", "\n", "İ", "naïve", "the the", "  "]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=10).map(" ".join)

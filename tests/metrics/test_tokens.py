@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from reviewbench.metrics import _tokens
+from reviewgauge.metrics.texts import tokens
 from text_metrics import texts
 
 SACREBLEU = Tokenizer13a()  # type: ignore[no-untyped-call]
@@ -18,14 +18,14 @@ SACREBLEU = Tokenizer13a()  # type: ignore[no-untyped-call]
 
 @given(st.one_of(texts, st.text(alphabet="aB01.,-' \n\t&;<>_é中\xa0\x1c/[`²٣", max_size=12)))
 def test_13a_is_sacrebleus(text: str) -> None:
-    assert _tokens.mteval_13a(text) == tuple(SACREBLEU(text.rstrip()).split())
+    assert tokens.mteval_13a(text) == tuple(SACREBLEU(text.rstrip()).split())
 
 
 @pytest.mark.parametrize(
     "text", ["a..5", "a.,.5", "5..a", "5..6", "5...6", "1--2", "x-\ny", "x-\n", "&amp;lt;", "1.5.", "1,5-3"]
 )
 def test_13a_where_points_and_dashes_meet_digits(text: str) -> None:
-    assert _tokens.mteval_13a(text) == tuple(SACREBLEU(text.rstrip()).split())
+    assert tokens.mteval_13a(text) == tuple(SACREBLEU(text.rstrip()).split())
 
 
 @given(texts)
@@ -40,7 +40,7 @@ def test_graded_reviews_is_two_published_steps(text: str) -> None:
         (r"([0-9])(-)", r"\1 \2 "),
     ):
         line = re.sub(pattern, replacement, f" {line} ")
-    assert _tokens.graded_reviews(text) == tuple(line.split())
+    assert tokens.graded_reviews(text) == tuple(line.split())
 
 
 @pytest.mark.parametrize(
@@ -56,15 +56,15 @@ def test_graded_reviews_is_two_published_steps(text: str) -> None:
     ],
 )
 def test_what_words_and_marks_are(text: str, words: list[str], marks: list[str]) -> None:
-    assert (list(_tokens.words(text)), list(_tokens.words_and_marks(text))) == (words, marks)
+    assert (list(tokens.words(text)), list(tokens.words_and_marks(text))) == (words, marks)
 
 
 def test_stop_words_go_unless_nothing_else_is_left() -> None:
-    assert _tokens.without_stop_words(("The", "lock", "is", "not", "it")) == ("lock", "not")
-    assert _tokens.without_stop_words(("Is", "it")) == ("Is", "it")
-    assert _tokens.without_stop_words(()) == ()
-    assert not _tokens.STOP_WORDS & {"not", "no", "never", "don"}  # a negation turns a comment around
-    assert all(word == word.lower() for word in _tokens.STOP_WORDS)
+    assert tokens.without_stop_words(("The", "lock", "is", "not", "it")) == ("lock", "not")
+    assert tokens.without_stop_words(("Is", "it")) == ("Is", "it")
+    assert tokens.without_stop_words(()) == ()
+    assert not tokens.STOP_WORDS & {"not", "no", "never", "don"}  # a negation turns a comment around
+    assert all(word == word.lower() for word in tokens.STOP_WORDS)
 
 
 def test_what_is_remembered_is_bounded_by_its_characters() -> None:
@@ -74,7 +74,7 @@ def test_what_is_remembered_is_bounded_by_its_characters() -> None:
         calls.append(text)
         return len(text)
 
-    remembered = _tokens.Remembered(length, characters=100)
+    remembered = tokens.Remembered(length, characters=100)
     assert [remembered("abc"), remembered("abc")] == [3, 3]
     assert calls == ["abc"]
     assert [remembered("x" * 11), remembered("x" * 11)] == [11, 11]

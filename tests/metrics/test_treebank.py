@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graded_pairs
-from reviewbench.metrics._treebank import treebank
+from reviewgauge.metrics.texts.treebank import treebank
 
 PIECES = (
     *"abZs019.,:;'\"`()[]{}<>-–—?!*@#$%& \n\t«»“”‘’„_/\\é修👍",

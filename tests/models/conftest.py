@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.models.chat import Door, Settings
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.settings import Settings
 from scripted_endpoint import KEY, Anthropic, OpenAI, Protocol, Say, Scripted
 
 
 @pytest.fixture
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(name, KEY)
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from reviewbench.models.answers import (
+from reviewgauge.models.answers.readers import (
     Unreadable,
     choice,
     json_list,

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from reviewbench.models.answers import (
+from reviewgauge.models.answers.readers import (
     Unreadable,
     choice,
     json_list,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.answers import Unreadable, whole_number, yes_no
-from reviewbench.models.asking import Reading, ask_for, ask_for_each
-from reviewbench.models.chat import Door, chat_model, counted
-from reviewbench.models.messages import Call, system, user
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.answers.readers import Unreadable, whole_number, yes_no
+from reviewgauge.models.chat.asking import Reading, ask_for, ask_for_each
+from reviewgauge.models.chat.door import Door, chat_model, counted
+from reviewgauge.models.request.messages import Call, system, user
 from scripted_models import Messages, scripted
 
 QUESTION = (system("You judge."), user("The same?"))
@@ -20,7 +20,7 @@ QUESTION = (system("You judge."), user("The same?"))
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Call]]:
     """The answers that a door under test was given, cache and key being those of the test."""
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test")
     told: list[Call] = []
     with Door(record=told.append):

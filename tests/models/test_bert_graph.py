@@ -10,9 +10,9 @@ import pytest
 
 import tiny_models
 from numpy_bert import hidden_states
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.models._bert_graph import build_graph, is_known, read_shape
-from reviewbench.models._onnx_encoder import Session
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.models.embeddings.bert_graph import build_graph, is_known, read_shape
+from reviewgauge.models.embeddings.onnx import Session
 
 IDS = [[2, 95, 96, 97, 3], [2, 8, 40, 9, 3], [2, 1, 1, 70, 3]]
 

@@ -15,17 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.records import Usage
-from reviewbench.core.results import Failed
-from reviewbench.models._call_cache import CallCache, Memory, Rehearsed, cache_file, open_call_cache
-from reviewbench.models.messages import Answer, Call, Request, user
+from reviewgauge.core.records import Usage
+from reviewgauge.core.results import Failed
+from reviewgauge.models.cache.call_cache import CallCache, Rehearsed, cache_file
+from reviewgauge.models.cache.call_store import Memory
+from reviewgauge.models.cache.open import open_call_cache
+from reviewgauge.models.request.messages import Answer, Call, Request, user
 
 WRITER = """
 import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from models.test_call_cache import made
-from reviewbench.models._call_cache import CallCache
+from reviewgauge.models._call_cache import CallCache
 cache = CallCache(Path(sys.argv[1]))
 name, first, count = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 async def main():
@@ -242,7 +244,7 @@ def test_a_file_of_a_newer_version_or_of_something_else_is_refused(tmp_path: Pat
         other.execute("PRAGMA user_version = 9")
     with sqlite3.connect(foreign) as other:
         other.execute("CREATE TABLE songs (name TEXT)")
-    assert "newer ReviewBench (schema 9" in refused(CallCache(newer))
+    assert "newer ReviewGauge (schema 9" in refused(CallCache(newer))
     assert "something else" in refused(CallCache(foreign))
 
 
@@ -265,7 +267,7 @@ def test_a_lock_that_stays_is_said_and_no_answer_is_lost_in_silence(tmp_path: Pa
 
 def test_a_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "REVIEWBENCH_CACHE" in refused(CallCache(tmp_path / "file" / "chat.sqlite"))
+    assert "REVIEWGAUGE_CACHE" in refused(CallCache(tmp_path / "file" / "chat.sqlite"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -294,7 +296,7 @@ def test_an_answer_that_no_file_can_carry_is_a_failure_and_its_neighbours_are_ke
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -308,7 +310,7 @@ def test_the_cache_lies_in_the_cache_home_and_nothing_is_opened_before_it_is_use
 
 def test_without_a_cache_answers_live_as_long_as_the_process(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stores = [open_call_cache(cache=False, replay=None, rehearsal=False)]
-    monkeypatch.setenv("REVIEWBENCH_CACHE", "off")
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
     stores.append(open_call_cache(cache=True, replay=None, rehearsal=False))
     for store in stores:
         assert isinstance(store, Memory)

@@ -14,14 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models._background import background, run_in_background
-from reviewbench.models._call_cache import Memory
-from reviewbench.models.chat import Door, Settings, call_key, chat_model, counted, current_door, together
-from reviewbench.models.messages import Answer, Call, Repeat, Request, user
-from reviewbench.models.model_spec import parse_model
-from reviewbench.models.prompts import load_prompt
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.cache.call_store import Memory
+from reviewgauge.models.chat.door import Door, call_key, chat_model, counted, current_door, together
+from reviewgauge.models.chat.event_loop import background, run_in_background
+from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, user
+from reviewgauge.models.request.model_spec import parse_model
+from reviewgauge.models.request.prompts import load_prompt
+from reviewgauge.models.request.settings import Settings
 from scripted_endpoint import OpenAI, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -280,14 +281,14 @@ def test_a_process_ends_with_calls_in_flight_and_says_nothing(
     server.always = lambda _: Say(protocol.good(), delay=0 if len(server.asked) == 1 else 30)
     program = f"""
 import threading, time
-from reviewbench.models.chat import chat_model
-from reviewbench.models.messages import Request, user
+from reviewgauge.models.chat import chat_model
+from reviewgauge.models.messages import Request, user
 model = chat_model({protocol.spec(server)!r})
 print(model.ask(Request(messages=(user("Hi."),))).text)
 threading.Thread(target=lambda: model.ask(Request(messages=(user("Ho."),))), daemon=True).start()
 time.sleep(0.3)
 """
-    environment = {**os.environ, "REVIEWBENCH_CACHE": str(tmp_path)}
+    environment = {**os.environ, "REVIEWGAUGE_CACHE": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=20, check=False
     )
@@ -299,8 +300,8 @@ time.sleep(0.3)
 def test_an_interrupt_stops_the_call(protocol: OpenAI, server: Scripted, tmp_path: Path) -> None:
     server.always = lambda _: Say(protocol.good(), delay=30)
     program = f"""
-from reviewbench.models.chat import Door, Settings, chat_model
-from reviewbench.models.messages import Request, user
+from reviewgauge.models.chat import Door, Settings, chat_model
+from reviewgauge.models.messages import Request, user
 with Door(Settings(cache=False)):
     try:
         chat_model({protocol.spec(server)!r}).ask(Request(messages=(user("Hi."),)))
@@ -321,7 +322,7 @@ def test_a_spec_that_names_no_model_is_refused(door: Door) -> None:
 
 def test_the_manner_of_the_fake_model_holds_in_this_process_too() -> None:
     """Repeats of a noisy one differ, of the default one they do not; standing in for another it keeps to its rules."""
-    question = Request(messages=load_prompt("reviewbench.judges", "same_concern").messages(QUESTION))
+    question = Request(messages=load_prompt("reviewgauge.judges", "same_concern").messages(QUESTION))
     noisy = {ask_anew("fake:noisy-50", question, attempt) for attempt in range(1, 21)}
     steady = {ask_anew("fake:rules", question, attempt) for attempt in range(1, 21)}
     assert (noisy, steady) == ({"yes", "no"}, {"yes"})

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.chat import Door, Settings, counted
-from reviewbench.models.messages import Request, user
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.request.messages import Request, user
+from reviewgauge.models.request.settings import Settings
 from scripted_endpoint import KEY, Asked, OpenAI, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")

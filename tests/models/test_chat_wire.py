@@ -9,10 +9,22 @@ from typing import Any
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.models._openai_chat import is_strict
-from reviewbench.models.chat import Door, Settings, counted
-from reviewbench.models.messages import Answer, Message, Request, Role, Stop, Tool, ToolCall, assistant, system, user
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.providers.openai import is_strict
+from reviewgauge.models.request.messages import (
+    Answer,
+    Message,
+    Request,
+    Role,
+    Stop,
+    Tool,
+    ToolCall,
+    assistant,
+    system,
+    user,
+)
+from reviewgauge.models.request.settings import Settings
 from scripted_endpoint import KEY, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -145,8 +157,8 @@ def test_tokens_that_nobody_counts_are_estimated(
 
 def test_a_fake_says_so(protocol: Protocol, server: Scripted, door: Door) -> None:
     server.script = [
-        Say(protocol.good(model="reviewbench-fake")),
-        Say(protocol.good(system_fingerprint="reviewbench-fake-1")),
+        Say(protocol.good(model="reviewgauge-fake")),
+        Say(protocol.good(system_fingerprint="reviewgauge-fake-1")),
     ]
     for text in ("one", "two"):
         with counted() as tally:

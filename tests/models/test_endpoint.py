@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.models._endpoint import EndpointEmbedder
-from reviewbench.models._vector_cache import VectorCache
-from reviewbench.models.embeddings import Refused, embedder
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.cache.vector_cache import VectorCache
+from reviewgauge.models.embeddings.embedder import Refused
+from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.models.embeddings.openai_endpoint import EndpointEmbedder
 
 KEY = "sk-a-secret-that-must-stay-one"
 Answer = tuple[int, dict[str, str], bytes]
@@ -257,12 +258,12 @@ def test_a_text_that_is_refused_is_found_and_named(server: Server, tmp_path: Pat
 
 
 def test_a_refused_text_is_the_failure_of_its_own_pair(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from reviewbench.core.protocols import Measured
-    from reviewbench.core.records import Case, Change, Comment, Review, Task
-    from reviewbench.core.results import Failure
-    from reviewbench.metrics.embedding import Embedding
+    from reviewgauge.core.protocols import Measured
+    from reviewgauge.core.records import Case, Change, Comment, Review, Task
+    from reviewgauge.core.results import Failure
+    from reviewgauge.metrics.embedding import Embedding
 
-    monkeypatch.setenv("REVIEWBENCH_CACHE", "off")
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
     server.always = too_long
     references = (Comment(id="r", body="aab"),)
     case = Case(id="c", change=Change(repo="r", task=Task.COMMENT), references=references)

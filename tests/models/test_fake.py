@@ -8,12 +8,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reviewbench.models._fake_manners import MANNERS, approve, contradict, is_manner, manner_of
-from reviewbench.models._fake_shapes import plainest
-from reviewbench.models.fake import NAME, UNKNOWN, answer
-from reviewbench.models.fakes import RULES
-from reviewbench.models.messages import Message, Request, Role, Stop, Tool, system, user
-from reviewbench.models.prompts import fence
+from reviewgauge.models.fake.behaviours import MANNERS, approve, contradict, is_manner, manner_of
+from reviewgauge.models.fake.model import NAME, UNKNOWN, answer
+from reviewgauge.models.fake.rules import RULES
+from reviewgauge.models.fake.schemas import plainest
+from reviewgauge.models.request.messages import Message, Request, Role, Stop, Tool, system, user
+from reviewgauge.models.request.prompts import fence
 
 SCHEMAS: list[dict[str, Any]] = [
     {"type": "object", "properties": {"a": {"type": "boolean"}, "b": {"type": "integer", "minimum": 1}}},
@@ -99,7 +99,7 @@ def test_names_of_manners() -> None:
     assert manner_of("gpt-5") is MANNERS["rules"] is manner_of("rules")
     assert manner_of("fake") is MANNERS["rules"]
     assert manner_of("noisy").number == 20
-    assert manner_of("fake-noisy-35").number == manner_of("reviewbench-fake-noisy-35").number == 35
+    assert manner_of("fake-noisy-35").number == manner_of("reviewgauge-fake-noisy-35").number == 35
     assert [is_manner(name) for name in ("noisy-5", "rules", "fake-first", "clever", "noisy-x")] == [
         True, True, True, False, False,
     ]  # fmt: skip

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import UserError
-from reviewbench.models._fake_faults import read_faults, share_of
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.fake.faults import read_faults, share_of
 
 
 def drawn(words: str, calls: int = 10, seed: int = 0) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 import openai
 import pytest
 
-from reviewbench.models.fake_server import FakeServer
+from reviewgauge.models.fake.server import FakeServer
 
 ASKED = [{"role": "user", "content": "Is this fine?"}]
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from reviewbench.models.fakes import RULES
-from reviewbench.models.fakes.review import OPENING, reply
-from reviewbench.models.messages import Request
-from reviewbench.models.prompts import fence, load_prompt
-from reviewbench.reviewers._prompt_answer import read_notes
+from reviewgauge.models.fake.rules import RULES
+from reviewgauge.models.fake.rules.review import OPENING, reply
+from reviewgauge.models.request.messages import Request
+from reviewgauge.models.request.prompts import fence, load_prompt
+from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
 
 HUNK = """@@ -1,2 +1,9 @@
 -    eval(old)
@@ -22,7 +22,7 @@ HUNK = """@@ -1,2 +1,9 @@
 def asked(form: str, hunk: str = HUNK) -> Request:
     dress = fence if form == "aacr_fenced" else str
     values = {"pr_title": dress("print(x)"), "pr_description": dress("+ TODO"), "diff_hunk": dress(hunk)}
-    return Request(messages=load_prompt("reviewbench.reviewers", form).messages(values))
+    return Request(messages=load_prompt("reviewgauge.reviewers", form).messages(values))
 
 
 def test_the_rule_notes_added_lines_and_nothing_else_in_both_forms_of_the_prompt() -> None:

@@ -15,11 +15,11 @@ import anthropic
 import openai
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.models._fake_faults import FAULTS
-from reviewbench.models.fake import UNKNOWN
-from reviewbench.models.fake_server import FakeServer, digest_of, read_latency
-from reviewbench.models.messages import Request, user
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.fake.faults import FAULTS
+from reviewgauge.models.fake.model import UNKNOWN
+from reviewgauge.models.fake.server import FakeServer, digest_of, read_latency
+from reviewgauge.models.request.messages import Request, user
 
 ASKED: list[Any] = [{"role": "user", "content": "Is this fine?"}]
 SAME = (
@@ -54,8 +54,8 @@ def test_openai_answers(good: FakeServer) -> None:
     answer = ask_openai(good)
     assert answer.choices[0].message.content == UNKNOWN
     assert answer.choices[0].finish_reason == "stop"
-    assert answer.model == "reviewbench-fake"
-    assert answer.system_fingerprint == "fp_reviewbench_fake"
+    assert answer.model == "reviewgauge-fake"
+    assert answer.system_fingerprint == "fp_reviewgauge_fake"
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
     assert answer._request_id.startswith("req_fake")
 
@@ -64,7 +64,7 @@ def test_anthropic_answers(good: FakeServer) -> None:
     answer = ask_anthropic(good, system="You review code.")
     assert answer.content[0].text == UNKNOWN
     assert answer.stop_reason == "end_turn"
-    assert answer.model == "reviewbench-fake"
+    assert answer.model == "reviewgauge-fake"
     assert answer.usage.output_tokens == len(UNKNOWN) // 4
 
 
@@ -359,7 +359,7 @@ def test_latency_is_held_and_read_strictly() -> None:
 def test_its_process_ends_with_the_one_that_started_it() -> None:
     code = """
 import os, time
-from reviewbench.models.fake_server import FakeServer
+from reviewgauge.models.fake_server import FakeServer
 server = FakeServer(process=True)
 server.start()
 print(server.port, flush=True)

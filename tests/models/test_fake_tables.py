@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from reviewbench.models.fakes import class_category, class_context, class_domain, points_extract
+from reviewgauge.models.fake.rules import class_category, class_context, class_domain, points_extract
 
 
 @pytest.mark.parametrize("rule", [class_category, class_context, class_domain, points_extract])

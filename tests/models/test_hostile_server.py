@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models._http_answer import LARGEST, Garbled, HttpAnswer, unpacked
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.messages import Request, user
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.providers.http_response import LARGEST, Garbled, HttpAnswer, unpacked
+from reviewgauge.models.request.messages import Request, user
+from reviewgauge.models.request.settings import Settings
 from scripted_endpoint import KEY, OpenAI, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.models._http_answer import LARGEST, Garbled, HttpAnswer
+from reviewgauge.models.providers.http_response import LARGEST, Garbled, HttpAnswer
 
 OK = b"HTTP/1.1 200 OK\r\n"
 

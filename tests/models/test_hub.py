@@ -19,14 +19,14 @@ from typing import Any
 import pytest
 
 import tiny_models
-from reviewbench.models._onnx_encoder import OnnxEmbedder
+from reviewgauge.models.embeddings.onnx import OnnxEmbedder
 
 COMMIT, OLD = "a" * 40, "b" * 40
 PROGRAM = """
 import json, sys
-from reviewbench.core.errors import UserError
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.embeddings import embedder
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.chat import Door, Settings
+from reviewgauge.models.embeddings import embedder
 for word in sys.argv[1:]:
     if word == "offline":
         Door(Settings(cache=False, offline=True)).__enter__()

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.cli.main import main
-from reviewbench.core.errors import UserError, hide_secrets
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.chat import Door
-from reviewbench.models.messages import Request, user
-from reviewbench.models.model_spec import parse_model
+from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError, hide_secrets
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.messages import Request, user
+from reviewgauge.models.request.model_spec import parse_model
 from scripted_endpoint import KEY, OpenAI, Protocol, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.records import Usage
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models._ledger import Ledger, Totals, money, most_tokens
-from reviewbench.models.messages import Answer, Request, Tool, system, user
-from reviewbench.models.model_spec import ModelSpec, parse_model
-from reviewbench.models.prices import shipped_prices
+from reviewgauge.core.records import Usage
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.request.budget import Ledger, Totals, money, most_tokens
+from reviewgauge.models.request.messages import Answer, Request, Tool, system, user
+from reviewgauge.models.request.model_spec import ModelSpec, parse_model
+from reviewgauge.models.request.prices import shipped_prices
 
 FAKE = parse_model("openai:fake@http://127.0.0.1:1/v1?max_tokens=1000")  # 1 dollar in, 4 out, per million
 OTHER = parse_model("openai:qwen3@http://127.0.0.1:1/v1")

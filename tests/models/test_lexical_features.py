@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.models.lexical import (
+from reviewgauge.models.text.lexical import (
     FEATURES,
     SWAPPED,
     count_documents,

@@ -9,9 +9,9 @@ from collections.abc import Coroutine
 
 import pytest
 
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.core.waiting import backoff
-from reviewbench.models._limits import Lane, Pace, Trouble
+from reviewgauge.core.backoff import backoff
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.providers.rate_limits import Lane, Pace, Trouble
 
 
 async def work(lane: Lane, seconds: float = 0.01, tokens: int = 1) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import tiny_models
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.models._model_folder import read_settings
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.models.embeddings.model_folder import read_settings
 
 
 def put(folder: Path, name: str, content: object) -> None:

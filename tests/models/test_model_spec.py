@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.models.model_spec import parse_model
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.request.model_spec import parse_model
 
 
 @pytest.mark.parametrize(

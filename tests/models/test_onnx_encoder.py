@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import tiny_models
 from numpy_bert import hidden_states, read_weights
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.models._onnx_encoder import OnnxEmbedder, threads
-from reviewbench.models.embeddings import DEFAULT, embedder
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.models.embeddings.embedder import DEFAULT
+from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.models.embeddings.onnx import OnnxEmbedder, threads
 
 SENTENCES = (
     "Please check for null before calling close().",
@@ -108,7 +109,7 @@ def test_vectors_are_the_same_however_many_threads_there_are(tmp_path: Path) -> 
     folder = tiny_models.write_model(tmp_path / "tiny", longest=None)
     program = (
         "import sys, hashlib\n"
-        "from reviewbench.models.embeddings import embedder\n"
+        "from reviewgauge.models.embeddings.load import embedder\n"
         "texts = [f'lock {n % 7} ' * (n % 40) + f'leak {n}' for n in range(3000)]\n"
         "model = embedder(sys.argv[1], cache=False)\n"
         "vectors = model.vectors(texts)\n"
@@ -222,7 +223,7 @@ def test_a_config_without_numbers_is_refused(tmp_path: Path) -> None:
 
 
 def test_threads_follow_the_usual_variable() -> None:
-    program = "from reviewbench.models._onnx_encoder import threads; print(threads())"
+    program = "from reviewgauge.models.embeddings.onnx import threads; print(threads())"
     for told, expected in (("4,2", "4"), ("0", None)):
         environment = {**os.environ, "OMP_NUM_THREADS": told}
         done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.models.porter import stem
+from reviewgauge.models.text.porter import stem
 
 ENDINGS = (
     "", "s", "es", "ies", "sses", "ed", "ied", "eed", "ing", "y", "yy", "e", "ll", "ion", "tion", "logi", "logy", "li",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.models.model_spec import parse_model
-from reviewbench.models.prices import dollars, model_facts, open_prices, shipped_prices
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.models.request.model_spec import parse_model
+from reviewgauge.models.request.prices import dollars, model_facts, open_prices, shipped_prices
 
 
 def cost(spec: str, tokens_in: int = 1_000_000, tokens_out: int = 1_000_000, own: Path | None = None) -> float | None:
@@ -101,7 +101,7 @@ def test_a_table_of_ones_own_goes_first_and_holds_for_any_address(tmp_path: Path
 def test_the_environment_names_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "prices.json"
     own.write_text('{"models": {"qwen3": {"input": 1, "output": 1}}}')
-    monkeypatch.setenv("REVIEWBENCH_PRICES", str(own))
+    monkeypatch.setenv("REVIEWGAUGE_PRICES", str(own))
     assert cost("openai:qwen3@http://a.example/v1") == 2
 
 

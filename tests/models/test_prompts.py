@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.models.messages import Role
-from reviewbench.models.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+from reviewgauge.models.request.messages import Role
+from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
 
-PACKAGES = ("reviewbench.metrics", "reviewbench.judges", "reviewbench.reviewers")
+PACKAGES = ("reviewgauge.metrics", "reviewgauge.judges", "reviewgauge.reviewers")
 SHIPPED = [
     (package, file.name.removesuffix(".txt"))
     for package in PACKAGES

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.models._safetensors import read_safetensors
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.models.embeddings.safetensors import read_safetensors
 from tiny_models import safetensors, weights
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import tiny_models
-from reviewbench.core.errors import UserError
-from reviewbench.models._onnx_encoder import OnnxEmbedder
-from reviewbench.models._sentence_transformers import SentenceTransformersEmbedder
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.embeddings.onnx import OnnxEmbedder
+from reviewgauge.models.embeddings.sentence_transformers import SentenceTransformersEmbedder
 
-pytest.importorskip("sentence_transformers", reason="the extra reviewbench[sentence-transformers] is not installed")
+pytest.importorskip("sentence_transformers", reason="the extra reviewgauge[sentence-transformers] is not installed")
 
 TEXTS = ["a null check is missing", "  the lock", "", "leak " * 30, "é🙂"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reviewbench.models._vector_cache import VectorCache
+from reviewgauge.models.cache.vector_cache import VectorCache
 
 MODEL, OTHER = "ab" * 32, "cd" * 32
 
@@ -44,7 +44,7 @@ def test_several_processes_lose_nothing(tmp_path: Path) -> None:
     program = (
         "import sys, numpy as np\n"
         "from pathlib import Path\n"
-        "from reviewbench.models._vector_cache import VectorCache\n"
+        "from reviewgauge.models.cache.vector_cache import VectorCache\n"
         "cache, me = VectorCache(Path(sys.argv[1])), int(sys.argv[2])\n"
         "for n in range(25):\n"
         f"    cache.put('{MODEL}', {{f'{{me}}-{{n}}-{{k}}': np.full(8, n, dtype=np.float32) for k in range(4)}})\n"
@@ -116,20 +116,22 @@ def test_the_oldest_quarter_goes_when_the_file_is_full(tmp_path: Path) -> None:
 
 
 def test_where_it_lies(tmp_path: Path) -> None:
-    program = "from reviewbench.models._vector_cache import open_cache; c = open_cache(); print(c.file if c else None)"
+    program = (
+        "from reviewgauge.models.cache.vector_cache import open_cache; c = open_cache(); print(c.file if c else None)"
+    )
 
     def place(**variables: str) -> str:
         kept = {
-            name: value for name, value in os.environ.items() if name not in ("REVIEWBENCH_CACHE", "XDG_CACHE_HOME")
+            name: value for name, value in os.environ.items() if name not in ("REVIEWGAUGE_CACHE", "XDG_CACHE_HOME")
         }
         environment = {**kept, **variables}
         done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
         return done.stdout.decode().strip()
 
     home = str(tmp_path)
-    assert place(REVIEWBENCH_CACHE=f"{home}/own", XDG_CACHE_HOME="/x") == f"{home}/own/vectors.sqlite"
-    assert place(XDG_CACHE_HOME=f"{home}/xdg") == f"{home}/xdg/reviewbench/vectors.sqlite"
-    assert place(XDG_CACHE_HOME="relative", HOME=home) == f"{home}/.cache/reviewbench/vectors.sqlite"
-    assert place(REVIEWBENCH_CACHE="off") == "None"
-    assert place(REVIEWBENCH_CACHE="") == "None"
+    assert place(REVIEWGAUGE_CACHE=f"{home}/own", XDG_CACHE_HOME="/x") == f"{home}/own/vectors.sqlite"
+    assert place(XDG_CACHE_HOME=f"{home}/xdg") == f"{home}/xdg/reviewgauge/vectors.sqlite"
+    assert place(XDG_CACHE_HOME="relative", HOME=home) == f"{home}/.cache/reviewgauge/vectors.sqlite"
+    assert place(REVIEWGAUGE_CACHE="off") == "None"
+    assert place(REVIEWGAUGE_CACHE="") == "None"
     assert list(tmp_path.iterdir()) == [], "asking creates nothing"

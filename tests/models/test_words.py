@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.models.concepts import GROUPS, concepts
-from reviewbench.models.words import STOP_WORDS, identifiers, negations, numbers, stem, tokens
+from reviewgauge.models.text.concepts import GROUPS, concepts
+from reviewgauge.models.text.words import STOP_WORDS, identifiers, negations, numbers, stem, tokens
 
 
 def test_camel_and_snake_case_split_and_digits_part() -> None:

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from git_project import commit, make_change
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import Change, ChangedFile, FileStatus, Severity, Side
-from reviewbench.repo._analysers import libraries, rules
-from reviewbench.repo._analysers.raw import AnalyserCrash, AnalyserTimeout, Bench, RawFinding, run_program
-from reviewbench.repo.analysers import (
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
+from reviewgauge.repo.analysers import libraries, rules
+from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserTimeout, Bench, RawFinding, run_program
+from reviewgauge.repo.analysers.run import (
     TOOLS,
     Analysis,
     Finding,
@@ -24,8 +24,8 @@ from reviewbench.repo.analysers import (
     installed,
     versions,
 )
-from reviewbench.repo.diffs import changed_lines
-from reviewbench.repo.git import Repository
+from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.git.repository import Repository
 
 OURS = ("ruff", "bandit", "radon", "complexipy", "lizard")  # these come with the package
 

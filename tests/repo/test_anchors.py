@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
-from reviewbench.repo.anchors import anchor, anchor_all, code_reader
-from reviewbench.repo.diffs import changed_lines
-from reviewbench.repo.git import Repository
+from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
+from reviewgauge.repo.diff.anchors import anchor, anchor_all, code_reader
+from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.git.repository import Repository
 
 OLD = [f"old_line_{n}()" for n in range(1, 101)]
 NEW = [

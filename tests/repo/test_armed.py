@@ -8,13 +8,13 @@ import pytest
 
 from armed_repositories import ARMS, NAMES, armed
 from git_project import run_git
-from reviewbench.core.errors import UserError
-from reviewbench.repo.blobs import BlobReader
-from reviewbench.repo.code_at import CodeAt
-from reviewbench.repo.git import Repository
-from reviewbench.repo.history import read_history
-from reviewbench.repo.mirrors import mirror_local, mirror_remote
-from reviewbench.repo.workspaces import ALL, workspace
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.blobs import BlobReader
+from reviewgauge.repo.git.code_at import CodeAt
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.history import read_history
+from reviewgauge.repo.mirrors.mirrors import mirror_local, mirror_remote
+from reviewgauge.repo.mirrors.workspaces import ALL, workspace
 
 SPRING = tuple(name for name, arm in ARMS.items() if arm.triggers)
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import UserError
-from reviewbench.repo.blobs import BlobReader, file_name
-from reviewbench.repo.git import Repository
-from reviewbench.repo.paths import decode_path
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.blobs import BlobReader, file_name
+from reviewgauge.repo.git.paths import decode_path
+from reviewgauge.repo.git.repository import Repository
 from written_history import MODULE, Written, write_history
 
 ODD = b'odd \xff\n\t"na\\me'

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.results import Drop
-from reviewbench.repo.changes import LandedChange, Landing, own_text, read_changes, without_foreign_ids, without_ids
-from reviewbench.repo.history import read_history
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.history.history import read_history
+from reviewgauge.repo.history.landed_changes import (
+    LandedChange,
+    Landing,
+    own_text,
+    read_changes,
+    without_foreign_ids,
+    without_ids,
+)
 from told_history import Told
 
 

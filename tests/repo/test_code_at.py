@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from git_project import commit, run_git
-from reviewbench.core.errors import UserError
-from reviewbench.repo.code_at import CodeAt, Hit
-from reviewbench.repo.git import Repository
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.code_at import CodeAt, Hit
+from reviewgauge.repo.git.repository import Repository
 
 
 @pytest.fixture

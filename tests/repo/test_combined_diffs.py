@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.repo.combined_diffs import CombinedHunk, is_combined, parse_combined
-from reviewbench.repo.diffs import parse_patch
-from reviewbench.repo.git import Repository
-from reviewbench.repo.history import read_history
+from reviewgauge.repo.diff.combined_diffs import CombinedHunk, is_combined, parse_combined
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.history import read_history
 from written_history import Written, write_history
 
 LINES = ["", "a", "b", " +c", "-- x", "@@@ -1 -1 +1 @@@", "diff --cc f", "ä"]

@@ -7,8 +7,8 @@ import pytest
 
 from armed_repositories import armed
 from git_project import commit, run_git
-from reviewbench.repo.confines import strays_to
-from reviewbench.repo.mirrors import mirror_local
+from reviewgauge.repo.git.containment import strays_to
+from reviewgauge.repo.mirrors.mirrors import mirror_local
 
 
 @pytest.fixture

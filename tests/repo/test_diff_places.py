@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.records import Side
-from reviewbench.repo.diff_places import (
+from reviewgauge.core.records import Side
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.diff.positions import (
     Marker,
     diff_hunk,
     hunk_at,
@@ -18,7 +19,6 @@ from reviewbench.repo.diff_places import (
     patch_rows,
     position_to_line,
 )
-from reviewbench.repo.diffs import parse_patch
 
 LINES = ["", "a", "b", "-- x", "++ y", "@@ -1 +1 @@", "\\ odd", "c\r"]
 TEXTS = st.lists(st.sampled_from(LINES), max_size=40)

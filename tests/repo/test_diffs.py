@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unidiff.patch import PatchSet
 
-from reviewbench.core.errors import BadInput
-from reviewbench.core.records import Change, ChangedFile, FileStatus, Side
-from reviewbench.repo.diffs import Hunk, changed_lines, hunk_count, parse_patch, split_diff
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side
+from reviewgauge.repo.diff.diffs import Hunk, changed_lines, hunk_count, parse_patch, split_diff
 
 LINES = ["a", "b", "", " ", "-- x", "++ y", "@@ -1 +1 @@", "\\ odd", "diff --git a/q b/q", "c\r"]
 TEXTS = st.lists(st.sampled_from(LINES))

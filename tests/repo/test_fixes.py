@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.repo.fixes import LONGEST_READ, Mending, issue_numbers, read_message, says_what
+from reviewgauge.repo.history.fix_messages import LONGEST_READ, Mending, issue_numbers, read_message, says_what
 
 ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
 

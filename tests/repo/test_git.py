@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from unidiff.patch import PatchSet
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import FileStatus, Side
-from reviewbench.repo.diffs import changed_lines, parse_patch
-from reviewbench.repo.git import Repository
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import FileStatus, Side
+from reviewgauge.repo.diff.diffs import changed_lines, parse_patch
+from reviewgauge.repo.git.repository import Repository
 from written_history import Written, write_history
 
 Git = Callable[..., str]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from reviewbench.repo.git_output import gather
+from reviewgauge.repo.git.output import gather
 
 
 def _running(code: str) -> subprocess.Popen[bytes]:

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from unidiff.patch import PatchSet
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import ChangedFile, FileStatus
-from reviewbench.repo.blobs import BlobReader
-from reviewbench.repo.diffs import parse_patch, split_diff
-from reviewbench.repo.git import Repository
-from reviewbench.repo.history import EPOCH, Commit, read_commits, read_history
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import ChangedFile, FileStatus
+from reviewgauge.repo.diff.diffs import parse_patch, split_diff
+from reviewgauge.repo.git.blobs import BlobReader
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.history import EPOCH, Commit, read_commits, read_history
 from written_history import LINK, MODULE, PROGRAM, Content, Written, write_history
 
 BODY = b"".join(b"line %d\n" % n for n in range(1, 41))

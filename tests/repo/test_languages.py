@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.repo.languages import is_documentation, is_generated_or_vendored, is_test, language, language_name
+from reviewgauge.repo.syntax.languages import (
+    is_documentation,
+    is_generated_or_vendored,
+    is_test,
+    language,
+    language_name,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.repo.git import Repository
-from reviewbench.repo.log_stream import LogCommit, LogStream
+from reviewgauge.repo.git.log_stream import LogCommit, LogStream
+from reviewgauge.repo.git.repository import Repository
 from written_history import LINK, Written, write_history
 
 MARK = b"f00dfeedf00dfeedf00dfeedf00dfeed"

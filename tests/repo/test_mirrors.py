@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from git_project import commit, run_git
-from reviewbench.core.errors import UserError
-from reviewbench.repo.git import Repository
-from reviewbench.repo.git_errors import git_error, is_full, no_room
-from reviewbench.repo.mirrors import mirror_local
-from reviewbench.repo.object_view import lacks
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.errors import git_error, is_full, no_room
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.mirrors.object_view import lacks
 
 
 @pytest.fixture

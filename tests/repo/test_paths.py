@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from reviewbench.core.base import RelPath
-from reviewbench.repo.paths import decode_path, encode_path, unquote
+from reviewgauge.core.base import RelPath
+from reviewgauge.repo.git.paths import decode_path, encode_path, unquote
 
 VALID: TypeAdapter[str] = TypeAdapter(RelPath)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from git_project import commit, run_git
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.repo.mirrors import Gone, fetch_commits, mirror_remote
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.repo.mirrors.mirrors import Gone, fetch_commits, mirror_remote
 
 TOKEN = "not-a-real-token-0123456789"
 

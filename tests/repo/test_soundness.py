@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.repo.git import Repository
-from reviewbench.repo.history import read_history
-from reviewbench.repo.soundness import look_over
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.health import look_over
+from reviewgauge.repo.history.history import read_history
 from written_history import Written, write_history
 
 DAY = 86_400

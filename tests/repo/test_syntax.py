@@ -15,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_sitter import Language
 
-from reviewbench.repo import syntax
-from reviewbench.repo._syntax import parsing
-from reviewbench.repo._syntax.grammars import GRAMMARS
-from reviewbench.repo._syntax.lines import line_count, line_starts
-from reviewbench.repo._syntax.parsing import Parsers
-from reviewbench.repo.syntax import LARGEST, code_lines, definitions, enclosing, prepare, references
+from reviewgauge.repo.syntax import functions, parsing
+from reviewgauge.repo.syntax.functions import LARGEST, code_lines, definitions, enclosing, prepare, references
+from reviewgauge.repo.syntax.grammars import GRAMMARS
+from reviewgauge.repo.syntax.lines import line_count, line_starts
+from reviewgauge.repo.syntax.parsing import Parsers
 
 SOURCES = {
     "a.py": """
@@ -358,7 +357,7 @@ def test_lines_outside_the_file_are_cut_to_it() -> None:
     for start, end in ((0, 0), (-5, 900), (3, 3), (900, 7), (2, 1)):
         found = enclosing(source, "a.py", start, end)
         assert (found.kind, found.start, found.end) == ("function", 1, 2)
-    assert enclosing(b"", "a.py", 1, 1) == syntax.Enclosing("file", "", 1, 1)
+    assert enclosing(b"", "a.py", 1, 1) == functions.Enclosing("file", "", 1, 1)
 
 
 @pytest.mark.parametrize("path", SOURCES)
@@ -727,8 +726,8 @@ def test_without_the_library_the_extra_is_named() -> None:
     code = """
 import sys
 sys.modules["tree_sitter"] = None
-from reviewbench.core.errors import MissingExtra
-from reviewbench.repo.syntax import enclosing
+from reviewgauge.core.errors import MissingExtra
+from reviewgauge.repo.syntax import enclosing
 print(enclosing(b"x: 1", "a.yaml", 1, 1).kind)  # needs no library
 try:
     enclosing(b"x = 1", "a.py", 1, 1)
@@ -736,7 +735,7 @@ except MissingExtra as error:
     print(error)
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said == ("window\ntree-sitter, which reads Python, is not installed (pip install 'reviewbench[build]')\n")
+    assert said == ("window\ntree-sitter, which reads Python, is not installed (pip install 'reviewgauge[build]')\n")
 
 
 def test_limits_are_what_the_reasons_say() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.repo.szz import SzzSettings
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.szz.trace import SzzSettings
 from szz_stories import Story, reasons
 
 TOP = 'import os\n\n\ndef total(items):\n    """Adds up."""\n    result = 0\n'

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbench.repo._szz_diffs import read_diff
-from reviewbench.repo._szz_git import runs
-from reviewbench.repo._szz_lines import same_code
-from reviewbench.repo._szz_renames import find_renames
-from reviewbench.repo.git import Repository
-from reviewbench.repo.mirrors import mirror_local
-from reviewbench.repo.szz import SzzSettings, trace, trace_many
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.szz.blame import runs
+from reviewgauge.repo.szz.diffs import read_diff
+from reviewgauge.repo.szz.lines import same_code
+from reviewgauge.repo.szz.renames import find_renames
+from reviewgauge.repo.szz.trace import SzzSettings, trace, trace_many
 from szz_stories import Story, reasons
 
 

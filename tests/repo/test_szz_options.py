@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.repo.szz import Fix, SzzSettings, index_history, trace, trace_many
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.szz.trace import Fix, SzzSettings, index_history, trace, trace_many
 from szz_stories import BEGIN, Story, reasons
 
 HELPER = (

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from git_project import commit, run_git
-from reviewbench.core.errors import UserError
-from reviewbench.repo.git import Repository
-from reviewbench.repo.mirrors import mirror_local
-from reviewbench.repo.workspaces import ALL, BRANCH, Workspace, workspace
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.mirrors.workspaces import ALL, BRANCH, Workspace, workspace
 
 SECRET = "the fix that came later"
 
@@ -230,7 +230,7 @@ def test_it_is_gone_afterwards_whatever_was_done_in_it(tmp_path: Path, project: 
         raise ZeroDivisionError
     assert not seen[0].folder.parent.exists()
     assert (project.folder / "a.py").exists()
-    assert not list(tmp_path.glob("reviewbench-*"))
+    assert not list(tmp_path.glob("reviewgauge-*"))
 
 
 @pytest.mark.parametrize("kilobytes", [16, 64, 200, 400, 700])

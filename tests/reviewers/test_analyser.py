@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 
 from git_project import make_change
-from reviewbench.core.errors import NeedsCode, UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Reviewer
-from reviewbench.core.records import Anchoring, Change, ChangedFile, Severity
-from reviewbench.repo._analysers.external import _ESLINT_RULES
-from reviewbench.repo._analysers.ruff import RULES
-from reviewbench.repo.analysers import TOOLS
-from reviewbench.repo.anchors import anchor, code_reader
-from reviewbench.reviewers.analyser import Analyser
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Anchoring, Change, ChangedFile, Severity
+from reviewgauge.core.specs import load
+from reviewgauge.repo.analysers.external import _ESLINT_RULES
+from reviewgauge.repo.analysers.ruff import RULES
+from reviewgauge.repo.analysers.run import TOOLS
+from reviewgauge.repo.diff.anchors import anchor, code_reader
+from reviewgauge.reviewers.analyser import Analyser
 
 SOURCE = """import os
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.records import Change, ChangedFile, Side, Span, Task
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.reviewers.answers import Answers
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.records import Change, ChangedFile, Side, Span, Task
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.reviewers.answers import Answers
 
 PATCH = "@@ -10,3 +10,4 @@\n a = 1\n-b = 2\n+b = 3\n+c = 4\n return a"
 

@@ -13,21 +13,22 @@ import pytest
 
 from engine_small import make_case
 from git_project import commit, make_change, run_git
-from reviewbench.core.errors import NeedsCode, UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Reviewer
-from reviewbench.core.records import Anchoring, Change, Issue, Side
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.engine.executors import Threads
-from reviewbench.engine.review import review as run_reviewer
-from reviewbench.engine.store import RunFolder
-from reviewbench.reviewers._guarded import Limits, run_guarded
-from reviewbench.reviewers.command import Command
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Anchoring, Change, Issue, Side
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.engine.review import review as run_reviewer
+from reviewgauge.engine.run.executors import Threads
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.reviewers.command import Command
+from reviewgauge.reviewers.programs.run_guarded import Limits, run_guarded
 
 BEFORE = {"m.py": "one\ntwo\nthree\n", "lib/n.py": "n\n", ".gitattributes": "*.py filter=evil\n"}
 AFTER = {"m.py": "one\nTWO\nthree\n"}
 SECRET = "not-a-real-secret-0123456789"
-CASE = "REVIEWBENCH_CASE"
+CASE = "REVIEWGAUGE_CASE"
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def shell(text: str, **parameters: object) -> Command:
 def said(change: Change, text: str, **parameters: object) -> str:
     """What a shell command prints into the review's only comment, as one fenced block would tear it apart."""
     body = shell(
-        f"printf '%s' \"$({text})\" > $REVIEWBENCH_OUTPUT.txt; echo '- m.py:2 done'; cat $REVIEWBENCH_OUTPUT.txt >&2",
+        f"printf '%s' \"$({text})\" > $REVIEWGAUGE_OUTPUT.txt; echo '- m.py:2 done'; cat $REVIEWGAUGE_OUTPUT.txt >&2",
         **parameters,
     )
     trace = body.review(change).trace or ""
@@ -93,7 +94,7 @@ def test_a_review_in_a_known_format_is_read_and_placed(change: Change, bin_folde
 
 
 def test_absolute_paths_of_the_checkout_are_paths_of_the_change(change: Change) -> None:
-    for where in ("$PWD", "$REVIEWBENCH_WORKSPACE"):
+    for where in ("$PWD", "$REVIEWGAUGE_WORKSPACE"):
         (comment,) = shell(f'echo "- {where}/m.py:2 is loud"').review(change).comments
         assert comment.span is not None and comment.span.path == "m.py"
         assert comment.claimed is not None and comment.claimed.path == "m.py"
@@ -109,7 +110,7 @@ def test_absolute_paths_of_the_checkout_are_paths_of_the_change(change: Change) 
     assert twice[0] == twice[1] and [comment.span and comment.span.path for comment in twice[0]] == ["m.py"]
 
 
-@pytest.mark.parametrize(("output", "written"), [("{output}", "$REVIEWBENCH_OUTPUT"), ("out/r.md", "out/r.md")])
+@pytest.mark.parametrize(("output", "written"), [("{output}", "$REVIEWGAUGE_OUTPUT"), ("out/r.md", "out/r.md")])
 def test_a_review_from_a_file(change: Change, output: str, written: str) -> None:
     reviewer = shell(f"mkdir -p out; echo '- m.py:2 is loud' > {written}; echo noise", output=output)
     reviewer.prepare([change])
@@ -186,7 +187,7 @@ def test_arguments_environment_and_files_tell_the_same(change: Change, tmp_path:
     (tmp_path / "outside").mkdir()
     words = ("base", "head", "workspace", "case", "diff", "title", "description", "issues", "output")
     lines = "; ".join(
-        f'[ "${{{n}}}" = "$REVIEWBENCH_{word.upper()}" ] || echo {word}' for n, word in enumerate(words, 1)
+        f'[ "${{{n}}}" = "$REVIEWGAUGE_{word.upper()}" ] || echo {word}' for n, word in enumerate(words, 1)
     )
     program = script(tmp_path / "outside", f'{lines}\necho \'- m.py:2 same\'\ncat "$5" "$6" "$7" "$8" >&2\npwd >&2')
     review = Command(run=(program, *(f"{{{word}}}" for word in words)), env=("PATH", CASE)).review(change)
@@ -200,12 +201,12 @@ def test_arguments_environment_and_files_tell_the_same(change: Change, tmp_path:
 def test_the_diff_on_stdin_and_no_checkout_at_all(change: Change) -> None:
     assert "+TWO" in said(change, "cat", stdin="diff")
     assert said(change, "cat") == ""
-    assert said(change, "ls -A; echo [$REVIEWBENCH_BASE]", checkout="none") == "[]"
+    assert said(change, "ls -A; echo [$REVIEWGAUGE_BASE]", checkout="none") == "[]"
     bare = change.model_copy(update={"git": None})
     with pytest.raises(NeedsCode):
         shell("true").prepare([bare])
     assert [drop.item for drop in shell("true").prepare([change, bare])] == ["acme/shop/pull/1"]
-    assert "+TWO" in said(bare, 'cat "$REVIEWBENCH_DIFF"', checkout="none")
+    assert "+TWO" in said(bare, 'cat "$REVIEWGAUGE_DIFF"', checkout="none")
 
 
 def test_the_checkout_is_scrubbed_and_nothing_is_added_to_it(change: Change, tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_the_checkout_is_scrubbed_and_nothing_is_added_to_it(change: Change, tmp
         assert "TWO" in out and "THE FIX" not in out and "later" not in out
     assert said(change, "git status --porcelain --ignored") == ""
     assert said(change, "git rev-list --count --all", history=-1) == "2"
-    assert said(change, 'git diff "$REVIEWBENCH_BASE" "$REVIEWBENCH_HEAD" | grep ^+T') == "+TWO"
+    assert said(change, 'git diff "$REVIEWGAUGE_BASE" "$REVIEWGAUGE_HEAD" | grep ^+T') == "+TWO"
     assert said(change, "cat m.py; git status --porcelain", checkout="base").split() == ["one", "two", "three"]
 
 
@@ -230,7 +231,7 @@ def test_the_environment_is_what_the_user_names(
     monkeypatch.setenv("PATH", f".:tools::{os.environ['PATH']}")
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     lines = dict(line.split("=", 1) for line in said(change, "env").splitlines() if "=" in line)
-    assert {name for name in lines if not name.startswith(("REVIEWBENCH_", "XDG_", "GIT_"))} <= {
+    assert {name for name in lines if not name.startswith(("REVIEWGAUGE_", "XDG_", "GIT_"))} <= {
         *("PATH", "HOME", "LANG", "LC_ALL", "TERM", "NO_COLOR", "TMPDIR", "TMP", "TEMP"),
         *("PWD", "OLDPWD", "SHLVL", "_"),
     }
@@ -284,7 +285,7 @@ def test_an_id_is_no_shell_code(change: Change) -> None:
     odd = change.model_copy(update={"id": "$(touch MARKER) ; touch MARKER #7"})
     assert said(odd, "echo {case}") == "__touch_MARKER____touch_MARKER__7"
     assert "MARKER" not in said(odd, "ls -A; echo {case} > /dev/null; ls -A")
-    assert said(odd, 'echo "$REVIEWBENCH_CASE"', env=("PATH", CASE)) == "$(touch MARKER) ; touch MARKER #7"
+    assert said(odd, 'echo "$REVIEWGAUGE_CASE"', env=("PATH", CASE)) == "$(touch MARKER) ; touch MARKER #7"
     dashed = change.model_copy(update={"id": "--help"})
     assert said(dashed, "echo {case}") == "_-help"
 
@@ -299,13 +300,13 @@ def test_what_a_forge_finds_the_answers_under_is_told_only_who_asks(change: Chan
     """The ids in the checkout are made up for that reason; the case's id often is a commit or a pull request."""
     named = change.model_copy(update={"id": f"acme/shop/{change.head}", "repo": "acme/shop"})
     look = (
-        'env; cat /proc/self/cmdline | tr "\\0" " "; cat .git/config; git log --all; grep -r . "${REVIEWBENCH_DIFF%/*}"'
+        'env; cat /proc/self/cmdline | tr "\\0" " "; cat .git/config; git log --all; grep -r . "${REVIEWGAUGE_DIFF%/*}"'
     )
     told = said(named, look)
-    assert "+TWO" in told and "REVIEWBENCH_HEAD" in told
+    assert "+TWO" in told and "REVIEWGAUGE_HEAD" in told
     assert CASE not in told and str(named.head) not in told and str(named.base) not in told
     assert str(tmp_path) not in told.replace(os.environ["PATH"], ""), "no folder of the benchmark's is named"
-    assert said(named, "echo $REVIEWBENCH_CASE", env=("PATH", CASE)) == named.id
+    assert said(named, "echo $REVIEWGAUGE_CASE", env=("PATH", CASE)) == named.id
     shell("true", env=("PATH", CASE)).prepare([named])
 
 
@@ -315,7 +316,7 @@ def test_a_hook_that_the_repository_brings_for_agents_does_not_fire(tmp_path: Pa
     configuration = {".claude/settings.json": hook, "sub/CLAUDE.md": hook, "AGENTS.md": hook, ".mcp.json": hook}
     project = make_change(tmp_path / "project", {**BEFORE, **configuration}, AFTER)
     agent = script(
-        bin_folder, AGENT + '\ngit status --porcelain >&2\ngit show "$REVIEWBENCH_HEAD:AGENTS.md" >&2', "agent"
+        bin_folder, AGENT + '\ngit status --porcelain >&2\ngit show "$REVIEWGAUGE_HEAD:AGENTS.md" >&2', "agent"
     )
     for history in (0, -1):
         review = Command(run=(agent,), history=history).review(project)
@@ -403,7 +404,7 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
     cases.write_bytes(make_case(1).model_copy(update={"change": change.model_copy(update={"id": None})}).to_line())
     text = STAYS.format(pids=pids) + f"echo $$ >> {pids}; sleep 300"
     spec = f"command(run=('sh', '-c', {text!r}))"
-    command = [sys.executable, "-m", "reviewbench", "review", str(cases), spec, "-o", str(tmp_path / "run")]
+    command = [sys.executable, "-m", "reviewgauge", "review", str(cases), spec, "-o", str(tmp_path / "run")]
     (tmp_path / "tmp").mkdir()
     ran = subprocess.Popen(
         [*command, "--workers", workers],
@@ -439,7 +440,7 @@ def test_a_program_that_kills_its_guard_fails_its_own_review(change: Change) -> 
 def test_a_program_that_removes_everything_touches_nothing_of_others(change: Change, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     (tmp_path / "tmp").chmod(0o1777)
-    text = 'given="${REVIEWBENCH_DIFF%/*}"; rm -rf "${REVIEWBENCH_WORKSPACE%/*}" "${given%/*}"; echo "- m.py:2 done"'
+    text = 'given="${REVIEWGAUGE_DIFF%/*}"; rm -rf "${REVIEWGAUGE_WORKSPACE%/*}" "${given%/*}"; echo "- m.py:2 done"'
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
         assert len(shell(text).review(change).comments) == 1
@@ -458,7 +459,7 @@ def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
     for n, name in enumerate(("ok", "late", "crash", "mute"), 1):
         case = make_case(n, diff=False)
         cases.append(case.model_copy(update={"id": name, "change": change.model_copy(update={"id": None})}))
-    text = 'case "$REVIEWBENCH_CASE" in late) sleep 60;; crash) exit 7;; mute) exit 0;; *) echo "- m.py:2 loud";; esac'
+    text = 'case "$REVIEWGAUGE_CASE" in late) sleep 60;; crash) exit 7;; mute) exit 0;; *) echo "- m.py:2 loud";; esac'
     with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=cases) as run:
         totals = run_reviewer(run, shell(text, seconds=1.5, system="mine", env=("PATH", CASE)), executor=Threads(4))
         found = {outcome.case: outcome for outcome in run.outcomes()}

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from git_project import make_change
-from reviewbench.core.errors import NeedsCode
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Reviewer
-from reviewbench.core.records import Change, ChangedFile, Side
-from reviewbench.repo.anchors import anchor
-from reviewbench.repo.diffs import hunk_count
-from reviewbench.reviewers.parrot import TEXT, Parrot
+from reviewgauge.core.errors import NeedsCode
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Change, ChangedFile, Side
+from reviewgauge.core.specs import load
+from reviewgauge.repo.diff.anchors import anchor
+from reviewgauge.repo.diff.diffs import hunk_count
+from reviewgauge.reviewers.parrot import TEXT, Parrot
 
 BODY = [f"line {n}\n" for n in range(1, 41)]
 

@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Reviewer
-from reviewbench.core.records import Anchoring, Change, ChangedFile, FileStatus, Side, Span
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.chat import Door, Settings, call_key, counted
-from reviewbench.models.messages import Answer, Call, Repeat, Request, assistant, user
-from reviewbench.models.model_spec import parse_model
-from reviewbench.models.prompts import FENCE_NOTE, load_prompt
-from reviewbench.reviewers._prompt_pieces import pieces_of
-from reviewbench.reviewers.prompt import Prompt
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Anchoring, Change, ChangedFile, FileStatus, Side, Span
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.models.chat.door import Door, call_key, counted
+from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, assistant, user
+from reviewgauge.models.request.model_spec import parse_model
+from reviewgauge.models.request.prompts import FENCE_NOTE, load_prompt
+from reviewgauge.models.request.settings import Settings
+from reviewgauge.reviewers.answers_of_models.prompt_pieces import pieces_of
+from reviewgauge.reviewers.prompt import Prompt
 
 MODEL = "openai:unused"
 FIRST = "@@ -1,2 +1,3 @@\n a = 1\n+b = eval(a)\n c = 3"
@@ -33,7 +35,7 @@ CHANGE = Change(
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change = CHANGE) -> Door:
@@ -51,8 +53,8 @@ def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change =
 
 
 def reason(text: str) -> str:
-    from reviewbench.models.answers import Unreadable
-    from reviewbench.reviewers._prompt_answer import read_notes
+    from reviewgauge.models.answers.readers import Unreadable
+    from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
 
     try:
         read_notes(text)
@@ -82,8 +84,8 @@ def test_the_fake_model_reviews_by_its_rule(scope: str, form: str) -> None:
 
 
 def test_the_published_prompt_is_the_papers_and_the_fenced_one_has_the_same_words() -> None:
-    published = load_prompt("reviewbench.reviewers", "aacr").parts[0][1]
-    fenced = load_prompt("reviewbench.reviewers", "aacr_fenced").parts[0][1]
+    published = load_prompt("reviewgauge.reviewers", "aacr").parts[0][1]
+    fenced = load_prompt("reviewgauge.reviewers", "aacr_fenced").parts[0][1]
     assert fenced.replace(f"{FENCE_NOTE}\n\n", "").replace(":**\n{{", ":** {{") == published
     assert published.startswith("You are an expert code reviewer. Your task is to review the following code changes")
     assert published.endswith("\n\nNow provide your review:")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.records import Side
-from reviewbench.models.answers import Unreadable
-from reviewbench.reviewers._prompt_answer import read_notes
+from reviewgauge.core.records import Side
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
 
 ONE = "<diff>\n+ x = eval(y)\n</diff>\n<side>right</side>\n<note>\nDo not eval.\n</note>\n<notesplit />\n"
 TWO = "<diff>- old()</diff>\n<side>left</side>\n<note>Why is this gone?</note>\n"

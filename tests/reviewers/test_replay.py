@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from git_project import between, commit, make_change, run_git
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Reviewer
-from reviewbench.core.records import Anchoring, Change, Review
-from reviewbench.repo.analysers import installed
-from reviewbench.reviewers._review_files import case_names, names_change
-from reviewbench.reviewers.replay import Replay
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Anchoring, Change, Review
+from reviewgauge.core.specs import load
+from reviewgauge.repo.analysers.run import installed
+from reviewgauge.reviewers.answers_of_models.review_files import case_names, names_change
+from reviewgauge.reviewers.replay import Replay
 
 BASE = {"app/shop.py": "import os\n\n\ndef price(n):\n    return n\n", "app/cart.py": "def add(a):\n    return a\n"}
 FIRST = {"app/shop.py": "import os\n\n\ndef price(n):\n    return n == None\n"}

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Reviewer
-from reviewbench.core.records import Change
-from reviewbench.reviewers.silent import Silent
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Change
+from reviewgauge.core.specs import load
+from reviewgauge.reviewers.silent import Silent
 
 
 def test_it_says_nothing_and_needs_no_code() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from git_project import commit, make_change, run_git
-from reviewbench.core.building import Candidate, Decision
-from reviewbench.core.records import Case, Change, FileStatus, Side, Snippet, Span
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages.add_functions import AddFunctions
+from reviewgauge.core.building import Candidate, Decision
+from reviewgauge.core.records import Case, Change, FileStatus, Side, Snippet, Span
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.add_functions import AddFunctions
 
 BEFORE = """import os
 
@@ -178,7 +178,7 @@ def test_links_and_large_files_have_no_snippet_and_are_counted(tmp_path: Path, p
 
 
 def make_files(folder: Path, base: str, head: str) -> tuple[object, ...]:
-    from reviewbench.repo.git import Repository
+    from reviewgauge.repo.git.repository import Repository
 
     return Repository(folder).changed_files(base, head)
 

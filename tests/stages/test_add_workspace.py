@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from git_project import commit, run_git
-from reviewbench.core.building import Candidate
-from reviewbench.core.history import PullRequest, Revision
-from reviewbench.core.records import Case, Change
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.repo.git import Repository
-from reviewbench.repo.mirrors import mirror_local
-from reviewbench.repo.workspaces import workspace
-from reviewbench.stages.add_workspace import AddWorkspace
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import PullRequest, Revision
+from reviewgauge.core.records import Case, Change
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.mirrors.workspaces import workspace
+from reviewgauge.stages.add_workspace import AddWorkspace
 
 GONE = "1" * 40
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from git_project import commit
 from pull_toys import ANN, BOB, BOT, candidate, remark, thread
 from pulls_in_git import BASE, FIRST, Story, on, swapped, text
-from reviewbench.core.history import PullRequest
-from reviewbench.core.records import Side
-from reviewbench.stages._adoption import Followed, follow, signals
-from reviewbench.stages.find_adopted import FindAdopted
+from reviewgauge.core.history import PullRequest
+from reviewgauge.core.records import Side
+from reviewgauge.stages.find_adopted import FindAdopted
+from reviewgauge.stages.pull_requests.adoption import Followed, follow, signals
 
 
 @pytest.fixture

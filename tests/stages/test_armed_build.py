@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from armed_repositories import NAMES, armed
-from reviewbench.core.building import Candidate
-from reviewbench.core.records import Case, Change
-from reviewbench.engine.workplace import Workplace
-from reviewbench.repo.git import Repository
-from reviewbench.reviewers.analyser import Analyser
-from reviewbench.reviewers.command import Command
-from reviewbench.stages.add_workspace import AddWorkspace
-from reviewbench.stages.from_git import FromGit
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.records import Case, Change
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.reviewers.analyser import Analyser
+from reviewgauge.reviewers.command import Command
+from reviewgauge.stages.add_workspace import AddWorkspace
+from reviewgauge.stages.from_git import FromGit
 
 
 @pytest.mark.parametrize("name", NAMES)

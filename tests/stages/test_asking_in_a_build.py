@@ -8,25 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.building import Candidate, Place
-from reviewbench.core.protocols import Stage
-from reviewbench.engine.audit import audit_stage
-from reviewbench.engine.build import Line
-from reviewbench.engine.executors import Threads
-from reviewbench.engine.interruption import Interruption
-from reviewbench.engine.recipes import Step
-from reviewbench.engine.workplace import Stopped, Workplace
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.messages import Call
-from reviewbench.stages._point_revision import ANSWERED
-from reviewbench.stages.augment import Augment
-from reviewbench.stages.classify_domain import ClassifyDomain
-from reviewbench.stages.context_level import ContextLevel
-from reviewbench.stages.drop_low_value import DropLowValue
-from reviewbench.stages.extract_points import ExtractPoints
-from reviewbench.stages.generate import Generate
-from reviewbench.stages.merge_same import MergeSame
 from reviewed_pulls import AUTHOR, FAKE, commit, of_threads, said, thread
+from reviewgauge.core.building import Candidate, Place
+from reviewgauge.core.protocols import Stage
+from reviewgauge.engine.build.audit import audit_stage
+from reviewgauge.engine.build.folder import Stopped, Workplace
+from reviewgauge.engine.build.pipeline import Line
+from reviewgauge.engine.build.recipes import Step
+from reviewgauge.engine.run.executors import Threads
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.settings import Settings
+from reviewgauge.stages.augment import Augment
+from reviewgauge.stages.classify_domain import ClassifyDomain
+from reviewgauge.stages.context_level import ContextLevel
+from reviewgauge.stages.drop_low_value import DropLowValue
+from reviewgauge.stages.extract_points import ExtractPoints
+from reviewgauge.stages.generate import Generate
+from reviewgauge.stages.merge_same import MergeSame
+from reviewgauge.stages.points.revision import ANSWERED
 from scripted_models import Messages, scripted
 
 WORDS = ("The cache is never invalidated for user {}", "thanks!", "Every caller of {} must close the file")

@@ -9,21 +9,22 @@ import pytest
 from fake_forge import shop
 from fake_forge.script import Project, Pull, Push, Said, Verdict, days
 from fake_forge.server import TOKEN, serve
-from reviewbench.core.building import Candidate, Decision
-from reviewbench.core.protocols import Stage
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.models.chat import Door, Settings
-from reviewbench.repo.diffs import DiffLine, parse_patch
-from reviewbench.stages.augment import Augment
-from reviewbench.stages.context_level import ContextLevel
-from reviewbench.stages.drop_low_value import DropLowValue
-from reviewbench.stages.extract_points import ExtractPoints
-from reviewbench.stages.from_github import FromGithub
-from reviewbench.stages.generate import Generate
-from reviewbench.stages.merge_same import MergeSame
-from reviewbench.stages.select_revision import SelectRevision
 from reviewed_pulls import FAKE
+from reviewgauge.core.building import Candidate, Decision
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.settings import Settings
+from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
+from reviewgauge.stages.augment import Augment
+from reviewgauge.stages.context_level import ContextLevel
+from reviewgauge.stages.drop_low_value import DropLowValue
+from reviewgauge.stages.extract_points import ExtractPoints
+from reviewgauge.stages.from_github import FromGithub
+from reviewgauge.stages.generate import Generate
+from reviewgauge.stages.merge_same import MergeSame
+from reviewgauge.stages.select_revision import SelectRevision
 
 NAME = "acme/shop"
 

@@ -9,13 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.answers import Unreadable
-from reviewbench.models.messages import Call
-from reviewbench.models.prompts import FENCE_NOTE, fence
-from reviewbench.stages._conversations import Turn
-from reviewbench.stages._summaries import NOTHING, read_summary
-from reviewbench.stages.augment import NO_CODE, NO_ISSUE, Augment
 from reviewed_pulls import (
     AUTHOR,
     BOT,
@@ -32,6 +25,13 @@ from reviewed_pulls import (
     the_one,
     thread,
 )
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.prompts import FENCE_NOTE, fence
+from reviewgauge.stages.asking.summaries import NOTHING, read_summary
+from reviewgauge.stages.augment import NO_CODE, NO_ISSUE, Augment
+from reviewgauge.stages.pull_requests.conversations import Turn
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import scripted
 

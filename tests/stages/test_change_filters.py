@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from git_project import make_change
 from pull_toys import candidate, pull, reference, thread
-from reviewbench.core.building import Candidate
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case, Change, ChangedFile, FileStatus, Span, Task
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages.drop_documentation import DropDocumentation
-from reviewbench.stages.drop_duplicates import DropDuplicates
-from reviewbench.stages.drop_generated import DropGenerated
-from reviewbench.stages.drop_large import DropLarge
-from reviewbench.stages.keep_main_language import KeepMainLanguage
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus, Span, Task
+from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import load
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.drop_documentation import DropDocumentation
+from reviewgauge.stages.drop_duplicates import DropDuplicates
+from reviewgauge.stages.drop_generated import DropGenerated
+from reviewgauge.stages.drop_large import DropLarge
+from reviewgauge.stages.keep_main_language import KeepMainLanguage
 
 SMALL = "@@ -1 +1 @@\n-a\n+b"
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import Needs
-from reviewbench.core.results import Failed
-from reviewbench.judges._classes import QUESTIONS
-from reviewbench.models.messages import Call
-from reviewbench.stages.classify_domain import CODES, ClassifyDomain
-from reviewbench.stages.context_level import ContextLevel
 from reviewed_pulls import FAKE, candidate, listening, made, of_threads, reference, the_one, thread
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Needs
+from reviewgauge.core.results import Failed
+from reviewgauge.judges.classes.classes import QUESTIONS
+from reviewgauge.models.request.messages import Call
+from reviewgauge.stages.classify_domain import CODES, ClassifyDomain
+from reviewgauge.stages.context_level import ContextLevel
 from scripted_models import scripted
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from pull_toys import ANN, BOB, BOT, candidate, remark, thread
 from pulls_in_git import FIRST, Story, on, swapped
-from reviewbench.core.building import Candidate
-from reviewbench.core.history import PullRequest, Remark, Revision
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages.collect_reviews import CollectReviews
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import PullRequest, Remark, Revision
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.collect_reviews import CollectReviews
 
 OPENED = datetime(2023, 12, 31, 10, tzinfo=UTC)  # the commits of the story are of the next day
 STAGE = CollectReviews(reviews_by=("helper", "bob"))

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.building import Candidate
-from reviewbench.core.history import IssueHistory, PullCommit, PullRequest
-from reviewbench.core.records import Case, Change, Issue
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages.drop_buggy import (
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import IssueHistory, PullCommit, PullRequest
+from reviewgauge.core.records import Case, Change, Issue
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.drop_buggy import (
     MISSED,
     NO_BRANCH,
     NO_CODE,
@@ -221,7 +221,7 @@ def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
     fix = say(story, "Fix the price")
-    story.git("update-ref", f"refs/reviewbench/{fix}", fix)
+    story.git("update-ref", f"refs/reviewgauge/{fix}", fix)
     story.git("symbolic-ref", "HEAD", "refs/heads/none")
     items = [candidate(story, bad, merge=bad, day=2), candidate(story, fix, merge=fix, day=3)]
     assert decide(DropBuggy(horizon=0), items, place) == {bad[:12]: MISSED, fix[:12]: ""}

@@ -7,12 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.answers import Unreadable
-from reviewbench.models.messages import Call
-from reviewbench.models.prompts import FENCE_NOTE, fence
-from reviewbench.stages.drop_low_value import EMPTY, LOW, NO_CODE, DropLowValue, Said, read
 from reviewed_pulls import (
     FAKE,
     FIRST,
@@ -26,6 +20,12 @@ from reviewed_pulls import (
     the_one,
     thread,
 )
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.prompts import FENCE_NOTE, fence
+from reviewgauge.stages.drop_low_value import EMPTY, LOW, NO_CODE, DropLowValue, Said, read
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import scripted
 

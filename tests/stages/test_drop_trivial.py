@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from git_project import make_change
-from reviewbench.core.records import Case, Change, ChangedFile, FileStatus
-from reviewbench.stages.drop_trivial import DropTrivial
+from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
+from reviewgauge.stages.drop_trivial import DropTrivial
 
 PYTHON = 'def total(xs):\n    """Add up."""\n    s = 0\n    for x in xs:\n        s += x\n    return s\n'
 JAVA = "class A {\n  int f(int x) {\n    // why\n    return x + 1;\n  }\n}\n"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbench.core.building import Candidate
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case, Change, Comment
-from reviewbench.core.results import Drop
-from reviewbench.engine.stages import _NoPlace
-from reviewbench.stages.drop_trivial_points import DropTrivialPoints
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change, Comment
+from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import load
+from reviewgauge.engine.build.apply import _NoPlace
+from reviewgauge.stages.drop_trivial_points import DropTrivialPoints
 
 
 def of(*types: str | None, verdict: bool | None = False) -> Candidate:

@@ -13,8 +13,8 @@ import pytest
 from fake_forge import shop
 from fake_forge.script import Project, Pull, Push, Verdict, days
 from fake_forge.server import TOKEN, Forge, serve
-from reviewbench.cli.build import build
-from reviewbench.core.cards import BuildCard
+from reviewgauge.api.build import build
+from reviewgauge.core.reports.build_card import BuildCard
 
 NAME = "acme/shop"
 

@@ -11,20 +11,20 @@ import pytest
 
 from git_project import commit as make_commit
 from git_project import run_git
-from reviewbench.core.building import Candidate
-from reviewbench.core.errors import UserError
-from reviewbench.core.history import PullCommit, PullRequest, Remark, Revision, Thread
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Anchoring, Case, Change, ChangedFile, FileStatus, Span
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.messages import Call
-from reviewbench.models.prompts import fence
-from reviewbench.repo.git import Repository
-from reviewbench.stages._point_material import NO_COMMITS, NO_DIFF, NOBODY
-from reviewbench.stages._point_revision import ANSWERED, FOREIGN_HEAD, NO_CODE
-from reviewbench.stages.extract_points import FORCED, NOTHING, ExtractPoints
 from reviewed_pulls import AUTHOR, BOT, FAKE, OTHER, REVIEWER, START, listening, made, said, the_one
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.history import PullCommit, PullRequest, Remark, Revision, Thread
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, FileStatus, Span
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.prompts import fence
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.stages.extract_points import FORCED, NOTHING, ExtractPoints
+from reviewgauge.stages.points.material import NO_COMMITS, NO_DIFF, NOBODY
+from reviewgauge.stages.points.revision import ANSWERED, FOREIGN_HEAD, NO_CODE
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import Messages, scripted
 

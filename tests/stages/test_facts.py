@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reviewbench.core.records import Change, ChangedFile
-from reviewbench.stages._facts import change_facts, check_day, size_of
-from reviewbench.stages.split import Split
-from reviewbench.stages.stratify import Stratify
+from reviewgauge.core.records import Change, ChangedFile
+from reviewgauge.stages.sampling.facts import change_facts, check_day, size_of
+from reviewgauge.stages.split import Split
+from reviewgauge.stages.stratify import Stratify
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from armed_repositories import NAMES, armed
-from reviewbench.cli.build import build as cli_build
-from reviewbench.core.building import Candidate, CardSection
-from reviewbench.core.errors import UserError
-from reviewbench.core.records import Case, Side
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.repo.diffs import changed_lines
-from reviewbench.stages.from_git import FromGit
+from reviewgauge.api.build import build as cli_build
+from reviewgauge.core.building import Candidate, CardSection
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Side
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.stages.from_git import FromGit
 from told_history import Told
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"

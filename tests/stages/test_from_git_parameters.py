@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.building import Candidate
-from reviewbench.core.errors import UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Stage
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.repo import szz
-from reviewbench.stages._git_fixes import fingerprint, tracing_code
-from reviewbench.stages.from_git import FromGit
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import load
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.repo.szz import trace
+from reviewgauge.stages.from_git import FromGit
+from reviewgauge.stages.history.fixes import fingerprint, tracing_code
 from told_history import Told
 
 
@@ -102,7 +102,7 @@ def test_nothing_was_observed_after_the_last_commit(told: Told, tmp_path: Path) 
 
 
 def test_what_other_code_found_out_is_not_remembered(tmp_path: Path) -> None:
-    shutil.copytree(Path(szz.__file__).parent, tmp_path / "repo")
+    shutil.copytree(Path(trace.__file__).parent, tmp_path / "repo")
     same = fingerprint(tmp_path / "repo")
     assert same == tracing_code()
     (tmp_path / "repo" / "notes.txt").write_text("no code")

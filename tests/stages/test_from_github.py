@@ -16,12 +16,12 @@ from fake_forge import shop
 from fake_forge.script import Commit, Issue, Project, Pull, Push, Said, Verdict, days
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import Trouble, broken, missing, refused_graphql, revoked, secondary_limit, slow
-from reviewbench.core.building import Candidate, Place
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Drop, Failed
-from reviewbench.engine.workplace import Workplace
-from reviewbench.repo.forge.client import Forge as ForgeClient
-from reviewbench.stages.from_github import DUMP, FOLDER, FromGithub
+from reviewgauge.core.building import Candidate, Place
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Drop, Failed
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.repo.forge.client import Forge as ForgeClient
+from reviewgauge.stages.from_github import DUMP, FOLDER, FromGithub
 
 NAME = "acme/shop"
 
@@ -135,7 +135,7 @@ def test_references_of_the_final_state_are_those_whose_lines_still_stand(forge: 
 
 
 def _line(item: Candidate, number: int) -> str:
-    from reviewbench.repo.git import Repository
+    from reviewgauge.repo.git.repository import Repository
 
     change = item.case.change
     assert change.git is not None and change.head is not None
@@ -226,8 +226,8 @@ def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp
     forge.asked.clear()
     forge.troubles.append(slow("/pulls/1/comments", 60, times=1))
     program = (
-        "from pathlib import Path; from reviewbench.engine.workplace import Workplace; "
-        "from reviewbench.stages.from_github import FromGithub; "
+        "from pathlib import Path; from reviewgauge.engine.build.folder import Workplace; "
+        "from reviewgauge.stages.from_github import FromGithub; "
         f"place = Workplace(Path({str(tmp_path / 'killed')!r}), 'github:{NAME}'); "
         f"list(FromGithub(api={forge.url!r}, code='api').apply((), place))"
     )

@@ -8,14 +8,15 @@ from typing import ClassVar
 
 import pytest
 
-from reviewbench.core.errors import NeedsCode, UserError
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Reviewer, Stage
-from reviewbench.core.records import Change, ChangedFile, Comment, Review, Span
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.messages import Call
-from reviewbench.stages.generate import Generate
 from reviewed_pulls import FAKE, candidate, listening, made, reference, the_one
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Reviewer, Stage
+from reviewgauge.core.records import Change, ChangedFile, Comment, Review, Span
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.models.request.messages import Call
+from reviewgauge.stages.generate import Generate
 from scripted_endpoint import OpenAI, Say, Scripted
 
 ASKS = f"prompt(model={FAKE!r})"

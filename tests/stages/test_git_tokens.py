@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbench.core.records import ChangedFile, FileStatus, Side
-from reviewbench.stages._git_lines import forward, new_text, not_product, runs, texts, trivial
-from reviewbench.stages._git_tokens import (
+from reviewgauge.core.records import ChangedFile, FileStatus, Side
+from reviewgauge.stages.history.lines import forward, new_text, not_product, runs, texts, trivial
+from reviewgauge.stages.history.tokens import (
     TouchedLine,
     brought_what_was_mended,
     held_against_deleted,

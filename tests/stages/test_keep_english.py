@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.records import Case, Change
-from reviewbench.stages._english import judge_text
-from reviewbench.stages.keep_english import KeepEnglish
+from reviewgauge.core.records import Case, Change
+from reviewgauge.stages.asking.english import judge_text
+from reviewgauge.stages.keep_english import KeepEnglish
 
 ENGLISH = """
 Fix crash when the cookie jar is empty

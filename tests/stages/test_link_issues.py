@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pull_toys import candidate, pull, remark, thread
-from reviewbench.core.building import Candidate
-from reviewbench.core.history import IssueHistory, PullRequest
-from reviewbench.core.records import Issue
-from reviewbench.stages.link_issues import LinkIssues, fixed_issues, references
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import IssueHistory, PullRequest
+from reviewgauge.core.records import Issue
+from reviewgauge.stages.link_issues import LinkIssues, fixed_issues, references
 
 SLUG = "acme/shop#1"
 

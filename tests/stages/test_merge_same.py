@@ -9,17 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import UserError
-from reviewbench.core.findings import groups_of
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Comment, Side, Span
-from reviewbench.core.results import Failed, FailureKind
-from reviewbench.models.chat import Door, Settings
-from reviewbench.models.messages import Call
-from reviewbench.models.prompts import fence
-from reviewbench.stages.merge_same import MergeSame
 from reviewed_pulls import FAKE, FIRST, candidate, listening, made, reference, the_one
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.findings import groups_of
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Comment, Side, Span
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.prompts import fence
+from reviewgauge.models.request.settings import Settings
+from reviewgauge.stages.merge_same import MergeSame
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import Messages, scripted
 

@@ -17,15 +17,15 @@ from fake_forge import shop
 from fake_forge.script import Commit, Project, Pull, Push
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import Answer, Trouble
-from reviewbench.core.building import Candidate
-from reviewbench.core.records import Case
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.repo.forge.archive import shaped
-from reviewbench.repo.forge.pulls import read_pull
-from reviewbench.stages._pulls import NO_DIFF, final_candidate
-from reviewbench.stages.from_github import DUMP, FOLDER, UNREADABLE, FromGithub
-from reviewbench.stages.select_revision import SelectRevision
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.records import Case
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.repo.forge.archive import shaped
+from reviewgauge.repo.forge.pulls import read_pull
+from reviewgauge.stages.from_github import DUMP, FOLDER, UNREADABLE, FromGithub
+from reviewgauge.stages.pull_requests.candidates import NO_DIFF, final_candidate
+from reviewgauge.stages.select_revision import SelectRevision
 
 NAME = "acme/shop"
 LONG = "deep/" * 900 + "a.py"  # longer than a record holds

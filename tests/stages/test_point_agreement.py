@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.stages._point_agreement import COUNTS, KINDS, RULES, Agreed, Disagreed, Rule, agreement
-from reviewbench.stages._point_answers import Found
+from reviewgauge.stages.points.agreement import COUNTS, KINDS, RULES, Agreed, Disagreed, Rule, agreement
+from reviewgauge.stages.points.answers import Found
 
 COMMITS = {"C1": "1" * 40, "C2": "2" * 40, "C3": "3" * 40}
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.models.answers import Unreadable
-from reviewbench.stages._point_answers import LEAVES, Found, read_change_points
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.stages.points.answers import LEAVES, Found, read_change_points
 
 USUAL = {
     "point": "The loop never ends",

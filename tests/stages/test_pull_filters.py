@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import pytest
 
 from pull_toys import ANN, BOB, BOT, GHOST, candidate, pull, reference, remark, thread
-from reviewbench.core.building import Candidate
-from reviewbench.core.history import Event, IssueHistory, Revision
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Issue
-from reviewbench.stages.drop_bots import DropBots
-from reviewbench.stages.drop_long import DropLong
-from reviewbench.stages.drop_outdated import DropOutdated
-from reviewbench.stages.drop_rebased import DropRebased
-from reviewbench.stages.drop_uncommented import DropUncommented
-from reviewbench.stages.drop_unmerged import DropUnmerged
-from reviewbench.stages.keep_reviewed import KeepReviewed
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import Event, IssueHistory, Revision
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Issue
+from reviewgauge.stages.drop_bots import DropBots
+from reviewgauge.stages.drop_long import DropLong
+from reviewgauge.stages.drop_outdated import DropOutdated
+from reviewgauge.stages.drop_rebased import DropRebased
+from reviewgauge.stages.drop_uncommented import DropUncommented
+from reviewgauge.stages.drop_unmerged import DropUnmerged
+from reviewgauge.stages.keep_reviewed import KeepReviewed
 
 ONE = candidate(pull(thread("1")))
 

@@ -12,13 +12,13 @@ from fake_forge import shop
 from fake_forge.script import Project, Pull, Verdict, days
 from fake_forge.server import TOKEN, Forge, serve
 from pull_toys import remark, thread
-from reviewbench.core.building import Candidate
-from reviewbench.core.history import Event, PullRequest, Revision
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages._pull_words import NEVER, description_edited, title_at
-from reviewbench.stages.collect_reviews import CollectReviews
-from reviewbench.stages.from_github import FromGithub
-from reviewbench.stages.select_revision import SelectRevision
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import Event, PullRequest, Revision
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.collect_reviews import CollectReviews
+from reviewgauge.stages.from_github import FromGithub
+from reviewgauge.stages.pull_requests.texts_at import NEVER, description_edited, title_at
+from reviewgauge.stages.select_revision import SelectRevision
 
 FIRST, MEANWHILE, LAST = "Draft: apples", "Add discounts for apples", "Close the file of apples, as Bob said"
 PULL = Pull(  # opened at 0 h with its first state, spoken about from 5 h on; the second state comes at 30 h

@@ -8,11 +8,11 @@ import pytest
 
 from pull_toys import ANN, BOB, BOT, GHOST, candidate, remark, thread
 from pulls_in_git import FIRST, Story, on, swapped, text
-from reviewbench.core.history import Thread
-from reviewbench.core.records import Side, Span
-from reviewbench.engine.workplace import Workplace
-from reviewbench.repo.git import Repository
-from reviewbench.stages._pulls import (
+from reviewgauge.core.history import Thread
+from reviewgauge.core.records import Side, Span
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.stages.pull_requests.candidates import (
     candidate_at,
     change_at,
     chosen_repositories,

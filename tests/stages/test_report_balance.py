@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from reviewbench.core.building import CardSection
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages.report_balance import ReportBalance
-from reviewbench.stages.resample import Resample
-from reviewbench.stages.stratify import Stratify
+from reviewgauge.core.building import CardSection
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.report_balance import ReportBalance
+from reviewgauge.stages.resample import Resample
+from reviewgauge.stages.stratify import Stratify
 from sampled import Drawn, candidate, section
 
 LINES = ReportBalance(features=("changed_lines",))

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbench.core.building import Candidate
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Stage
-from reviewbench.engine.stages import _NoPlace
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages._matching import Unit, balance, match, scaled
-from reviewbench.stages.resample import Resample
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.specs import load
+from reviewgauge.engine.build.apply import _NoPlace
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.resample import Resample
+from reviewgauge.stages.sampling.balance import Unit, balance, match, scaled
 from sampled import Drawn, candidate, section
 
 LINES = Resample(features=("changed_lines",))

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from fake_forge.project import NAME, main_project, search_results
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import missing, secondary_limit
-from reviewbench.core.building import RepositoryCandidate
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.core.plugins import load
-from reviewbench.core.protocols import Stage
-from reviewbench.core.results import Drop
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages._pulls import chosen_repositories
-from reviewbench.stages._repositories import popular, ranked, read_candidates
-from reviewbench.stages.select_repos import SelectRepos
+from reviewgauge.core.building import RepositoryCandidate
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import load
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.pull_requests.candidates import chosen_repositories
+from reviewgauge.stages.pull_requests.repositories import popular, ranked, read_candidates
+from reviewgauge.stages.select_repos import SelectRepos
 
 HEADER = "name,language,stars,new_stars,issues_and_pulls,closed_pulls,active,language_share,team\n"
 

@@ -8,10 +8,10 @@ import pytest
 
 from git_project import commit
 from pull_toys import ANN, BOB, BOT, candidate, pull, remark, thread
-from reviewbench.core.building import Candidate
-from reviewbench.core.history import PullRequest, Revision
-from reviewbench.core.records import Issue
-from reviewbench.stages.select_revision import SelectRevision
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import PullRequest, Revision
+from reviewgauge.core.records import Issue
+from reviewgauge.stages.select_revision import SelectRevision
 
 
 @pytest.fixture

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from git_project import commit, make_change
 from pull_toys import BOT, pull, reference, remark, thread
-from reviewbench.core.building import Candidate, Decision
-from reviewbench.core.history import PullRequest, Revision, Thread
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Side, Span, Task
-from reviewbench.core.results import Drop
-from reviewbench.engine.stages import _NoPlace
-from reviewbench.engine.workplace import Workplace
-from reviewbench.repo.diffs import parse_patch
-from reviewbench.repo.git import Repository
-from reviewbench.stages._pulls import final_candidate
-from reviewbench.stages.split_hunks import SplitHunks
+from reviewgauge.core.building import Candidate, Decision
+from reviewgauge.core.history import PullRequest, Revision, Thread
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span, Task
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.apply import _NoPlace
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.stages.pull_requests.candidates import final_candidate
+from reviewgauge.stages.split_hunks import SplitHunks
 
 HUNKS = (
     "@@ -1,2 +1,3 @@\n one\n+two\n three",

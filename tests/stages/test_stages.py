@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.building import Candidate, Place
-from reviewbench.core.errors import UserError
-from reviewbench.core.protocols import Stage
-from reviewbench.core.records import Case, Change, ChangedFile
-from reviewbench.core.results import Drop
-from reviewbench.engine.stages import apply_stages
-from reviewbench.stages.drop_large import DropLarge
-from reviewbench.stages.where import Where
+from reviewgauge.core.building import Candidate, Place
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change, ChangedFile
+from reviewgauge.core.results import Drop
+from reviewgauge.engine.build.apply import apply_stages
+from reviewgauge.stages.drop_large import DropLarge
+from reviewgauge.stages.where import Where
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"  # two lines added, one deleted
 

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.building import Candidate
-from reviewbench.core.plugins import load, signature
-from reviewbench.core.protocols import Stage
-from reviewbench.engine.stages import _NoPlace
-from reviewbench.engine.workplace import Workplace
-from reviewbench.stages.stratify import Stratify, share_out
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.specs import load
+from reviewgauge.engine.build.apply import _NoPlace
+from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.stages.stratify import Stratify, share_out
 from sampled import Drawn, candidate, section
 
 LANGUAGES = ("C", "C#", "C++", "Go", "Java", "JavaScript", "PHP", "Python", "TypeScript")

@@ -11,8 +11,16 @@ from typing import Any
 import pytest
 
 import validity_toys
-from reviewbench.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Severity, Span, Usage
-from reviewbench.core.results import (
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Severity, Span, Usage
+from reviewgauge.core.reports.leaderboard import (
+    Comparison,
+    ComparisonTable,
+    Estimate,
+    Leaderboard,
+    SliceSummary,
+    SystemSummary,
+)
+from reviewgauge.core.results import (
     CommentOutcome,
     CommentState,
     Failure,
@@ -25,16 +33,8 @@ from reviewbench.core.results import (
     Verdict,
     Vote,
 )
-from reviewbench.core.summaries import (
-    Comparison,
-    ComparisonTable,
-    Estimate,
-    Leaderboard,
-    SliceSummary,
-    SystemSummary,
-)
-from reviewbench.views import validity_report
-from reviewbench.views.report import ReportData
+from reviewgauge.views.report.report import ReportData
+from reviewgauge.views.validity.report import render as render_validity
 
 METRIC = "hits(judge='lexical', policy='optimal', variant='', location='hint', tolerance=1)"
 BENCHMARK = "3fb1c07e5a2d4419b9d0ce7aa8f4c6d2e5b0a1938475665748392a1b0c9d8e7f"
@@ -304,7 +304,7 @@ def report(names: Sequence[str], n: int, said: int, seed: int = 3, patch: str | 
         cases=cases,
         outcomes=outcomes,
         scores=scores,
-        facts={"reviewbench": "0.1.0", "seed": "0", "data": "martian, three repositories"},
+        facts={"reviewgauge": "0.1.0", "seed": "0", "data": "martian, three repositories"},
     )
 
 
@@ -370,7 +370,7 @@ def validity_pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], 
     def page(name: str) -> Path:
         path = folder / f"{name}.html"
         if not path.exists():
-            path.write_text(validity_report.render(make[name]()), encoding="utf-8")
+            path.write_text(render_validity(make[name]()), encoding="utf-8")
         return path
 
     return page

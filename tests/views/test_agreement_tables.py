@@ -5,10 +5,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from reviewbench.analysis.agreement_report import Settings, agreement_report
-from reviewbench.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewbench.core.validity import AgreementReport
-from reviewbench.views.agreement_tables import agreement
+from reviewgauge.analysis.raters.agreement import Settings, agreement_report
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.views.terminal.agreement_tables import agreement
 
 NASTY = "[red]x[/red] \x1b[31mred\x1b]8;;http://evil\x07 \u202eabc"
 

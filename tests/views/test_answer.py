@@ -1,5 +1,5 @@
-from reviewbench.core.summaries import Comparison, ComparisonTable, Estimate, Leaderboard, SystemSummary
-from reviewbench.views.answer import answer
+from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Estimate, Leaderboard, SystemSummary
+from reviewgauge.views.terminal.answer import answer
 
 
 def _board(fake: bool = False, **values: float | None) -> Leaderboard:

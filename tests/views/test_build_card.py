@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from reviewbench.core.building import CardSection
-from reviewbench.core.cards import BuildCard, FunnelRow, Spread
-from reviewbench.views.build_card import funnel_table, markdown
+from reviewgauge.core.building import CardSection
+from reviewgauge.core.reports.build_card import BuildCard, FunnelRow, Spread
+from reviewgauge.views.files.build_card import funnel_table, markdown
 
 HOSTILE = "<img src=x onerror=alert(1)> [x](javascript:y) **b** | `c` \x1b[31mred\n# head\n\n| a | b |\n<!-- "
 
@@ -21,7 +21,7 @@ def card(**fields: object) -> BuildCard:
         "recipe": "local",
         "source": "shop",
         "built": datetime(2026, 1, 2, tzinfo=UTC),
-        "reviewbench": "0",
+        "reviewgauge": "0",
     }
     return BuildCard.model_validate({**usual, **fields})
 

@@ -1,7 +1,7 @@
 from collections import Counter
 
-from reviewbench.core.records import Case, Change, Comment, Review
-from reviewbench.core.results import (
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.results import (
     CommentOutcome,
     CommentState,
     Failure,
@@ -11,8 +11,8 @@ from reviewbench.core.results import (
     Outcome,
     Score,
 )
-from reviewbench.views.change_views import ChangeView, view_changes
-from reviewbench.views.report import ReportData
+from reviewgauge.views.report.change_views import ChangeView, view_changes
+from reviewgauge.views.report.report import ReportData
 
 
 def views(data: ReportData) -> list[ChangeView]:

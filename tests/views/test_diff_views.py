@@ -1,5 +1,5 @@
-from reviewbench.core.records import ChangedFile, Side, Span
-from reviewbench.views.diff_views import FileView, Mark, show_files
+from reviewgauge.core.records import ChangedFile, Side, Span
+from reviewgauge.views.report.diff_views import FileView, Mark, show_files
 
 PATCH = "@@ -1,3 +1,4 @@ def f():\n one\n-two\n+2\n+2b\n three\n@@ -50,2 +51,2 @@\n fifty\n-x\n+y\n"
 LONG = "@@ -1,40 +1,41 @@\n" + "".join(f" line {n}\n" for n in range(1, 41)) + "+last\n"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.summaries import Estimate, Leaderboard, SliceSummary, SystemSummary
-from reviewbench.views import figures
+from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.views.terminal import figures
 
 
 @pytest.mark.parametrize(

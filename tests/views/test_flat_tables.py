@@ -6,8 +6,15 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.summaries import Comparison, ComparisonTable, Estimate, Leaderboard, SliceSummary, SystemSummary
-from reviewbench.views.flat_tables import comparisons_csv, from_csv, leaderboard_csv, slices_csv, to_csv
+from reviewgauge.core.reports.leaderboard import (
+    Comparison,
+    ComparisonTable,
+    Estimate,
+    Leaderboard,
+    SliceSummary,
+    SystemSummary,
+)
+from reviewgauge.views.files.csv_files import comparisons_csv, from_csv, leaderboard_csv, slices_csv, to_csv
 
 
 def board(name: str = "mine", value: float | None = 1 / 3) -> Leaderboard:

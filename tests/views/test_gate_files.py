@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from reviewbench.core.gates import Gate, GateCase, GateVerdict
-from reviewbench.views import gate_files, gate_tables
+from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict
+from reviewgauge.views.files import gate_files
+from reviewgauge.views.terminal import gate_tables
 
 
 def found(verdict: GateVerdict = GateVerdict.WORSE, **more: object) -> Gate:

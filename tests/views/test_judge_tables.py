@@ -6,11 +6,11 @@ import pytest
 from rich.console import Console
 
 from judge_toys import RESAMPLES, Failing, asker, toy_bench
-from reviewbench.analysis.judge_report import DRIFT, Wanted, check_judge
-from reviewbench.core.judging import JudgeAgreement, JudgeReport
-from reviewbench.core.validity import Figure
-from reviewbench.views.judge_page import render
-from reviewbench.views.judge_tables import judge_report
+from reviewgauge.analysis.judge_check.report import DRIFT, Wanted, check_judge
+from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
+from reviewgauge.core.reports.validity import Figure
+from reviewgauge.views.report.judge_page import render
+from reviewgauge.views.terminal.judge_tables import judge_report
 
 
 @pytest.fixture(scope="module")

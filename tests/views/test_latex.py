@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.views.flat_tables import COMPARISONS, ESTIMATES, to_csv
-from reviewbench.views.latex import comparisons_table, escape, leaderboard_table
+from reviewgauge.views.files.csv_files import COMPARISONS, ESTIMATES, to_csv
+from reviewgauge.views.files.latex import comparisons_table, escape, leaderboard_table
 
 HOSTILE = r"\input{/etc/passwd} 50% of $x_1 & #2 ~ ^ {a} <b> | \"c"
 

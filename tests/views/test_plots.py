@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.views import plots, svg
-from reviewbench.views.label_places import Box, place_labels
-from reviewbench.views.report import ReportData
+from reviewgauge.views.report import plots, svg
+from reviewgauge.views.report.label_places import Box, place_labels
+from reviewgauge.views.report.report import ReportData
 
 pytestmark = pytest.mark.skipif(not plots.available(), reason="the extra plots is not installed")
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from html_pages import Page
-from reviewbench.views import plots
-from reviewbench.views.report import ReportData, render
+from reviewgauge.views.report import plots
+from reviewgauge.views.report.report import ReportData, render
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_without_the_extra_the_numbers_are_there_and_the_remedy(
 ) -> None:
     monkeypatch.setattr(plots, "available", lambda: False)
     text = render(small)
-    assert "pip install &#39;reviewbench[plots]&#39;" in text or "pip install 'reviewbench[plots]'" in text
+    assert "pip install &#39;reviewgauge[plots]&#39;" in text or "pip install 'reviewgauge[plots]'" in text
     assert "<svg" not in text
     assert Page(text).open == []
     for system in small.leaderboards[0].systems:

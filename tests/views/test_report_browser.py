@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from html_pages import CONTRAST, opened
-from reviewbench.core.results import Failure, FailureKind, Outcome, Score
-from reviewbench.views.report import ReportData, render
+from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
+from reviewgauge.views.report.report import ReportData, render
 
 PAYLOADS = (
     "<script>window.hacked=1</script>",

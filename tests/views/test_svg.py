@@ -1,6 +1,6 @@
 import pytest
 
-from reviewbench.views import svg
+from reviewgauge.views.report import svg
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9">'
 

@@ -4,11 +4,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from reviewbench.core.plugins import Entry
-from reviewbench.core.protocols import Card
-from reviewbench.core.summaries import ComparisonTable, DoctorReport, Leaderboard, LintFinding, ProbeCheck
-from reviewbench.views import tables
-from reviewbench.views.report import ReportData
+from reviewgauge.core.protocols import Card
+from reviewgauge.core.reports.leaderboard import ComparisonTable, DoctorReport, Leaderboard, LintFinding, ProbeCheck
+from reviewgauge.core.specs import Entry
+from reviewgauge.views.report.report import ReportData
+from reviewgauge.views.terminal import tables
 
 NASTY = "[red]x[/red] \x1b[31mred\x1b]8;;http://evil\x07 \u202eabc\u0007"
 

@@ -6,8 +6,8 @@ import io
 import pytest
 
 import validity_toys as toys
-from reviewbench.core.validity import ValidityReport
-from reviewbench.views.validity_csv import csv_tables
+from reviewgauge.core.reports.validity import ValidityReport
+from reviewgauge.views.validity.csv_files import csv_tables
 
 
 def rows(text: str) -> list[dict[str, str]]:

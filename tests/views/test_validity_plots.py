@@ -3,12 +3,13 @@ from __future__ import annotations
 import pytest
 
 import validity_toys as toys
-from reviewbench.core.validity import GradeRow, MetricValidity
-from reviewbench.views import plots, svg, validity_plots
-from reviewbench.views import validity_words as words
-from reviewbench.views.validity_plots import _bean
+from reviewgauge.core.reports.validity import GradeRow, MetricValidity
+from reviewgauge.views.report import svg
+from reviewgauge.views.report.plots import available
+from reviewgauge.views.validity import plots, words
+from reviewgauge.views.validity.plots import _bean
 
-pytestmark = pytest.mark.skipif(not plots.available(), reason="the extra plots is not installed")
+pytestmark = pytest.mark.skipif(not available(), reason="the extra plots is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def metric() -> MetricValidity:
 
 
 def test_violins_show_grade_n_and_median_and_say_what_is_a_line(metric: MetricValidity) -> None:
-    drawn = validity_plots.violins(metric, "v", 326)
+    drawn = plots.violins(metric, "v", 326)
     for row in metric.grades:
         assert f">{row.n}<" in drawn
         assert f">{words.score(row.median.value, metric.unit)}<" in drawn
@@ -40,18 +41,18 @@ def test_a_bean_keeps_to_the_scores_there_were() -> None:
 
 def test_axes_of_points_have_no_exponents(metric: MetricValidity) -> None:
     assert metric.unit == "BLEU"
-    assert ">60<" in validity_plots.violins(metric, "v", 326)
-    assert "e+" not in validity_plots.sweep(metric.sweeps[0], metric.unit, "s", 326)
+    assert ">60<" in plots.violins(metric, "v", 326)
+    assert "e+" not in plots.sweep(metric.sweeps[0], metric.unit, "s", 326)
 
 
 def test_reliability_says_every_point(metric: MetricValidity) -> None:
     found = next(c for c in metric.calibrated if c.reliability)
-    drawn = validity_plots.reliability(found, "r", 326)
+    drawn = plots.reliability(found, "r", 326)
     assert drawn.count("people 1") + drawn.count("people 2") + drawn.count("people 3") == len(found.reliability)
     assert "Reliability of the isotonic calibration" in drawn
 
 
 def test_constant_scores_still_draw() -> None:
     constant = toys.report(toys.AWKWARD[1:2], rows=100).metrics[0]
-    assert "all scores are .000" in validity_plots.violins(constant, "v", 326)
-    assert "<svg" in validity_plots.sweep(constant.sweeps[0], "share", "s", 326)
+    assert "all scores are .000" in plots.violins(constant, "v", 326)
+    assert "<svg" in plots.sweep(constant.sweeps[0], "share", "s", 326)

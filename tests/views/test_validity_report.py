@@ -11,12 +11,13 @@ import pytest
 
 import validity_toys as toys
 from html_pages import Page
-from reviewbench.core.validity import HeatMap, MetricValidity, Ranking, ValidityReport
-from reviewbench.views import figures, plots
-from reviewbench.views import validity_words as words
-from reviewbench.views.validity_csv import csv_tables
-from reviewbench.views.validity_report import MOST_TEXT, excerpt, heat, render
-from reviewbench.views.validity_tables import validity
+from reviewgauge.core.reports.validity import HeatMap, MetricValidity, Ranking, ValidityReport
+from reviewgauge.views.report import plots
+from reviewgauge.views.terminal import figures
+from reviewgauge.views.validity import words
+from reviewgauge.views.validity.csv_files import csv_tables
+from reviewgauge.views.validity.report import MOST_TEXT, excerpt, heat, render
+from reviewgauge.views.validity.tables import validity
 
 NAMES = ("plain", "awkward", "hostile")
 
@@ -153,7 +154,7 @@ def test_without_the_extra_the_numbers_are_there_and_the_remedy(
     monkeypatch.setattr(plots, "available", lambda: False)
     text = render(plain)
     assert "<svg" not in text
-    assert "reviewbench[plots]" in text
+    assert "reviewgauge[plots]" in text
     assert Page(text).open == []
     shown = " ".join("".join(Page(text).text).split())
     for metric in plain.metrics:

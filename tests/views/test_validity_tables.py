@@ -5,9 +5,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import validity_toys as toys
-from reviewbench.core.validity import SliceRow, ValidityReport
-from reviewbench.views import validity_words as words
-from reviewbench.views.validity_tables import validity
+from reviewgauge.core.reports.validity import SliceRow, ValidityReport
+from reviewgauge.views.validity import words
+from reviewgauge.views.validity.tables import validity
 
 
 def printed(report: ValidityReport, width: int = 100, colour: bool = False) -> str:

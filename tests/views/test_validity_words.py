@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 import validity_toys as toys
-from reviewbench.core.validity import Calibrated, Correlations, Figure, MetricValidity, RowSet, ValidityReport
-from reviewbench.views import validity_words as words
+from reviewgauge.core.reports.validity import Calibrated, Correlations, Figure, MetricValidity, RowSet, ValidityReport
+from reviewgauge.views.validity import words
 
 ROWS = RowSet(name="all rows", rows=100, clusters=25, clustered_by="reference")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leaping_clock import LeapingClock
-from reviewbench.repo.forge.client import Forge
+from reviewgauge.repo.forge.client import Forge
 from scripted_endpoint import Say, Scripted
 from scripted_forge import TOKEN
 

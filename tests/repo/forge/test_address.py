@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbench.core.errors import UserError
-from reviewbench.repo.forge.address import Address, address, repository_name
-from reviewbench.repo.forge.tokens import TokenPool, read_tokens
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.forge.address import Address, address, repository_name
+from reviewgauge.repo.forge.tokens import TokenPool, read_tokens
 
 
 @pytest.mark.parametrize(

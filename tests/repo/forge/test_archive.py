@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from reviewbench.core.errors import BadInput, UserError
-from reviewbench.repo.forge.archive import Archive, Limits
-from reviewbench.repo.forge.pulls import read_pull
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.repo.forge.archive import Archive, Limits
+from reviewgauge.repo.forge.pulls import read_pull
 
 PULL = {
     "number": 7,

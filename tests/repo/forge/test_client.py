@@ -13,14 +13,14 @@ import pytest
 from pydantic import JsonValue
 
 from leaping_clock import LeapingClock
-from reviewbench.core.errors import UserError
-from reviewbench.core.results import Failed
-from reviewbench.repo.forge import client, transport
-from reviewbench.repo.forge.address import address
-from reviewbench.repo.forge.answers import Answers
-from reviewbench.repo.forge.client import Forge
-from reviewbench.repo.forge.replies import Unavailable
-from reviewbench.repo.forge.tokens import Token, TokenPool
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed
+from reviewgauge.repo.forge import client, transport
+from reviewgauge.repo.forge.address import address
+from reviewgauge.repo.forge.answers import Answers
+from reviewgauge.repo.forge.client import Forge
+from reviewgauge.repo.forge.replies import Unavailable
+from reviewgauge.repo.forge.tokens import Token, TokenPool
 from scripted_endpoint import Asked, Say, Scripted
 from scripted_forge import OTHER, TOKEN, bearer, say
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from reviewbench.repo.forge.client import Forge
+from reviewgauge.repo.forge.client import Forge
 from scripted_endpoint import Say, Scripted
 from scripted_forge import say
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbench.core.errors import BadInput
-from reviewbench.core.history import Account, Standing
-from reviewbench.core.records import FileStatus, Side
-from reviewbench.repo.forge.accounts import account, is_bot_name, same_login
-from reviewbench.repo.forge.events import read_events
-from reviewbench.repo.forge.pulls import read_files, read_issue_history, read_pull
-from reviewbench.repo.forge.threads import place, read_threads
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.history import Account, Standing
+from reviewgauge.core.records import FileStatus, Side
+from reviewgauge.repo.forge.accounts import account, is_bot_name, same_login
+from reviewgauge.repo.forge.events import read_events
+from reviewgauge.repo.forge.pulls import read_files, read_issue_history, read_pull
+from reviewgauge.repo.forge.threads import place, read_threads
 
 HUNK = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d"
 ANN, BOB = {"login": "ann", "type": "User"}, {"login": "bob", "type": "User"}

@@ -1,7 +1,0 @@
-"""`python -m reviewbench` is the `reviewbench` command."""
-
-import sys
-
-from reviewbench.cli.main import main
-
-sys.exit(main())

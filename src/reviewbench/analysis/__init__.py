@@ -1,1 +1,0 @@
-"""Numbers about numbers: summaries, bootstrap intervals, paired comparison, slices. It reads scores, never reviews."""

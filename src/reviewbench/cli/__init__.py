@@ -1,1 +1,0 @@
-"""One short function per verb; the only place where words become objects."""

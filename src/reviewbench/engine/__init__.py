@@ -1,1 +1,0 @@
-"""Runs the plug-ins that it is handed: review, score, the run folder, executors, the doctor's probes."""

@@ -1,1 +1,0 @@
-"""Syntax trees: what each grammar calls things, and the process that parses, apart from ours."""

@@ -1,0 +1,67 @@
+"""ReviewGauge: how good is this code reviewer, on these changes?
+
+Every verb of the command line is a function here with the same name: `reviewgauge.score("runs/mine", "hits")`.
+They are imported when they are first used, so importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from reviewgauge.core.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from reviewgauge.api.agree import agree
+    from reviewgauge.api.build import build
+    from reviewgauge.api.bundle import bundle
+    from reviewgauge.api.cache import cache
+    from reviewgauge.api.calibrate import calibrate
+    from reviewgauge.api.check import check
+    from reviewgauge.api.classify import classify
+    from reviewgauge.api.compare import compare
+    from reviewgauge.api.demo import demo
+    from reviewgauge.api.doctor import doctor
+    from reviewgauge.api.fake_server import fake_server
+    from reviewgauge.api.gate import gate
+    from reviewgauge.api.get import get
+    from reviewgauge.api.info import info
+    from reviewgauge.api.judge_check import judge_check
+    from reviewgauge.api.list import list_plugins as list
+    from reviewgauge.api.plan import plan
+    from reviewgauge.api.report import report
+    from reviewgauge.api.review import review
+    from reviewgauge.api.score import score
+    from reviewgauge.api.validate import validate
+
+__all__ = [
+    "agree",
+    "build",
+    "bundle",
+    "cache",
+    "calibrate",
+    "check",
+    "classify",
+    "compare",
+    "demo",
+    "doctor",
+    "fake_server",
+    "gate",
+    "get",
+    "info",
+    "judge_check",
+    "list",
+    "plan",
+    "report",
+    "review",
+    "score",
+    "validate",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        return getattr(import_module(f"reviewgauge.api.{name}"), "list_plugins" if name == "list" else name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():  # type: ignore[no-untyped-def]  # `list` names the verb in this module
+    return [*globals(), *__all__]

@@ -1,0 +1,1 @@
+"""Numbers about numbers: intervals, comparison, validity, raters, the doctor. It reads scores, never reviews."""

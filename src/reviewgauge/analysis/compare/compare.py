@@ -1,0 +1,234 @@
+"""Paired comparison: two systems on the cases that both were scored on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from reviewgauge.analysis.compare.leaderboard import check_settings
+from reviewgauge.analysis.compare.summary import number, order_ends, rank
+from reviewgauge.analysis.stats.bootstrap import (
+    ENOUGH_REPOSITORIES,
+    UNDEFINED_LIMIT,
+    Clusters,
+    Readings,
+    Resampler,
+    cluster_cases,
+    percentile_interval,
+    point_readings,
+    resampled_readings,
+    sum_by_cluster,
+)
+from reviewgauge.analysis.stats.power import detectable_difference, standard_error
+from reviewgauge.analysis.stats.score_table import Panel, lay_out, merge_pins, warn_of_fakes
+from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
+from reviewgauge.analysis.stats.sums import Flags, Numbers
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable
+from reviewgauge.core.results import Score
+
+LEVEL = 0.95
+Pairs = Sequence[tuple[str, str]] | Literal["all"] | None
+
+
+def compare(
+    scores: Iterable[Score],
+    cases: Iterable[Case],
+    metric: Metric,
+    *,
+    dataset: str,
+    benchmark: str,
+    pairs: Pairs = None,
+    readings: Sequence[str] | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> ComparisonTable:
+    """Compare systems two by two on their common cases.
+
+    `pairs` None compares the leader of the leaderboard with every other system, "all" every two systems.
+    `readings` None is the headline alone; p-values are corrected over all pairs and readings of one call, so every
+    further one costs power. Raises UserError for unknown systems or readings, and for fewer than two systems.
+    """
+    check_settings(resamples, LEVEL)
+    panel = lay_out(scores, cases, metric, benchmark)
+    if not panel.scored.any():
+        raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
+    order = _order(panel, metric)
+    chosen = _choose(panel, order, pairs)
+    wanted = tuple(dict.fromkeys(readings)) if readings else (metric.headline,)
+    scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
+    found: list[Comparison] = []
+    warnings = scheme.warnings()
+    resamplers: dict[int, Resampler] = {}  # kept: most pairs have the same clusters, and so the same draws
+    for first, second in chosen:
+        duel = _Duel(panel, metric, panel.row(first), panel.row(second), scheme)
+        size = duel.clusters.count
+        resampler = resamplers.setdefault(size, Resampler(size, resamples, seed))
+        made, notes = duel.compare(wanted, resampler)
+        found += made
+        warnings += notes
+    corrected = holm([comparison.p for comparison in found])
+    compared = dict.fromkeys(panel.row(system) for pair in chosen for system in pair)
+    warnings += [*panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, compared)]
+    return ComparisonTable(
+        metric=signature(metric),
+        label=short_spec(metric),
+        benchmark=benchmark,
+        dataset=dataset,
+        clustered_by=scheme.by,
+        resamples=resamples,
+        seed=seed,
+        comparisons=tuple(
+            comparison.model_copy(update={"p_holm": p}) for comparison, p in zip(found, corrected, strict=True)
+        ),
+        warnings=tuple(dict.fromkeys(warnings)),
+        estimate_note=metric.estimate_note,
+    )
+
+
+def _order(panel: Panel, metric: Metric) -> list[str]:
+    """The systems as the leaderboard ranks them: by headline, each on its own scored cases."""
+    kept = panel.scored[:, :, None]
+    sums = (panel.parts * kept).sum(axis=1)[:, None]
+    points = point_readings(metric, panel.names, sums, kept.sum(axis=1).astype(np.float64))
+    values = [number(points.of(metric.headline, s)[0]) for s in range(len(panel.systems))]
+    return [panel.systems[at] for at in rank(panel.systems, values, metric)]
+
+
+def _choose(panel: Panel, order: Sequence[str], pairs: Pairs) -> list[tuple[str, str]]:
+    if pairs is not None and pairs != "all":
+        for pair in pairs:
+            for system in pair:
+                panel.row(system)
+        return list(pairs)
+    if len(order) < 2:
+        raise UserError(f"only {order[0]} has scores, a comparison takes two", remedy="score another run or system")
+    return list(combinations(order, 2)) if pairs == "all" else [(order[0], other) for other in order[1:]]
+
+
+@dataclass(frozen=True)
+class _Duel:
+    """Two rows of a panel on their common cases. `scheme` says what the whole table is clustered by."""
+
+    panel: Panel
+    metric: Metric
+    first: int
+    second: int
+    scheme: Clusters
+
+    @cached_property
+    def common(self) -> Flags:
+        """The cases that both were scored on (N)."""
+        return np.asarray(self.panel.scored[[self.first, self.second]].all(axis=0))
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The clusters of the common cases."""
+        return _narrow(self.scheme, self.common)
+
+    def compare(self, readings: Sequence[str], resampler: Resampler) -> tuple[list[Comparison], list[str]]:
+        """One comparison a reading (without Holm's correction), and what is to be said of them."""
+        panel, metric, rows = self.panel, self.metric, [self.first, self.second]
+        title = f"{panel.systems[self.first]} against {panel.systems[self.second]}"
+        common, clusters = self.common, self.clusters
+        sums = sum_by_cluster(panel.parts[rows] * common[None, :, None], clusters)
+        size = sum_by_cluster(common[None, :, None].astype(np.float64), clusters)[0, :, 0]
+        sizes = np.stack([size, size])
+        points = point_readings(metric, panel.names, sums, sizes)
+        for reading in readings:
+            if reading not in points.names:
+                raise UserError(f"no reading is called {reading!r}", remedy=f"there are: {', '.join(points.names)}")
+        draws = resampled_readings(metric, panel.names, sums, sizes, resampler)
+        settings = {"draws": resampler.resamples, "seed": resampler.seed}
+        tests = flip_test(metric, panel.names, sums[0], sums[1], size, readings=readings, **settings)
+        ends = self._ends(readings)
+        notes = [] if common.any() else [f"{title}: no case was scored for both"]
+        if common.any() and self.scheme.by == "repository" and clusters.count < ENOUGH_REPOSITORIES:
+            notes.append(f"{title}: common cases in {clusters.count} repositories only, the interval is too narrow")
+        found: list[Comparison] = []
+        for reading in readings:
+            made, said = self._comparison(
+                reading, points, draws, tests[reading], clusters=clusters, n=int(common.sum())
+            )
+            found.append(made.model_copy(update={"worst": ends[reading][0], "best": ends[reading][1]}))
+            notes += [f"{title}: {text}" for text in said]
+        return found, notes
+
+    def _comparison(
+        self, reading: str, points: Readings, draws: Readings, test: FlipTest, *, clusters: Clusters, n: int
+    ) -> tuple[Comparison, list[str]]:
+        values = [number(points.of(reading, s)[0]) for s in (0, 1)]
+        one, two = values
+        difference = None if one is None or two is None else one - two
+        low = high = detectable = None
+        notes: list[str] = []
+        if difference is not None and clusters.count >= 2:
+            gaps: Numbers = draws.of(reading, 0) - draws.of(reading, 1)
+            low, high, undefined = percentile_interval(gaps, LEVEL)
+            if undefined > UNDEFINED_LIMIT:
+                notes.append(f"no interval for {reading}, undefined in {undefined:.0%} of the resamples")
+            else:
+                detectable = detectable_difference(_ignore_rounding(standard_error(gaps, clusters.count), one, two))
+                if detectable is None:
+                    notes.append(f"the difference in {reading} never varies, so no detectable difference can be given")
+                elif detectable > 1 and self.metric.units.get(reading, "share") == "share":
+                    detectable = None  # shares differ by 1 at most
+                    notes.append(f"no difference in {reading}, however large, would have been detected reliably")
+        comparison = Comparison(
+            reading=reading,
+            first=self.panel.systems[self.first],
+            second=self.panel.systems[self.second],
+            first_value=one,
+            second_value=two,
+            difference=difference,
+            low=low,
+            high=high,
+            level=LEVEL,
+            p=test.p,
+            p_holm=None,
+            test=test.test,
+            detectable=detectable,
+            n=n,
+            clusters=clusters.count,
+            unit=self.metric.units.get(reading, "share"),
+        )
+        return comparison, notes
+
+    def _ends(self, readings: Sequence[str]) -> Mapping[str, tuple[float | None, float | None]]:
+        """The difference with the failures of both counted against the first system, and for it."""
+        panel, rows = self.panel, [self.first, self.second]
+        both = np.asarray(panel.measured[rows].all(axis=0))
+        failed = any(row in rows and both[column] for row, column, _ in panel.failed)
+        if failed and not panel.bounded[rows].all():
+            return dict.fromkeys(readings, (None, None))
+        against = self._difference(panel.worst[self.first], panel.best[self.second], both)
+        in_favour = self._difference(panel.best[self.first], panel.worst[self.second], both)
+        lower = self.metric.lower_is_better
+        return {r: order_ends(against.get(r), in_favour.get(r), r in lower) for r in readings}
+
+    def _difference(self, one: Numbers, two: Numbers, cases: Flags) -> dict[str, float | None]:
+        sums = np.stack([one, two])[:, cases].sum(axis=1)[:, None]
+        points = point_readings(self.metric, self.panel.names, sums, np.full((2, 1), float(cases.sum())))
+        return {reading: number(points.of(reading, 0)[0] - points.of(reading, 1)[0]) for reading in points.names}
+
+
+def _narrow(scheme: Clusters, cases: Flags) -> Clusters:
+    """The same clusters, those of `cases` alone."""
+    kept = np.unique(scheme.index[cases])
+    index = np.where(cases, np.searchsorted(kept, scheme.index), -1)
+    return Clusters(scheme.by, tuple(scheme.labels[at] for at in kept), index, scheme.repositories)
+
+
+def _ignore_rounding(error: float | None, one: float | None, two: float | None) -> float | None:
+    """0 for a standard error that is nothing but rounding."""
+    if error is None:
+        return None
+    return 0.0 if error <= 1e-12 * max(abs(one or 0.0), abs(two or 0.0), 1e-300) else error

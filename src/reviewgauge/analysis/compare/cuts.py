@@ -1,0 +1,77 @@
+"""Slices at a limit: `created<2025-03-31` parts the cases before a day from those of that day and later.
+
+A model that was trained until some day may have seen the changes before it, with their reviews. So a score on the
+cases since then is the one to trust, and a gap between the two tells of leakage.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+from reviewgauge.core.base import Fact
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case
+
+CREATED = "created"  # the fact that says on which day a change was made, as an ISO date
+_CUT = re.compile(r"([A-Za-z_][A-Za-z0-9_ ]*)<(\S+)")
+
+
+class Cut(NamedTuple):
+    """A fact and the limit that it is parted at: a number or a day."""
+
+    fact: str
+    limit: float | date
+
+    def side(self, case: Case) -> str | None:
+        """Which side of the limit a case lies on, in words; None where it does not say.
+
+        Raises UserError for a value that cannot be held against the limit.
+        """
+        value = case.facts.get(self.fact)
+        if value is None:
+            return None
+        if isinstance(self.limit, date):
+            day = _day(value)
+            if day is None:
+                raise UserError(f"case {case.id}: {self.fact}={value!r} is no date", remedy="write it as 2025-03-31")
+            return f"before {self.limit}" if day < self.limit else f"{self.limit} and later"
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise UserError(f"case {case.id}: {self.fact}={value!r} is no number")
+        return f"below {self.limit:g}" if value < self.limit else f"{self.limit:g} and above"
+
+
+def parse_cut(name: str) -> Cut | None:
+    """The cut that a slice names; None for a slice that is no cut. Raises UserError for a limit that is none."""
+    found = _CUT.fullmatch(name.strip())
+    if found is None:
+        return None
+    fact, limit = found[1].strip(), found[2]
+    if (day := _day(limit)) is not None:
+        return Cut(fact, day)
+    try:
+        number = float(limit)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UserError(f"{name!r}: {limit} is neither a number nor a date such as 2025-03-31")
+    return Cut(fact, number)
+
+
+def sides(cases: Sequence[Case], cut: Cut) -> list[Fact | None] | None:
+    """The side of each case, None where it does not say; None if no case does."""
+    found: list[Fact | None] = [cut.side(case) for case in cases]
+    return found if any(side is not None for side in found) else None
+
+
+def _day(value: Fact) -> date | None:
+    """The day of an ISO date or time; None for anything else."""
+    if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d\d-\d\d([T ].*)?", value):
+        return None
+    try:
+        return date.fromisoformat(value[:10])
+    except ValueError:
+        return None

@@ -1,0 +1,302 @@
+"""Is the candidate not worse than the baseline? Paired non-inferiority on the cases that both were scored on.
+
+The whole interval of the difference above -margin: not worse. The whole interval below zero: worse. Else it cannot be
+told, nor can it from fewer than six clusters, where no resampling reaches the tails. Sources: Wellek, Testing
+Statistical Hypotheses of Equivalence and Noninferiority (2010), chapter 2 (interval inclusion); Hesterberg, What
+Teachers Should Know About the Bootstrap, The American Statistician 69 (2015), section 4.1 (expanded percentile interval
+for few clusters).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm, t
+
+from reviewgauge.analysis.compare.leaderboard import check_settings
+from reviewgauge.analysis.stats.bootstrap import (
+    Resampler,
+    cluster_cases,
+    percentile_interval,
+    resampled_readings,
+    sum_by_cluster,
+)
+from reviewgauge.analysis.stats.score_table import Panel, Status, lay_out, merge_pins
+from reviewgauge.analysis.stats.sums import Flags, Numbers
+from reviewgauge.analysis.stats.swaps import ROUNDING, reading_with, swapped
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict
+from reviewgauge.core.results import Score
+
+LEVEL = 0.95
+FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
+FEWEST_RESAMPLES = 200
+
+
+def gate(
+    scores: Iterable[Score],
+    cases: Iterable[Case],
+    metric: Metric,
+    *,
+    candidate: str,
+    baseline: str,
+    margin: float,
+    reading: str = "",
+    dataset: str,
+    benchmark: str,
+    level: float = LEVEL,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Gate:
+    """Whether `candidate` is at most `margin` worse than `baseline` in `reading` (the headline when empty).
+
+    `margin` is in the reading's unit. Raises UserError for unknown systems or readings and for a negative margin.
+    """
+    _check(margin, resamples, level)
+    panel = lay_out(scores, cases, metric, benchmark)
+    duel = _Duel(panel, metric, reading or metric.headline, panel.row(candidate), panel.row(baseline), resamples, seed)
+    if candidate == baseline:
+        raise UserError("candidate and baseline are the same system", remedy="name two with --system and --against")
+    values = duel.values()
+    found = duel.interval(panel.parts[[duel.first, duel.second]], duel.common, level)
+    failed = int(duel.failed_alone.sum())
+    pessimist = duel.pessimistic(level) if failed else None
+    difference = None if None in values else float(values[0]) - float(values[1])  # type: ignore[arg-type]
+    ruling = _Ruling(duel.sign, margin, difference, found, pessimist, failed)
+    verdict, reason = ruling.verdict()
+    return Gate(
+        verdict=verdict,
+        reason=reason,
+        metric=signature(metric),
+        label=short_spec(metric),
+        reading=duel.reading,
+        unit=metric.units.get(duel.reading, "share"),
+        lower_is_better=duel.sign < 0,
+        margin=margin,
+        candidate=candidate,
+        baseline=baseline,
+        candidate_value=values[0],
+        baseline_value=values[1],
+        difference=difference,
+        low=found.low,
+        high=found.high,
+        low_if_worst=None if pessimist is None else (pessimist.low if duel.sign > 0 else pessimist.high),
+        level=level,
+        n=int(duel.common.sum()),
+        of=len(panel.cases),
+        clusters=found.clusters,
+        clustered_by=found.by,
+        attempts=(duel.attempts(duel.first), duel.attempts(duel.second)),
+        failed=failed,
+        needed=ruling.needed() if verdict is GateVerdict.CANNOT_TELL else None,
+        cases=tuple(duel.cases()),
+        dataset=dataset,
+        benchmark=benchmark,
+        resamples=resamples,
+        seed=seed,
+        fake=bool(panel.fake[[duel.first, duel.second]].any()),
+        estimate_note=metric.estimate_note,
+        warnings=tuple(dict.fromkeys([*duel.warnings(), *found.warnings, *merge_pins(panel)[1]])),
+    )
+
+
+def _check(margin: float, resamples: int, level: float) -> None:
+    check_settings(resamples, level)
+    if resamples < FEWEST_RESAMPLES:
+        raise UserError(f"{resamples} resamples have no tails to judge by", remedy=f"{FEWEST_RESAMPLES} or more")
+    if not (margin >= 0 and math.isfinite(margin)):
+        problem = "is no number" if math.isnan(margin) else "has no end" if margin > 0 else "is below 0"
+        raise UserError(f"a margin of {margin:g} {problem}", remedy="how much worse would still be fine, such as .02")
+
+
+def expanded_level(level: float, clusters: int) -> float:
+    """The level at which percentiles of n clusters cover as often as a t interval of n observations at `level` does."""
+    if clusters < 2:
+        return level
+    wide = math.sqrt(clusters / (clusters - 1)) * float(t.ppf((1 + level) / 2, clusters - 1))
+    return 1 - 2 * float(norm.sf(wide))
+
+
+@dataclass(frozen=True)
+class _Interval:
+    low: float | None
+    high: float | None
+    clusters: int
+    by: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Ruling:
+    """The rule, on a difference turned so that more is better for the candidate."""
+
+    sign: int
+    margin: float
+    difference: float | None
+    interval: _Interval
+    pessimist: _Interval | None
+    failed: int
+
+    def verdict(self) -> tuple[GateVerdict, str]:
+        """The verdict and its reason in words."""
+        low, high = self._turned(self.interval)
+        if self.difference is None:
+            return GateVerdict.CANNOT_TELL, "the reading is undefined for one of the two"
+        if low is None or high is None:
+            return GateVerdict.CANNOT_TELL, "there is no interval: too few cases were scored for both"
+        if self.interval.clusters < FEWEST:
+            found = f"{self.interval.clusters} clusters are too few for a verdict: {FEWEST} are the least"
+            return GateVerdict.CANNOT_TELL, found
+        if low > -self.margin or (low == high == 0 and self.margin == 0):
+            if self.pessimist is not None:
+                worst = self._turned(self.pessimist)[0]
+                if worst is None or worst <= -self.margin:
+                    return (
+                        GateVerdict.CANNOT_TELL,
+                        f"not worse on what was scored, but it failed on {self.failed} cases that the baseline did, "
+                        "and with these counted as worst it may be worse",
+                    )
+            within = ", though a little worse" if high < 0 else ""
+            return GateVerdict.NOT_WORSE, f"the whole interval lies above the margin{within}"
+        if high < 0:
+            return GateVerdict.WORSE, "the whole interval lies below zero, and reaches past the margin"
+        return GateVerdict.CANNOT_TELL, "the interval reaches past the margin, and does not lie below zero"
+
+    def _turned(self, found: _Interval) -> tuple[float | None, float | None]:
+        if found.low is None or found.high is None:
+            return None, None
+        return (found.low, found.high) if self.sign > 0 else (-found.high, -found.low)
+
+    def needed(self) -> int | None:
+        """About how many clusters would do, were the difference and its spread to stay as they are."""
+        low, high = self._turned(self.interval)
+        if low is None or high is None or self.difference is None:
+            return None
+        turned = self.sign * self.difference
+        half = (high - low) / 2
+        reach = turned + self.margin if turned > -self.margin else -turned
+        if reach <= ROUNDING or half <= 0:
+            return None
+        return max(FEWEST, self.interval.clusters + 1, math.ceil(self.interval.clusters * (half / reach) ** 2))
+
+
+@dataclass(frozen=True)
+class _Duel:
+    """Two rows of a panel and one reading."""
+
+    panel: Panel
+    metric: Metric
+    reading: str
+    first: int
+    second: int
+    resamples: int
+    seed: int
+
+    @property
+    def sign(self) -> int:
+        """-1 where less is better."""
+        return -1 if self.reading in self.metric.lower_is_better else 1
+
+    @property
+    def common(self) -> Flags:
+        """The cases that both were scored on (N)."""
+        return np.asarray(self.panel.scored[[self.first, self.second]].all(axis=0))
+
+    @property
+    def failed_alone(self) -> Flags:
+        """The cases on which the candidate failed and the baseline was scored (N)."""
+        failed = self.panel.status[self.first] == Status.FAILED
+        return np.asarray(failed & self.panel.scored[self.second])
+
+    def attempts(self, row: int) -> int:
+        """The most attempts that this system made at a case."""
+        return int(self.panel.attempts[row].max(initial=0))
+
+    def values(self) -> tuple[float | None, float | None]:
+        """The reading of both on the common cases."""
+        rows = self.panel.parts[[self.first, self.second]][:, self.common].sum(axis=1)
+        found = reading_with(self.metric, self.panel.names, rows, int(self.common.sum()), self.reading)
+        return (_number(found[0]), _number(found[1]))
+
+    def interval(self, parts: Numbers, kept: Flags, level: float) -> _Interval:
+        """The interval of candidate - baseline, resampling clusters of the `kept` cases. `parts` is 2 x N x K."""
+        clusters = cluster_cases(self.panel.cases, kept)
+        if clusters.count < 2:
+            return _Interval(None, None, clusters.count, clusters.by, tuple(clusters.warnings()))
+        sums = sum_by_cluster(parts * kept[None, :, None], clusters)
+        size = sum_by_cluster(kept[None, :, None].astype(np.float64), clusters)[0, :, 0]
+        resampler = Resampler(clusters.count, self.resamples, self.seed)
+        draws = resampled_readings(self.metric, self.panel.names, sums, np.stack([size, size]), resampler)
+        gaps: Numbers = draws.of(self.reading, 0) - draws.of(self.reading, 1)
+        low, high, undefined = percentile_interval(gaps, expanded_level(level, clusters.count))
+        said = [warning for warning in clusters.warnings() if "too narrow" not in warning]  # expanded for that
+        if low is not None and low == high:
+            said.append(
+                "every resample gives the same difference, so the interval has no width: "
+                f"{clusters.count} clusters are not as sure as that"
+            )
+        if low is None:
+            said.append(f"no interval: {self.reading} is undefined in {undefined:.0%} of the resamples")
+        return _Interval(low, high, clusters.count, clusters.by, tuple(said))
+
+    def pessimistic(self, level: float) -> _Interval | None:
+        """The interval with the candidate's failures counted as worst; None where they cannot be bounded."""
+        if not self.panel.bounded[self.first]:
+            return _Interval(None, None, 0, "")
+        parts = np.stack([self.panel.worst[self.first], self.panel.parts[self.second]])
+        return self.interval(parts, np.asarray(self.common | self.failed_alone), level)
+
+    def cases(self) -> list[GateCase]:
+        """What every common case adds, the largest losses first."""
+        total = self.panel.parts[self.first][self.common].sum(axis=0)
+        n = int(self.common.sum())
+        if not n:
+            return []
+        found = [self._case(int(column), total, n) for column in np.flatnonzero(self.common)]
+        return sorted(found, key=lambda case: (case.gain is None, case.gain or 0.0, case.case))
+
+    def _case(self, column: int, total: Numbers, n: int) -> GateCase:
+        mine, theirs = self._attempts(self.first, column), self._attempts(self.second, column)
+        own = mine.mean(axis=0)
+        rows = np.vstack([own, theirs.mean(axis=0), mine, theirs])
+        out = np.broadcast_to(own, rows.shape)
+        values = self.sign * reading_with(self.metric, self.panel.names, swapped(total, out, rows), n, self.reading)
+        gain = float(values[0] - values[1])
+        pairs = values[2 : 2 + len(mine), None] - values[2 + len(mine) :][None, :]
+        name = self.panel.cases[column].id
+        if not math.isfinite(gain):
+            return GateCase(case=name, gain=None, outcome="undefined")
+        repeated = len(mine) > 1 or len(theirs) > 1
+        unstable = bool((pairs > ROUNDING).any() and (pairs < -ROUNDING).any()) if repeated else None
+        if abs(gain) <= ROUNDING:
+            return GateCase(case=name, gain=0.0, outcome="tied", unstable=unstable)
+        return GateCase(case=name, gain=gain, outcome="won" if gain > 0 else "lost", unstable=unstable)
+
+    def _attempts(self, row: int, column: int) -> Numbers:
+        scored = [score.parts for score in self.panel.cells[row, column] if score.parts is not None]
+        return np.array([[parts.get(name, 0.0) for name in self.panel.names] for parts in scored], dtype=np.float64)
+
+    def warnings(self) -> Sequence[str]:
+        """What must be said beside the verdict."""
+        found = []
+        total, n = len(self.panel.cases), int(self.common.sum())
+        if n < total:
+            found.append(
+                f"{n} of {total} cases were scored for both: if they were picked because they tell systems apart, the "
+                "difference is larger here than on all of them"
+            )
+        if max(self.attempts(self.first), self.attempts(self.second)) < 2:
+            found.append("one attempt each: which cases are unstable cannot be seen (--attempts 3)")
+        rows = ((self.first, self.panel.systems[self.first]), (self.second, self.panel.systems[self.second]))
+        found += [f"{name}: fake, a figure that came from a fake model" for r, name in rows if self.panel.fake[r].any()]
+        return found
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

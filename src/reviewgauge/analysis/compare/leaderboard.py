@@ -1,0 +1,159 @@
+"""The leaderboard: every reading of every system with its interval, its coverage and its bounds, whole and sliced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from reviewgauge.analysis.compare.attempt_spread import attempt_spread
+from reviewgauge.analysis.compare.cuts import parse_cut, sides
+from reviewgauge.analysis.compare.summary import Summariser, View, rank
+from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
+from reviewgauge.analysis.stats.score_table import broken_identities, lay_out, merge_pins, warn_of_fakes
+from reviewgauge.core.base import Fact
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.core.results import NOT_STATED, Score
+
+
+def leaderboard(
+    scores: Iterable[Score],
+    cases: Iterable[Case],
+    metric: Metric,
+    *,
+    dataset: str,
+    benchmark: str,
+    resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    slices: Sequence[str] = (),
+) -> Leaderboard:
+    """Summarise the scores of one metric on one benchmark, best system first.
+
+    `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, or facets of the scores. Each system is
+    measured on its own scored cases; where coverage differs, `on_common` repeats the rows on the cases that all were
+    scored on. Intervals are percentile bootstrap intervals at `level`, the same draws for all systems. Raises UserError
+    for scores of several metrics or benchmarks, and for an unknown slice.
+    """
+    check_settings(resamples, level)
+    panel = lay_out(scores, cases, metric, benchmark)
+    clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
+    work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed), level)
+    everything = np.ones(len(panel.cases), dtype=np.bool_)
+    rows, notes = work.rows(View(everything, panel.parts))
+    rows = [row.model_copy(update={"spread": attempt_spread(panel, at, metric)}) for at, row in enumerate(rows)]
+    order = _order(rows, metric)
+    common = np.asarray(panel.scored.all(axis=0))
+    differs = bool((panel.scored != common).any())
+    on_common: list[SystemSummary] = []
+    if differs and common.any():
+        on_common = work.rows(View(common, panel.parts))[0]
+    pins, pin_notes = merge_pins(panel)
+    warnings = [*clusters.warnings(), *notes, *panel.warnings, *pin_notes]
+    warnings += [*warn_of_fakes(panel, order), *_warn_of_rows([rows[at] for at in order])]
+    if not panel.scored.any():
+        warnings.insert(0, "no case was scored: there is no figure to show")
+    if differs:
+        warnings.append(
+            f"coverage differs: {int(common.sum())} of {len(panel.cases)} cases were scored for every system"
+        )
+    return Leaderboard(
+        metric=signature(metric),
+        label=short_spec(metric),
+        headline=metric.headline,
+        benchmark=benchmark,
+        dataset=dataset,
+        clustered_by=clusters.by,
+        clusters=clusters.count,
+        resamples=resamples,
+        seed=seed,
+        level=level,
+        systems=tuple(rows[at] for at in order),
+        common=int(common.sum()),
+        on_common=tuple(on_common[at] for at in _order(on_common, metric)),
+        slices=tuple(piece for name in slices for piece in _slices(work, name, order)),
+        pins=pins,
+        estimate_note=metric.estimate_note,
+        warnings=tuple(warnings),
+        broken=broken_identities(panel),
+    )
+
+
+def check_settings(resamples: int, level: float) -> None:
+    """Raise UserError for settings that no interval can be made with."""
+    if resamples < 1:
+        raise UserError(f"{resamples} resamples are too few", remedy="10000 is the default")
+    if not 0 < level < 1:
+        raise UserError(f"level {level} lies outside 0 to 1", remedy="0.95 is the default")
+
+
+def _order(rows: Sequence[SystemSummary], metric: Metric) -> list[int]:
+    """The positions of `rows`, best first by the metric's headline."""
+    found = [row.estimate(metric.headline) for row in rows]
+    return rank([row.system for row in rows], [None if e is None else e.value for e in found], metric)
+
+
+def _slices(work: Summariser, name: str, order: Sequence[int]) -> Iterator[SliceSummary]:
+    """The systems, in the leaderboard's order, on each value of a case fact or a facet of that name."""
+    panel = work.panel
+    values = fact_values(panel.cases, name)
+    found = values is not None
+    shown = [show_fact(value) for value in values or ()]
+    for word in dict.fromkeys(show_fact(value) for value in sorted(values or (), key=fact_order)):
+        mask = np.array([one == word for one in shown], dtype=np.bool_)
+        yield _slice(work, name, word, View(mask, panel.parts), order)
+    for word, parts, mask in panel.facet(name):
+        found = True
+        yield _slice(work, name, word, View(mask, parts, whole=False), order)
+    if not found:
+        known = {"repo", *panel.facets(), *(fact for case in panel.cases for fact in case.facts)}
+        raise UserError(f"nothing to slice by is called {name!r}", remedy=f"there are: {', '.join(sorted(known))}")
+
+
+def _slice(work: Summariser, name: str, value: str, view: View, order: Sequence[int]) -> SliceSummary:
+    rows, _ = work.rows(view)
+    systems = tuple(rows[at] for at in order)
+    return SliceSummary(fact=name, value=value, facet=not view.whole, n=int(view.mask.sum()), systems=systems)
+
+
+def fact_values(cases: Sequence[Case], name: str) -> list[Fact | None] | None:
+    """Each case's value of a fact (its repository, its side of a cut), None where a case does not state it.
+
+    None if no case does.
+    """
+    if name == "repo":
+        return [case.change.repo for case in cases]
+    if (cut := parse_cut(name)) is not None:
+        return sides(cases, cut)
+    values = [case.facts.get(name) for case in cases]
+    return values if any(value is not None for value in values) else None
+
+
+def fact_order(value: Fact | None) -> tuple[bool, bool, float, str]:
+    """Numbers by size, then words by name, then the cases that do not state it."""
+    number = isinstance(value, int | float)
+    return value is None, not number, float(value) if isinstance(value, int | float) else 0.0, str(value)
+
+
+def show_fact(value: Fact | None) -> str:
+    """A fact's value as a slice is named."""
+    if value is None:
+        return NOT_STATED
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _warn_of_rows(rows: Sequence[SystemSummary]) -> list[str]:
+    """Failures and gaps, named in words."""
+    found: list[str] = []
+    for row in rows:
+        gaps = {"failed": row.failed, "not run or not scored": row.missing}
+        said = ", ".join(f"{count} {what}" for what, count in gaps.items() if count)
+        if said:
+            found.append(f"{row.system}: of {row.cases} cases {said}")
+        if row.failures and any(e.value is not None and e.worst is None for e in row.estimates):
+            found.append(f"{row.system}: some figures cannot be bounded with the failures counted as worst and as best")
+    return found

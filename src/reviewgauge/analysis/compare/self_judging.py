@@ -1,0 +1,48 @@
+"""Is a system judged by a model of its own family? Then the judge may prefer it, and the reader must know.
+
+Source of the worry: Panickssery et al. 2024, LLM Evaluators Recognize and Favor Their Own Generations,
+arXiv:2404.13076.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.request.model_spec import PROVIDERS, family
+
+_SPEC = re.compile(rf"\b(?:{'|'.join(PROVIDERS)}):[^\s'\"`,;()\\]+")
+_NAMED = re.compile(
+    r"(?:chatgpt|gpt|codex|claude|gemini|qwen|deepseek|llama|mistral|grok|kimi)(?![a-z])", re.IGNORECASE
+)
+
+
+def warnings(judges: Sequence[str], systems: Mapping[str, Sequence[str]]) -> list[str]:
+    """One line for each family that stands on both sides.
+
+    `judges`: the specs of the models that a metric asks. `systems`: what is known of what made each system's reviews,
+    by its name: the reviewer's signature, its pins. A system whose name begins with that of a model counts too.
+    """
+    judging = {family(judge): judge for judge in reversed(judges)}
+    judged: dict[str, list[str]] = {}
+    for system, texts in systems.items():
+        for one in dict.fromkeys(families_in(system, texts)):
+            if one in judging:
+                judged.setdefault(one, []).append(system)
+    return [
+        f"judged by a model of its own family ({one}: {judging[one]}), which may prefer it: {', '.join(names)}"
+        for one, names in judged.items()
+    ]
+
+
+def families_in(system: str, texts: Sequence[str]) -> list[str]:
+    """The families of the models that a system's name and what is known of it name."""
+    named = _NAMED.match(system)
+    found = [family(named[0].lower())] if named else []
+    for spec in (spec for text in (system, *texts) for spec in _SPEC.findall(text)):
+        try:
+            found.append(family(spec))
+        except UserError:  # only looks like a model
+            continue
+    return found

@@ -1,0 +1,128 @@
+"""Which few cases tell systems apart best, for a quick look before the whole benchmark is paid for.
+
+Each case is judged by what it does to a middling system's reading when that system's parts on it are replaced by each
+system's in turn, and how far that goes with what the systems do on all other cases. Source: the corrected item-total
+covariance of test theory (Lord and Novick, Statistical Theories of Mental Test Scores, 1968, chapter 15), with the
+variance between attempts in the denominator, so that a case that flips from attempt to attempt is not picked. Of two
+systems every case goes with the rest one way or the other, so there the size of the difference counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from reviewgauge.analysis.stats.score_table import Panel, lay_out
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.swaps import reading_with, swapped
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.gate import SmokeCase, SmokeSet
+from reviewgauge.core.results import Score
+
+
+def smoke(
+    scores: Iterable[Score],
+    cases: Iterable[Case],
+    metric: Metric,
+    *,
+    count: int,
+    reading: str = "",
+    dataset: str,
+    benchmark: str,
+) -> SmokeSet:
+    """The `count` cases that separated these systems best. Clean changes keep the share that they have in the whole.
+
+    Raises UserError for fewer than two systems, and where fewer cases were scored for all of them.
+    """
+    if count < 1:
+        raise UserError(f"--smoke {count} asks for no case")
+    panel = lay_out(scores, cases, metric, benchmark)
+    if len(panel.systems) < 2:
+        raise UserError("it takes two systems to see which cases tell systems apart", remedy="name a second run")
+    kept = np.flatnonzero(panel.scored.all(axis=0))
+    if len(kept) < count:
+        raise UserError(f"{len(kept)} cases were scored for all systems, fewer than {count}")
+    effects, noise = _effects(panel, metric, reading or metric.headline, kept)
+    chosen = _choose(panel, kept, effects, noise, count)
+    warnings = [] if len(panel.systems) > 2 else ["picked from two systems: what sets these two apart may not others"]
+    warnings.append("the cases were picked because they tell systems apart: differences on them are exaggerated")
+    return SmokeSet(
+        metric=signature(metric),
+        label=short_spec(metric),
+        reading=reading or metric.headline,
+        systems=panel.systems,
+        of=len(panel.cases),
+        dataset=dataset,
+        benchmark=benchmark,
+        cases=tuple(chosen),
+        warnings=tuple(warnings),
+    )
+
+
+def _effects(
+    panel: Panel, metric: Metric, reading: str, kept: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> tuple[Numbers, Numbers]:
+    """(what each system's parts on each case do to the mean system's reading: S x n, noise between attempts: n).
+
+    An undefined effect counts as none.
+    """
+    systems, sign = len(panel.systems), -1 if reading in metric.lower_is_better else 1
+    middle = panel.parts[:, kept].mean(axis=0)
+    total = middle.sum(axis=0)
+    base = float(reading_with(metric, panel.names, total[None], len(kept), reading)[0])
+    effects, noise = np.zeros((systems, len(kept))), np.full(len(kept), np.nan)
+    for at, column in enumerate(kept):
+        groups = [
+            [
+                [s.parts.get(name, 0.0) for name in panel.names]
+                for s in panel.cells[row, int(column)]
+                if s.parts is not None
+            ]
+            for row in range(systems)
+        ]
+        rows = np.array([parts for group in groups for parts in group], dtype=np.float64)
+        values = sign * (reading_with(metric, panel.names, swapped(total, middle[at], rows), len(kept), reading) - base)
+        values = np.nan_to_num(values, nan=0.0)
+        start, spread = 0, []
+        for row, group in enumerate(groups):
+            own = values[start : start + len(group)]
+            effects[row, at] = own.mean()
+            if len(group) > 1:
+                spread.append(own.var(ddof=1) / len(group))
+            start += len(group)
+        if spread:
+            noise[at] = float(np.mean(spread))
+    return effects, noise
+
+
+def _choose(
+    panel: Panel, kept: np.ndarray[tuple[int], np.dtype[np.int64]], effects: Numbers, noise: Numbers, count: int
+) -> list[SmokeCase]:
+    """The best of the clean changes and of the others, each by its share of the whole, best first."""
+    centred = effects - effects.mean(axis=0)
+    rest = centred.sum(axis=1, keepdims=True) - centred
+    separation = (centred * rest).mean(axis=0)
+    between = centred.var(axis=0)
+    spread = between + np.nan_to_num(noise, nan=0.0)
+    scale = np.divide(1 if len(centred) > 2 else between, spread, out=np.zeros_like(spread), where=spread > 0)
+    worth = separation * np.sqrt(scale)
+    clean = np.array([panel.cases[int(column)].clean for column in kept], dtype=np.bool_)
+    quiet = round(count * clean.mean())
+    picked: list[int] = []
+    for group, size in ((np.flatnonzero(clean), quiet), (np.flatnonzero(~clean), count - quiet)):
+        order = sorted(group, key=lambda at: (-worth[at], panel.cases[int(kept[at])].id))
+        picked += [int(at) for at in order[:size]]
+    picked.sort(key=lambda at: (-worth[at], panel.cases[int(kept[at])].id))
+    return [
+        SmokeCase(
+            case=panel.cases[int(kept[at])].id,
+            separation=float(separation[at]),
+            noise=None if np.isnan(noise[at]) else float(noise[at]),
+            clean=bool(clean[at]),
+        )
+        for at in picked
+    ]

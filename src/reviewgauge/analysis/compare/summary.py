@@ -1,0 +1,175 @@
+"""One summary a system: its readings with intervals and bounds, and its coverage, on any part of a panel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reviewgauge.analysis.stats.bootstrap import (
+    UNDEFINED_LIMIT,
+    Clusters,
+    Interval,
+    Readings,
+    Resampler,
+    percentile_interval,
+    point_readings,
+    resampled_readings,
+    sum_by_cluster,
+)
+from reviewgauge.analysis.stats.score_table import Panel, Status
+from reviewgauge.analysis.stats.sums import Flags, Numbers
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
+
+Ends = Mapping[str, Sequence[tuple[float | None, float | None]]]
+
+
+@dataclass(frozen=True)
+class View:
+    """A part of a panel: which cases (N), and the parts to read there (S x N x K).
+
+    `whole` is False for the parts of a facet's subset: a failed score has no facets, so nothing can be filled in.
+    """
+
+    mask: Flags
+    parts: Numbers
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Summariser:
+    """Makes the rows of a leaderboard. All views share the clusters and the draws, so that rows can be compared."""
+
+    panel: Panel
+    metric: Metric
+    clusters: Clusters
+    resampler: Resampler
+    level: float
+
+    def rows(self, view: View) -> tuple[list[SystemSummary], list[str]]:
+        """One summary a system, in the order of the panel, and the readings that have no interval, in words."""
+        panel, metric = self.panel, self.metric
+        kept = panel.scored & view.mask
+        sizes = sum_by_cluster(kept[:, :, None].astype(np.float64), self.clusters)[:, :, 0]
+        sums = sum_by_cluster(view.parts * kept[:, :, None], self.clusters)
+        points = point_readings(metric, panel.names, sums, sizes)
+        draws = resampled_readings(metric, panel.names, sums, sizes, self.resampler)
+        ends = self._ends(view, points)
+        totals = sums.sum(axis=1)
+        found: list[SystemSummary] = []
+        gaps: dict[str, list[tuple[str, float]]] = {}
+        for s, system in enumerate(panel.systems):
+            n, clusters = int(kept[s].sum()), int((sizes[s] > 0).sum())
+            estimates: list[Estimate] = []
+            for reading, values in zip(points.names, points.values, strict=True):
+                value = number(values[s, 0])
+                interval = Interval(None, None, 0.0)
+                if value is not None and clusters >= 2:
+                    interval = percentile_interval(draws.of(reading, s), self.level)
+                if interval.undefined > UNDEFINED_LIMIT:
+                    gaps.setdefault(reading, []).append((system, interval.undefined))
+                estimates.append(
+                    Estimate(
+                        reading=reading,
+                        value=value,
+                        low=interval.low,
+                        high=interval.high,
+                        level=self.level,
+                        unit=metric.units.get(reading, "share"),
+                        n=n,
+                        clusters=clusters,
+                        worst=ends[reading][s][0],
+                        best=ends[reading][s][1],
+                    )
+                )
+            parts = {name: float(total) for name, total in zip(panel.names, totals[s], strict=True)}
+            found.append(self._summary(s, view.mask, tuple(estimates), parts))
+        return found, _say_gaps(gaps)
+
+    def _summary(
+        self, s: int, mask: Flags, estimates: tuple[Estimate, ...], parts: Mapping[str, float]
+    ) -> SystemSummary:
+        panel = self.panel
+        counts = Counter(panel.status[s, mask].tolist())
+        return SystemSummary(
+            system=panel.systems[s],
+            estimates=estimates,
+            cases=int(mask.sum()),
+            scored=counts[Status.SCORED],
+            failed=counts[Status.FAILED],
+            not_applicable=counts[Status.NOT_APPLICABLE],
+            missing=counts[Status.MISSING],
+            failures=panel.failures(s, mask),
+            attempts=max(1, int(panel.attempts[s, mask].max(initial=1))),
+            parts=parts,
+            fake=bool(panel.fake[s, mask].any()),
+        )
+
+    def _ends(self, view: View, points: Readings) -> Ends:
+        """For each reading and system, its value with the failures counted as worst and as best."""
+        panel = self.panel
+        kept = panel.measured & view.mask
+        sizes = kept.sum(axis=1).astype(np.float64)[:, None]
+        filled = [
+            point_readings(self.metric, panel.names, (table * kept[:, :, None]).sum(axis=1)[:, None], sizes)
+            for table in (panel.worst, panel.best)
+        ]
+        failed = {row for row, column, _ in panel.failed if view.mask[column]}
+        found: dict[str, list[tuple[float | None, float | None]]] = {}
+        for reading, values in zip(points.names, points.values, strict=True):
+            lower = reading in self.metric.lower_is_better
+            own: list[tuple[float | None, float | None]] = []
+            for s in range(len(panel.systems)):
+                if s not in failed:
+                    own.append((number(values[s, 0]),) * 2)
+                elif view.whole and panel.bounded[s]:
+                    low, high = (number(readings.of(reading, s)[0]) for readings in filled)
+                    own.append(order_ends(low, high, lower))
+                else:
+                    own.append((None, None))
+            found[reading] = own
+        return found
+
+
+def order_ends(one: float | None, other: float | None, lower_is_better: bool) -> tuple[float | None, float | None]:
+    """The worse and the better of two values of a reading; both None unless both are known."""
+    if one is None or other is None:
+        return None, None
+    low, high = min(one, other), max(one, other)
+    return (high, low) if lower_is_better else (low, high)
+
+
+def rank(systems: Sequence[str], values: Sequence[float | None], metric: Metric) -> list[int]:
+    """The positions of `systems`, best headline value first; undefined ones last, ties by name."""
+    sign = 1 if metric.headline in metric.lower_is_better else -1
+
+    def key(at: int) -> tuple[bool, float, str]:
+        value = values[at]
+        return value is None, sign * (0.0 if value is None else value), systems[at]
+
+    return sorted(range(len(systems)), key=key)
+
+
+def number(value: float) -> float | None:
+    """A plain number, or None for what is undefined."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _say_gaps(gaps: Mapping[str, Sequence[tuple[str, float]]]) -> list[str]:
+    """One line for all readings that are undefined for the same systems; usually they share a denominator."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for reading, systems in gaps.items():
+        together.setdefault(tuple(name for name, _ in systems), []).append(reading)
+    said = []
+    for names, readings in together.items():
+        most = max(share for reading in readings for _, share in gaps[reading])
+        who, what = _some(names, 5), _some(readings, 3)
+        said.append(f"no interval for {what} of {who}: undefined in up to {most:.0%} of the resamples")
+    return said
+
+
+def _some(names: Sequence[str], most: int) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

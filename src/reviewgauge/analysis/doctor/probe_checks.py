@@ -1,0 +1,371 @@
+"""What must hold of any metric on any benchmark: each check is a ProbeCheck with the smallest case that breaks it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from reviewgauge.analysis.doctor.trials import Answer, Trial
+from reviewgauge.core.errors import one_line
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.reports.leaderboard import ProbeCheck
+from reviewgauge.core.results import CommentState, Failure, Matching, Parts
+
+EPSILON = 1e-9
+WHOLE = 1e-6  # a 1 made of single-precision vectors may lack so much
+READINGS = ("precision", "recall", "f1")
+WELL_BELOW = 0.5  # of the oracle's reading: what another change's findings may reach at most
+_SILENT = "undefined"
+
+
+def shown(value: float | None) -> str:
+    """A reading as people read it."""
+    if value is None or math.isnan(value):
+        return _SILENT
+    text = f"{value:.4f}"
+    return text if text not in ("1.0000", "0.0000") or value in (0.0, 1.0) else f"{value:.3g}"
+
+
+def untried(name: str, expected: str, why: str) -> ProbeCheck:
+    """A check that this data or this metric gives no occasion for."""
+    return ProbeCheck(name=name, expected=expected, found=why, ok=None)
+
+
+def _smallest(answers: Iterable[tuple[Answer, str]]) -> tuple[str | None, str]:
+    found = list(answers)
+    if not found:
+        return None, ""
+    answer, detail = min(found, key=lambda pair: (pair[0].size, pair[0].case.id))
+    return answer.case.id, one_line(detail, 300)
+
+
+def _check(name: str, expected: str, found: str, holds: bool, bad: Sequence[tuple[Answer, str]]) -> ProbeCheck:
+    case, detail = _smallest(bad)
+    many = f" ({len(bad)} cases)" if len(bad) > 1 else ""
+    return ProbeCheck(name=name, expected=expected, found=found + many, ok=holds and not bad, case=case, detail=detail)
+
+
+# --- one probe against a number ------------------------------------------------------------------------------------
+
+
+def is_one(trial: Trial, name: str, reading: str) -> ProbeCheck:
+    """The reading is 1 over all, and on every case where it is defined."""
+    if reading not in trial.readings:
+        return untried(name, "1", f"the metric has no reading called {reading}")
+    if trial.value(reading) is None:
+        return untried(name, "1", f"{reading} is undefined on this data")
+    bad = [
+        (answer, f"{reading} is {shown(value)}: {_why_short(answer, reading)}")
+        for answer, value in trial.of_cases(reading)
+        if not math.isnan(value) and abs(value - 1) > WHOLE
+    ]
+    value = trial.value(reading)
+    holds = value is not None and abs(value - 1) <= WHOLE
+    return _check(name, "1", shown(value) + _out_of(trial, reading), holds, bad)
+
+
+def _out_of(trial: Trial, reading: str) -> str:
+    parts = {"recall": ("hit", "references"), "precision": ("right", "said")}.get(reading)
+    sums = _sums(trial)
+    if not parts or parts[0] not in sums or parts[1] not in sums:
+        return ""
+    return f" ({sums[parts[0]]:,.0f} of {sums[parts[1]]:,.0f})"
+
+
+def _why_short(answer: Answer, reading: str) -> str:
+    """The first thing in the evidence that kept the reading from being 1."""
+    matching = answer.measured.matching
+    if matching is None:
+        return "the metric gives no evidence"
+    if reading != "precision":
+        for group in matching.groups:
+            if not group.hit:
+                return f"finding {group.group} counts as missed" + (f", {group.reason}" if group.reason else "")
+    for comment in matching.comments:
+        if comment.state is not CommentState.MATCHED:
+            body = next((c.body for c in answer.review.comments if c.id == comment.comment), "")
+            reason = f", {comment.reason}" if comment.reason else ""
+            return f'"{one_line(body, 60)}" counts as {comment.state}{reason}'
+    return "no comment or finding in the evidence says why"
+
+
+def silence(trial: Trial) -> list[ProbeCheck]:
+    """Saying nothing finds nothing, and is neither right nor wrong."""
+    checks = [_silent_is(trial, reading) for reading in ("recall", "f1") if reading in trial.readings]
+    if not checks:
+        checks = [untried("silence: recall", "0", "the metric has no reading called recall")]
+    name, expected = "silence: precision", "undefined, not 1"
+    if "precision" not in trial.readings:
+        return [*checks, untried(name, expected, "the metric has no reading called precision")]
+    # A metric of texts counts no comments: by its 0 silence gains nothing.
+    nothing = EPSILON if all(answer.measured.matching is None for answer in trial.answers) else -math.inf
+    bad = [
+        (answer, f"precision of no comments is {shown(value)}")
+        for answer, value in trial.of_cases("precision")
+        if value > nothing
+    ]
+    value = trial.value("precision")
+    return [*checks, _check(name, expected, shown(value), value is None or value <= nothing, bad)]
+
+
+def _silent_is(trial: Trial, reading: str) -> ProbeCheck:
+    bad = [
+        (answer, f"{reading} of no comments is {shown(value)}")
+        for answer, value in trial.of_cases(reading)
+        if value > EPSILON and answer.case.references
+    ]
+    value, expected = trial.value(reading), "0"
+    if value is None:
+        if any(answer.case.references for answer in trial.answers) and reading == "recall":
+            return ProbeCheck(name=f"silence: {reading}", expected=expected, found=_SILENT, ok=False)
+        return untried(f"silence: {reading}", expected, f"{reading} is undefined on this data")
+    return _check(f"silence: {reading}", expected, shown(value), value <= EPSILON, bad)
+
+
+def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
+    """Every reading whose unit is a share lies within 0 and 1, or -1 and 1 where it is signed."""
+    name, expected = "shares are shares", "within 0 and 1"
+    bad: list[tuple[Answer, str]] = []
+    seen = False
+    for trial in trials:
+        for reading in trial.readings:
+            if metric.units.get(reading, "share") != "share":
+                continue
+            for answer, value in trial.of_cases(reading):
+                seen = seen or not math.isnan(value)
+                if value < (-1.0 if reading in metric.signed else 0.0) - EPSILON or value > 1 + EPSILON:
+                    bad.append((answer, f"{reading} of the {answer.review.system} probe is {shown(value)}"))
+    if not seen:
+        return untried(name, expected, "the metric has no reading that is a share")
+    return _check(name, expected, "outside" if bad else "all within", not bad, bad)
+
+
+# --- one probe against another -------------------------------------------------------------------------------------
+
+
+def never_above(name: str, lower: Trial, upper: Trial, readings: Sequence[str]) -> ProbeCheck:
+    """No reading of `lower` exceeds the same reading of `upper`, over all and on any case."""
+    who = upper.items[0][1].system if upper.items else "the other"
+    expected = f"never above {who}"
+    shared = [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
+    if not shared:
+        return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
+    bad: list[tuple[Answer, str]] = []
+    holds = True
+    for reading in shared:
+        holds = holds and _number(lower, reading) <= _number(upper, reading) + EPSILON
+        best = {answer.case.id: value for answer, value in upper.of_cases(reading)}
+        for answer, value in lower.of_cases(reading):
+            if value > best.get(answer.case.id, math.nan) + EPSILON:
+                bad.append((answer, f"{reading} rises from {shown(best[answer.case.id])} to {shown(value)}"))
+    unique = {answer.case.id: (answer, detail) for answer, detail in reversed(bad)}
+    return _check(name, expected, _versus(lower, upper, shared), holds, list(unique.values()))
+
+
+def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
+    """Repeating what was right gains no precision and no F1 when repetitions are counted as false.
+
+    Counted so from the parts, where the metric keeps them; otherwise as the metric counts. How the metric's own
+    profile takes it is part of what was found: a profile that sets repetitions apart may be talked into more.
+    """
+    expected = "no gain, duplicates counted as false"
+    if not all(strict(answer.measured.parts) for trial in (spam, once) for answer in trial.answers):
+        return never_above(name, spam, once, ("precision", "f1"))
+    before = {answer.case.id: strict(answer.measured.parts) for answer in once.answers}
+    bad: list[tuple[Answer, str]] = []
+    for answer in spam.answers:
+        for reading, value in strict(answer.measured.parts).items():
+            start = before.get(answer.case.id, {}).get(reading, math.nan)
+            if value > start + EPSILON:
+                bad.append((answer, f"{reading} rises from {shown(start)} to {shown(value)}"))
+                break
+    lower, upper = (strict(_sums(trial)) for trial in (spam, once))
+    if all(math.isnan(value) for value in (*lower.values(), *upper.values())):
+        return untried(name, expected, "precision and F1 are undefined on this data")
+    holds = all(not lower[r] > upper[r] + EPSILON for r in lower)
+    found = ", ".join(f"{r} {shown(lower[r])} against {shown(upper[r])}" for r in lower)
+    own = [r for r in ("precision", "f1") if spam.value(r) is not None and once.value(r) is not None]
+    if own:
+        found += f"; as the metric counts: {_versus(spam, once, own)}"
+    return _check(name, expected, found, holds, bad)
+
+
+def strict(parts: Parts) -> dict[str, float]:
+    """Precision and F1 with repetitions counted as false; empty where the parts do not tell, NaN where undefined."""
+    if not {"matched", "duplicate", "false", "hit", "references"} <= set(parts):
+        return {}
+    said = parts["matched"] + parts["duplicate"] + parts["false"]
+    precision = parts["matched"] / said if said else math.nan
+    recall = parts["hit"] / parts["references"] if parts["references"] else math.nan
+    both = precision + recall
+    return {"precision": precision, "f1": 0.0 if both == 0 else 2 * precision * recall / both}
+
+
+def _sums(trial: Trial) -> Parts:
+    sums: dict[str, float] = {}
+    for answer in trial.answers:
+        for name, part in answer.measured.parts.items():
+            sums[name] = sums.get(name, 0.0) + part
+    return sums
+
+
+def below(name: str, lower: Trial, upper: Trial, readings: Sequence[str], share: float = 1.0) -> ProbeCheck:
+    """Over all cases, each reading of `lower` is under `share` of the same reading of `upper`."""
+    who = upper.items[0][1].system if upper.items else "the other"
+    expected = f"below {who}" if share == 1.0 else f"at most {share:g} of {who}"
+    shared = [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
+    if not shared:
+        return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
+    holds = all(_number(lower, r) <= share * _number(upper, r) + (EPSILON if share < 1 else -EPSILON) for r in shared)
+    found = _versus(lower, upper, shared)
+    if holds:
+        return ProbeCheck(name=name, expected=expected, found=found, ok=True)
+    worst = [(answer, value) for answer, value in lower.of_cases(shared[0]) if value > EPSILON]
+    case, detail = _smallest([(answer, _hit_by(answer, shared[0], value)) for answer, value in worst])
+    return ProbeCheck(name=name, expected=expected, found=found, ok=False, case=case, detail=detail)
+
+
+def _number(trial: Trial, reading: str) -> float:
+    value = trial.value(reading)
+    return math.nan if value is None else value
+
+
+def _versus(lower: Trial, upper: Trial, readings: Sequence[str]) -> str:
+    return ", ".join(f"{r} {shown(lower.value(r))} against {shown(upper.value(r))}" for r in readings)
+
+
+def _hit_by(answer: Answer, reading: str, value: float) -> str:
+    matching = answer.measured.matching
+    if matching is not None:
+        bodies = {comment.id: comment.body for comment in answer.review.comments}
+        for group in matching.groups:
+            if group.hit and group.comments:
+                said = one_line(bodies.get(group.comments[0], ""), 60)
+                return f'{reading} is {shown(value)}: finding {group.group} counts as hit by "{said}"'
+    return f"{reading} is {shown(value)}"
+
+
+# --- the accounts --------------------------------------------------------------------------------------------------
+
+
+def identities(trials: Sequence[Trial]) -> ProbeCheck:
+    """Every comment is one thing, every finding is one thing, and the parts say what the Matching says."""
+    name, expected = "accounts add up", "each comment and finding counted once"
+    bad: list[tuple[Answer, str]] = []
+    declared: set[str] = set()
+    excused = held = 0
+    for answer in (answer for trial in trials for answer in trial.answers):
+        if answer.measured.matching is None:
+            continue
+        held += 1
+        problem = broken_identity(answer)
+        if problem and answer.measured.matching.broken:
+            excused += 1
+            declared.update(answer.measured.matching.broken)
+        elif problem:
+            bad.append((answer, f"{answer.review.system} probe: {problem}"))
+    if not held:
+        return untried(name, expected, "the metric gives no matching")
+    if excused and not bad:
+        said = f"broken in {excused} of {held:,} reviews, as this variant declares: {'; '.join(sorted(declared))}"
+        return untried(name, expected, said)
+    return _check(name, expected, "broken" if bad else f"in {held:,} reviews", not bad, bad)
+
+
+def broken_identity(answer: Answer) -> str:
+    """The first identity that does not hold of a Matching and the parts beside it, in words; empty: all hold."""
+    matching = answer.measured.matching
+    assert matching is not None
+    comments = Counter(comment.id for comment in answer.review.comments)
+    counted = Counter(outcome.comment for outcome in matching.comments)
+    if counted != comments:
+        odd = min((counted - comments) + (comments - counted))
+        return f"comment {odd} is counted {counted[odd]} times"
+    references = Counter(reference.id for reference in answer.case.references)
+    members = Counter(member for group in matching.groups for member in group.members)
+    if members != references:
+        odd = min((members - references) + (references - members))
+        return f"reference {odd} is counted {members[odd]} times"
+    groups = {group.group: group for group in matching.groups}
+    if len(groups) != len(matching.groups):
+        return "a finding is counted twice"
+    for outcome in matching.comments:
+        if outcome.rejected and outcome.state is not CommentState.FALSE:
+            return f"comment {outcome.comment} is known to be wrong and counts as {outcome.state}"
+        if outcome.state is CommentState.MATCHED and not (outcome.group in groups and groups[outcome.group].hit):
+            return f"comment {outcome.comment} is matched to {outcome.group}, which is not hit"
+    for group in matching.groups:
+        if group.hit and not group.comments:
+            return f"finding {group.group} is hit by no comment"
+    return _broken_part(answer, matching)
+
+
+def _broken_part(answer: Answer, matching: Matching) -> str:
+    hits = sum(group.hit for group in matching.groups)
+    states = Counter(outcome.state for outcome in matching.comments)
+    truth = {
+        "comments": len(answer.review.comments),
+        **{state.value: states[state] for state in CommentState},
+        "rejected": sum(outcome.rejected for outcome in matching.comments),
+        "references": len(matching.groups),
+        "hit": hits,
+        "missed": len(matching.groups) - hits,
+        "line_hits": matching.line_hits,
+    }
+    for name, right in truth.items():
+        found = answer.measured.parts.get(name)
+        if found is not None and abs(found - right) > EPSILON:
+            return f"the part {name} is {found:g}, the matching says {right}"
+    return ""
+
+
+def order(metric: Metric, first: Trial, second: Trial) -> ProbeCheck:
+    """Both trials, whose items differ in order alone, have the same parts, unless the order counts by definition."""
+    name = "order does not matter"
+    if metric.reads_order:
+        return untried(name, "the same parts", "the metric reads the comments in their order")
+    return same_parts(name, first, second)
+
+
+def same_parts(name: str, first: Trial, second: Trial) -> ProbeCheck:
+    """Both trials, whose items differ in order alone, have the same parts."""
+    expected = "the same parts"
+    if not first.answers:
+        return untried(name, expected, "nothing was measured")
+    others = {answer.case.id: answer for answer in second.answers}
+    bad = []
+    for answer in first.answers:
+        other = others.get(answer.case.id)
+        if other is None:
+            bad.append((answer, "measured in one order only"))
+            continue
+        a, b = answer.measured.parts, other.measured.parts
+        odd = [k for k in sorted({*a, *b}) if abs(a.get(k, 0.0) - b.get(k, 0.0)) > EPSILON]
+        if odd:
+            k = odd[0]
+            bad.append((answer, f"{k} is {a.get(k, 0.0):.6g} in one order and {b.get(k, 0.0):.6g} in another"))
+    found = "differ" if bad else f"in {len(first.answers):,} reviews"
+    return _check(name, expected, found, not bad, bad)
+
+
+def no_failure(trials: Sequence[Trial]) -> ProbeCheck:
+    """The metric breaks at no probe."""
+    broken = [failure for trial in trials for failure in trial.failures]
+    tried = sum(len(trial.items) for trial in trials)
+    if not broken:
+        return ProbeCheck(name="nothing breaks", expected="no failure", found=f"in {tried:,} reviews", ok=True)
+
+    def size(item: tuple[Case, Review, Failure]) -> tuple[int, str]:
+        return len(item[1].comments) + len(item[0].references), item[0].id
+
+    case, review, failure = min(broken, key=size)
+    return ProbeCheck(
+        name="nothing breaks",
+        expected="no failure",
+        found=f"{len(broken):,} of {tried:,} reviews fail",
+        ok=False,
+        case=case.id,
+        detail=one_line(f"{review.system} probe: {failure.kind}: {failure.message}", 300),
+    )

@@ -1,0 +1,101 @@
+"""A probe run through a metric: the answers, and the readings they come to, in total and case by case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Failure
+from reviewgauge.engine.run.executors import Threads
+from reviewgauge.engine.score import ScoreJob, measure
+from reviewgauge.models.chat.door import current_door
+
+
+class Answer(NamedTuple):
+    """What the metric said of one item."""
+
+    case: Case
+    review: Review
+    measured: Measured
+
+    @property
+    def size(self) -> int:
+        """Comments and references: the smaller, the easier for a person to see what is wrong."""
+        return len(self.review.comments) + len(self.case.references)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One probe through one metric. Raises what the metric says of the whole data set (UserError)."""
+
+    metric: Metric
+    items: Sequence[tuple[Case, Review]]
+
+    @cached_property
+    def _raw(self) -> list[Measured | str | Failure]:
+        if not self.metric.models or self.metric.joint:
+            return list(measure(self.metric, self.items))
+        first = list(measure(self.metric, self.items[:1]))  # what it refuses as a whole is raised as it is
+        found: dict[int, Measured | str | Failure] = {}
+        work = [[item] for item in self.items[1:]]
+        with closing(Threads(current_door().settings.in_flight).map(ScoreJob(self.metric), work)) as finished:
+            for at, said in finished:
+                if not isinstance(said, Failure) and said.refused is not None:
+                    raise UserError(said.refused.problem, remedy=said.refused.remedy)
+                found[at] = said if isinstance(said, Failure) else said.values[0].value
+        return [*first, *(found[at] for at in range(len(work)))]
+
+    @cached_property
+    def answers(self) -> list[Answer]:
+        """The measured items."""
+        pairs = zip(self.items, self._raw, strict=True)
+        return [Answer(case, review, found) for (case, review), found in pairs if isinstance(found, Measured)]
+
+    @property
+    def failures(self) -> list[tuple[Case, Review, Failure]]:
+        """The items that the metric broke at."""
+        pairs = zip(self.items, self._raw, strict=True)
+        return [(case, review, found) for (case, review), found in pairs if isinstance(found, Failure)]
+
+    @cached_property
+    def _totals(self) -> tuple[list[str], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
+        names = sorted({name for answer in self.answers for name in answer.measured.parts})
+        rows = [[answer.measured.parts.get(name, 0.0) for name in names] for answer in self.answers]
+        return names, np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
+
+    @cached_property
+    def readings(self) -> Mapping[str, float]:
+        """Each reading over all measured items; undefined ones are NaN. Empty where nothing was measured."""
+        names, rows = self._totals
+        if not len(rows):
+            return {}
+        bag = MatrixBag(names, rows.sum(axis=0, keepdims=True).T, np.array([float(len(rows))]))
+        return {name: float(values[0]) for name, values in readings_of(self.metric, bag).items()}
+
+    @cached_property
+    def _by_case(self) -> Mapping[str, Sequence[float]]:
+        names, rows = self._totals
+        if not len(rows):
+            return {}
+        bag = MatrixBag(names, np.ascontiguousarray(rows.T), np.ones(len(rows)))
+        return {name: [float(v) for v in values] for name, values in readings_of(self.metric, bag).items()}
+
+    def of_cases(self, reading: str) -> Iterator[tuple[Answer, float]]:
+        """One reading of each measured item alone, NaN where undefined; nothing where there is no such reading."""
+        if reading in self._by_case:
+            yield from zip(self.answers, self._by_case[reading], strict=True)
+
+    def value(self, reading: str) -> float | None:
+        """A reading over all, None where the metric has no such reading or it is undefined."""
+        found = self.readings.get(reading)
+        return None if found is None or math.isnan(found) else found

@@ -1,0 +1,1 @@
+"""A judge as an instrument: agreement, biases, what it can be talked into, and the correction for it."""

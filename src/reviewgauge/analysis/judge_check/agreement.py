@@ -1,0 +1,278 @@
+"""A judge held against a reference rater: kappa, AUC and F1 of decisions; Spearman, quadratic kappa and AUC of grades.
+
+Intervals resample whole changes. Where every resample gives one value (no answer flipped, say) the bootstrap has no
+interval, and Wilson's is taken with the clusters for n, which is on the safe side.
+Sources: Cohen (1960, 1968); Hanley and McNeil (1982); Wilson, Probable inference, JASA 22 (1927).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.judge_check.instrument import Reply
+from reviewgauge.analysis.judge_check.test_set import Item
+from reviewgauge.analysis.stats.agreement import Resampling, Weighting, cohen_kappa, percent_agreement
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.confusion import ratio
+from reviewgauge.analysis.stats.correlation import interval_figure, spearman_only, spearman_within
+from reviewgauge.analysis.stats.sums import Flags, Numbers
+from reviewgauge.core.reports.judge_check import JudgeAgreement
+from reviewgauge.core.reports.validity import Figure
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+FAILED = "failed: "  # how a row is left out that the judge failed on
+NO_GRADES = "its readings are no grades on the people's scale: reviewgauge calibrate maps them to grades"
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """How intervals are made."""
+
+    resamples: int = 1_000
+    seed: int = 0
+
+    def over(self, names: Sequence[str]) -> tuple[Integers, Resampler]:
+        """(the cluster of each row, counted from 0; the resampler of clusters)."""
+        distinct, index = np.unique(np.array(names, dtype=str), return_inverse=True)
+        return index.reshape(-1).astype(np.int64), Resampler(max(1, int(distinct.size)), self.resamples, self.seed)
+
+
+class Line(NamedTuple):
+    """One row: what the judge said, the value behind it, the truth, and whose it is."""
+
+    said: float
+    value: float
+    truth: float
+    cluster: str
+    system: str
+    words: float  # 0: there is no comment, and nothing to ask
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Rows that have both an answer and a truth, as arrays; `left_out` counts the others."""
+
+    rows: tuple[Line, ...]
+    left_out: dict[str, int]
+    resamples: Resamples
+
+    @classmethod
+    def of(cls, items: Sequence[Item], replies: Sequence[Reply | None], resamples: Resamples) -> Lines:
+        """The rows of the items; a failure is a counted row that is left out, never a no."""
+        rows: list[Line] = []
+        left: Counter[str] = Counter()
+        for item, reply in zip(items, replies, strict=True):
+            n = len(item.truth)
+            if reply is None:
+                left["not asked: the check was stopped"] += n
+            elif reply.failure is not None:
+                left[f"{FAILED}{reply.failure.kind.value}"] += n
+            else:
+                for at, (said, value, truth) in enumerate(zip(reply.said, reply.values, item.truth, strict=True)):
+                    if truth is None:
+                        left["no truth"] += 1
+                    elif not math.isfinite(said):
+                        left[f"no answer: {reply.reason}" if reply.reason else "the judge did not decide"] += 1
+                    else:
+                        rows.append(Line(said, value, truth, item.cluster, item.system, words_of(item, at)))
+        return cls(tuple(rows), dict(left), resamples)
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def column(self, name: str) -> Numbers:
+        """One field of all rows."""
+        return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)
+
+    @cached_property
+    def clusters(self) -> tuple[Integers, Resampler]:
+        """The cluster of each row, and the resampler."""
+        return self.resamples.over([row.cluster for row in self.rows])
+
+    def figure(self, value: float, draw: Callable[[Numbers], Numbers]) -> Figure:
+        """A figure of all rows with the interval of what `draw` makes of row weights."""
+        cluster, resampler = self.clusters
+        return interval_figure(value, self.n, cluster, resampler, draw)
+
+    def mean(self, values: Numbers, chosen: Flags | None = None) -> Figure:
+        """The mean of `values`, or of the chosen ones, under the same resamples."""
+        cluster, resampler = self.clusters
+        if chosen is not None:
+            values, cluster = values[chosen], cluster[chosen]
+        return mean_figure(values, cluster, resampler)
+
+    def share(self, flags: Numbers) -> Figure:
+        """The share of rows with a 1."""
+        return share_figure(flags, *self.clusters)
+
+
+def words_of(item: Item, at: int) -> float:
+    """How long what was judged is, in words: the row's comment, or a review's mean comment."""
+    said = item.ask.review.comments
+    if item.ask.rows is not None:
+        said = (said[item.ask.rows[at][0]],)
+    return float(np.mean([len(c.body.split()) for c in said])) if said else 0.0
+
+
+def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
+    """A mean over rows with the interval of resampled clusters."""
+    n = int(values.size)
+    if not n:
+        return Figure(value=None, n=0, reason="no rows")
+
+    def draw(weights: Numbers) -> Numbers:
+        return ratio(weights @ values, weights.sum(axis=1))
+
+    if bool((values == values[0]).all()):
+        return Figure(value=float(values[0]), n=n, reason="all rows are alike: no interval")
+    return interval_figure(float(values.mean()), n, cluster, resampler, draw)
+
+
+def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
+    """A share of rows (0 or 1 each); where it is 0 or 1, Wilson's interval with the clusters for n."""
+    found = mean_figure(flags, cluster, resampler)
+    if found.value not in (0.0, 1.0):
+        return found
+    groups = int(np.unique(cluster).size)
+    low, high = wilson(groups if found.value else 0, groups)
+    return Figure(value=found.value, low=low, high=high, n=found.n)
+
+
+def wilson(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a share of `k` in `n`; (0, 1) of none."""
+    if not n:
+        return 0.0, 1.0
+    from scipy.stats import norm
+
+    z = float(norm.ppf((1 + level) / 2))
+    centre = (k + z * z / 2) / (n + z * z)
+    reach = z / (n + z * z) * math.sqrt(k * (n - k) / n + z * z / 4)
+    return max(0.0, centre - reach) if k else 0.0, min(1.0, centre + reach) if k < n else 1.0
+
+
+def undefined(reason: str, n: int = 0) -> Figure:
+    """A figure that has no value."""
+    return Figure(value=None, n=n, reason=reason)
+
+
+def auc_figure(lines: Lines, score: Numbers, positive: Flags) -> Figure:
+    """The area under the ROC curve of `score` for the positive rows; ties count half."""
+    if not positive.any() or positive.all():
+        return undefined("all rows are of one kind" if lines.n else "no rows", lines.n)
+    distinct, code = np.unique(score, return_inverse=True)
+    code = code.reshape(-1)
+    order = np.argsort(code, kind="stable")
+    starts = np.searchsorted(code[order], np.arange(distinct.size))
+    yes = positive.astype(np.float64)
+
+    def draw(weights: Numbers) -> Numbers:
+        of_values = np.add.reduceat(weights[:, order], starts, axis=1)
+        ranks = (np.cumsum(of_values, axis=1) - of_values / 2)[:, code]
+        count = weights @ yes
+        return ratio((ranks * weights) @ yes - count**2 / 2, count * (weights.sum(axis=1) - count))
+
+    return lines.figure(float(draw(np.ones((1, lines.n)))[0]), draw)
+
+
+def kappa_figure(lines: Lines, one: Numbers, other: Numbers, *, categories: Sequence[float], squared: bool) -> Figure:
+    """Cohen's kappa of two columns, weighted by the squared difference where `squared`."""
+    if not lines.n:
+        return undefined("no rows")
+    cluster, resampler = lines.clusters
+    weighting: Weighting = "quadratic" if squared else "identity"
+    table = np.stack([one, other])
+    resampling = Resampling(cluster, resampler)
+    found = cohen_kappa(table, weighting=weighting, categories=categories, resampling=resampling)
+    return found.model_copy(
+        update={"reason": found.reason.replace("rater 1", "the judge").replace("rater 2", "the rater")}
+    )
+
+
+def _decision_kappa(lines: Lines) -> Figure:
+    said, truth = lines.column("said"), lines.column("truth")
+    return kappa_figure(lines, said, truth, categories=(0.0, 1.0), squared=False)
+
+
+def pair_agreement(lines: Lines, rater: str) -> JudgeAgreement:
+    """Decisions of yes and no against a rater's."""
+    said, truth, value = lines.column("said"), lines.column("truth"), lines.column("value")
+    yes = truth > 0.5
+    counts = np.stack([said * yes, said, yes.astype(np.float64)], axis=1)
+
+    def f1(weights: Numbers) -> Numbers:
+        both, one, other = (weights @ counts).T
+        return ratio(2 * both, one + other)
+
+    cluster, resampler = lines.clusters
+    share = percent_agreement(np.stack([said, truth]), resampling=Resampling(cluster, resampler)) if lines.n else None
+    whole = float(f1(np.ones((1, lines.n)))[0]) if lines.n else math.nan
+    asked = chosen(lines, [row.words > 0 for row in lines.rows])
+    return JudgeAgreement(
+        rater=rater,
+        rows=lines.n,
+        clusters=len({row.cluster for row in lines.rows}),
+        kappa=_decision_kappa(lines),
+        unasked=lines.n - asked.n,
+        kappa_asked=_decision_kappa(asked) if asked.n < lines.n else None,
+        percent=share,
+        auc=auc_figure(lines, value, yes) if np.isfinite(value).all() else undefined("no probabilities", lines.n),
+        f1=lines.figure(whole, f1) if math.isfinite(whole) else undefined("neither ever said yes", lines.n),
+        base_rate=lines.share(truth),
+        judge_rate=lines.share(said),
+        left_out=lines.left_out,
+    )
+
+
+def grade_agreement(lines: Lines, rater: str, lowest: float, sign: float) -> JudgeAgreement:
+    """Readings against a rater's grades. `sign` is -1 where less is better."""
+    value, truth = sign * lines.column("value"), lines.column("truth")
+    cluster, resampler = lines.clusters
+    names = sorted({row.system for row in lines.rows})
+    group = np.array([names.index(row.system) for row in lines.rows], dtype=np.int64)
+    scale = sorted({float(one) for one in truth})
+    grades = sign > 0 and lines.n > 0 and is_grades(value) and set(value) <= set(np.arange(scale[0], scale[-1] + 1))
+    return JudgeAgreement(
+        rater=rater,
+        rows=lines.n,
+        clusters=len({row.cluster for row in lines.rows}),
+        kappa=kappa_figure(lines, value, truth, categories=sorted({*scale, *value}), squared=True)
+        if grades
+        else undefined(NO_GRADES, lines.n),
+        percent=lines.share((value == truth).astype(np.float64)) if grades else None,
+        spearman=spearman_only(value, truth, cluster, resampler) if lines.n else undefined("no rows"),
+        spearman_within=spearman_within(value, truth, cluster, group, resampler) if lines.n else undefined("no rows"),
+        auc=auc_figure(lines, value, truth > lowest),
+        base_rate=lines.share((truth > lowest).astype(np.float64)),
+        left_out=lines.left_out,
+    )
+
+
+def is_grades(values: Numbers) -> bool:
+    """Whether these are whole numbers, a dozen at most."""
+    return bool((values == np.round(values)).all()) and np.unique(values).size <= 12
+
+
+def chosen(lines: Lines, keep: Sequence[bool]) -> Lines:
+    """The rows that are kept."""
+    return replace(lines, rows=tuple(row for row, own in zip(lines.rows, keep, strict=True) if own))
+
+
+def signed_error(lines: Lines, kind: str, sign: float) -> Numbers:
+    """How far above the rater the judge is: -1, 0 or 1 of decisions; of grades the difference of standard scores."""
+    if kind == "pairs":
+        return lines.column("said") - lines.column("truth")
+    return _standard(sign * lines.column("value")) - _standard(lines.column("truth"))
+
+
+def _standard(values: Numbers) -> Numbers:
+    spread = float(values.std()) if values.size else 0.0
+    return (values - values.mean()) / spread if spread else np.zeros_like(values)

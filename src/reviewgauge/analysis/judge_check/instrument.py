@@ -1,0 +1,246 @@
+"""A judge as an instrument: questions in, answers with their cost out. A failure stands apart from every answer.
+
+Two kinds are instruments. A pair judge (a Judge) says yes or no to a comment and a reference; a grader (a Metric) reads
+one review. The work waits in threads where a model is asked; an answer that was given before comes from the cache.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.core.errors import UserError, hide_secrets
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Judge, Measured, Metric
+from reviewgauge.core.records import Case, Review, Usage
+from reviewgauge.core.reports.judge_check import Kind, Spent
+from reviewgauge.core.results import Failed, Failure, FailureKind, Verdict
+from reviewgauge.engine.run.executors import Executor, Serial, Threads
+from reviewgauge.judges.pairs.assignment import assign, golden_scores
+from reviewgauge.models.chat.door import counted
+
+Progress = Callable[[int, int, str], None]
+Cells = Sequence[Sequence[Verdict | None]]
+_LEAST = 1e-6  # a yes of probability 0 is still a yes when comments are shared out
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question: a review held against the references of its case.
+
+    `rows` are the (comment, reference) places that count, None for one row a reference once comments were shared out
+    (for a grader: the one row that the review is).
+    """
+
+    case: Case
+    review: Review
+    rows: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def key(self) -> tuple[bytes, bytes, object]:
+        """What makes two questions the same."""
+        return self.case.to_line(), self.review.to_line(), self.rows
+
+
+class Reply(NamedTuple):
+    """What came back, one entry a row: the decision (1 yes, 0 no, or the grade) and the value behind it; NaN: none.
+
+    `silent`: the review has no comment, so there was nothing to ask.
+    """
+
+    said: tuple[float, ...]
+    values: tuple[float, ...]
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    fake: bool = False
+    failure: Failure | None = None
+    reason: str = ""
+    silent: bool = False
+
+
+class Instrument(ABC):
+    """What is checked."""
+
+    kind: Kind
+    spec: str
+    signature: str
+    models: tuple[str, ...]
+    pins: Mapping[str, str]
+    estimate_note: str
+    sign: float = 1.0  # -1 for a grader of which less is better
+    reads_labels: bool = False
+
+    @abstractmethod
+    def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
+        """(decisions, values, why there are none). Raises Failed and whatever else breaks in the plug-in."""
+
+
+class PairInstrument(Instrument):
+    """A judge of pairs."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge, self.kind = judge, "pairs"
+        self.spec, self.signature, self.models = short_spec(judge), signature(judge), judge.models
+        self.pins, self.estimate_note, self.reads_labels = dict(judge.pins()), judge.estimate, judge.reads_labels
+
+    def table(self, ask: Ask) -> Cells:
+        """The verdict on every pair."""
+        return self.judge.judge(ask.case, ask.review.comments, ask.case.references, ask.review)
+
+    def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
+        """See `Instrument.answer`."""
+        if not ask.review.comments:
+            silent = [0.0] * len(ask.case.references if ask.rows is None else ask.rows)
+            return silent, silent, ""
+        table = self.table(ask)
+        if ask.rows is not None:
+            cells = [table[comment][reference] for comment, reference in ask.rows]
+            return [_said(cell) for cell in cells], [math.nan if c is None else c.probability for c in cells], ""
+        if self.reads_labels:  # who gave the recorded verdicts shared the comments out already
+            columns = [[row[at] for row in table if row[at] is not None] for at in range(len(ask.case.references))]
+            said = [float(any(_said(cell) == 1 for cell in column)) for column in columns]
+            known = [one if column else math.nan for one, column in zip(said, columns, strict=True)]
+            return known, known, ""
+        found, probability = shared_out(table, len(ask.case.references))
+        hit = {reference for _, reference in found}
+        scores = golden_scores(probability, self.judge.penalty)
+        return [float(at in hit) for at in range(probability.shape[1])], [float(p) for p in scores], ""
+
+
+def shared_out(table: Cells, references: int) -> tuple[list[tuple[int, int]], np.ndarray[Any, np.dtype[np.float64]]]:
+    """The pairs that one-to-one assignment of the judge's yeses leaves, and the probabilities of all pairs."""
+    probability = np.array([[np.nan if c is None else c.probability for c in row] for row in table], dtype=np.float64)
+    probability = probability.reshape(len(table), references)
+    yes = np.array([[_said(cell) == 1 for cell in row] for row in table], dtype=bool).reshape(probability.shape)
+    return assign(np.where(yes, np.maximum(probability, _LEAST), 0.0)), probability
+
+
+def _said(cell: Verdict | None) -> float:
+    return math.nan if cell is None or cell.same is None else float(cell.same)
+
+
+class GradeInstrument(Instrument):
+    """A metric that reads one review at a time: its headline reading."""
+
+    def __init__(self, metric: Metric) -> None:
+        if metric.joint:
+            raise UserError(
+                f"{short_spec(metric)} looks at several reviews together, so one question alone has no answer",
+                remedy="reviewgauge validate measures it",
+            )
+        self.metric, self.kind = metric, "grades"
+        self.spec, self.signature, self.models = short_spec(metric), signature(metric), metric.models
+        self.pins, self.estimate_note = dict(metric.pins()), metric.estimate_note
+        self.sign = -1.0 if metric.headline in metric.lower_is_better else 1.0
+
+    def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
+        """See `Instrument.answer`."""
+        measured = self.metric.parts(ask.case, ask.review)
+        if not isinstance(measured, Measured):
+            return [math.nan], [math.nan], str(measured)
+        readings = readings_of(self.metric, MatrixBag.of([measured.parts]))
+        value = float(readings[self.metric.headline][0]) if self.metric.headline in readings else math.nan
+        reason = "" if math.isfinite(value) else f"{self.metric.headline} is undefined on the review alone"
+        return [value], [value], reason
+
+
+@dataclass
+class Asker:
+    """Asks an instrument, each question once, and keeps the account. `stopped` says why it ended before its time."""
+
+    instrument: Instrument
+    workers: int = 16
+    progress: Progress | None = None
+    stopped: str = ""
+    _known: dict[tuple[object, int], Reply] = field(default_factory=dict)
+
+    def ask(self, asks: Sequence[Ask], attempt: int = 1, what: str = "") -> list[Reply | None]:
+        """The replies in order; None for what was not asked because the check was stopped."""
+        keys = [(ask.key, attempt) for ask in asks]
+        wanted = {key: ask for key, ask in zip(keys, asks, strict=True) if key not in self._known}
+        if wanted and not self.stopped:
+            todo = list(wanted.items())
+            for done, (at, found) in enumerate(self._answers([ask for _, ask in todo], attempt), 1):
+                self._known[todo[at][0]] = found
+                if self.progress is not None:
+                    self.progress(done, len(todo), what)
+        return [self._known.get(key) for key in keys]
+
+    def _answers(self, asks: Sequence[Ask], attempt: int) -> Iterator[tuple[int, Reply]]:
+        executor: Executor = Threads(self.workers) if self.instrument.models else Serial()
+        raised: list[UserError] = []
+
+        def one(ask: Ask) -> Reply | None:
+            try:
+                return reply_of(self.instrument, ask, attempt)
+            except UserError as error:
+                raised.append(error)
+                return None
+
+        answers = executor.map(one, asks)
+        try:
+            for at, found in answers:
+                if raised:
+                    error = raised[0]
+                    if not isinstance(error, Failed):
+                        raise error
+                    self.stopped = str(error)
+                    return
+                assert isinstance(found, Reply), found
+                yield at, found
+        finally:
+            answers.close()
+
+    @property
+    def spent(self) -> Spent:
+        """The account of all replies so far."""
+        replies = list(self._known.values())
+        usages = [reply.usage for reply in replies if reply.usage.calls]
+        known = usages and all(usage.dollars is not None for usage in usages)
+        answered = [reply for reply in replies if reply.failure is None]
+        return Spent(
+            questions=len(replies),
+            decisions=sum(sum(math.isfinite(one) for one in reply.said) for reply in answered if not reply.silent),
+            calls=sum(usage.calls for usage in usages),
+            tokens_in=sum(usage.tokens_in for usage in usages),
+            tokens_out=sum(usage.tokens_out for usage in usages),
+            dollars=round(sum(usage.dollars or 0.0 for usage in usages), 10) if known else None,
+            seconds=round(sum(r.usage.seconds if r.usage.calls else r.seconds for r in replies), 6),
+            failed=dict(Counter(r.failure.kind.value for r in replies if r.failure is not None)),
+        )
+
+    @property
+    def fake(self) -> bool:
+        """Whether a fake model answered anything."""
+        return any(reply.fake for reply in self._known.values())
+
+
+def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Reply:
+    """One answer, or the failure that stands in its place. Raises UserError, and Failed where it stops the run."""
+    began = time.perf_counter()
+    failure: Failure | None = None
+    said: Sequence[float] = ()
+    values: Sequence[float] = ()
+    reason = ""
+    with counted(attempt) as tally:
+        try:
+            said, values, reason = instrument.answer(ask)
+        except Failed as error:
+            if error.stops:
+                raise
+            failure = error.failure
+        except UserError:
+            raise
+        except Exception as error:  # the boundary where a plug-in's bug becomes a record, never an answer
+            failure = Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
+    seconds = time.perf_counter() - began
+    silent = not ask.review.comments
+    return Reply(tuple(said), tuple(values), tally.usage, seconds, tally.fake, failure, reason, silent)

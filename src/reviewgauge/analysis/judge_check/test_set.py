@@ -1,0 +1,348 @@
+"""What a judge is held against: questions with the answers of reference raters, by change.
+
+Questions come from recorded verdicts (Martian's three model judges), from people's labels of pairs, or from people's
+grades of reviews. The judge never sees the labels, unless its verdicts are the labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reviewgauge.analysis.judge_check.instrument import Ask, Instrument, PairInstrument
+from reviewgauge.analysis.stats.folds import duplicate_groups
+from reviewgauge.analysis.validity.rows import human_values
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.reports.judge_check import Kind
+from reviewgauge.judges.recorded import Recorded
+from reviewgauge.metrics.texts.text_metric import reference_texts
+from reviewgauge.models.request.model_spec import family, is_model
+from reviewgauge.models.text.lexical import dice
+
+PEOPLE = "people"
+SAME, FALSE, MISSED = "same_issue", "false_positive", "missed"
+Truth = float | None
+Verdicts = Callable[[str], tuple[Sequence[Review], Sequence[Label]]]
+"""The reviews that one recorded judge extracted, and its labels on them, by its name."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question with what the rater said of each of its rows: 1 yes, 0 no, or a grade."""
+
+    ask: Ask
+    rater: str
+    truth: tuple[Truth, ...]
+    cluster: str
+
+    @property
+    def system(self) -> str:
+        """Who wrote the review."""
+        return self.ask.review.system
+
+
+@dataclass(frozen=True)
+class Material:
+    """Recorded reviews and what people said of them. `people` are the systems that are no tools."""
+
+    label: str
+    cases: Sequence[Case]
+    reviews: Sequence[Review]
+    labels: Sequence[Label]
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    people: frozenset[str] = frozenset()
+    dimension: str = ""
+
+
+@dataclass(frozen=True)
+class JudgeBench:
+    """The questions of the agreement, and single ones (`pairs`) that probes are made from."""
+
+    kind: Kind
+    label: str
+    items: tuple[Item, ...]
+    pairs: tuple[Item, ...]
+    authors: Mapping[str, str] = field(default_factory=dict)  # system -> model family
+    lowest: float = 0.0  # the lowest grade
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many decisions the agreement rests on."""
+        return sum(len(item.truth) for item in self.items)
+
+
+# --- verdicts on pairs ---------------------------------------------------------------------------------------------
+
+
+def verdict_bench(
+    label: str, cases: Sequence[Case], raters: Sequence[str], verdicts: Verdicts, instrument: Instrument
+) -> JudgeBench:
+    """Against recorded verdicts: one row a (review, finding), whether the rater found it in the review.
+
+    A judge whose verdicts are the labels is held against the other raters, on its own reading of the same reviews.
+    """
+    own = _own_rater(instrument)
+    known = {case.id: case for case in cases}
+    mine: dict[tuple[str, str], Ask] = {}
+    if own is not None:
+        if own not in raters:
+            raise UserError(
+                f"{label} has no verdicts by {own or 'an unnamed rater'!r}",
+                remedy=f'recorded(rater="{raters[0]}"), of: {", ".join(raters)}',
+            )
+        reviews, said = verdicts(own)
+        for item in _verdict_items(known, own, reviews, said):
+            labels = tuple(one for one in said if one.subject.case == item.ask.case.id)
+            case = item.ask.case.model_copy(update={"labels": labels})
+            mine[case.id, item.system] = Ask(case, item.ask.review)
+    items: list[Item] = []
+    pairs: dict[tuple[str, str, str], Item] = {}
+    for rater in raters:
+        if rater == own:
+            continue
+        reviews, theirs = verdicts(rater)
+        for item in _verdict_items(known, rater, reviews, theirs):
+            if own is None:
+                items.append(item)
+            elif (ask := mine.get((item.ask.case.id, item.system))) is not None:
+                items.append(Item(ask, rater, item.truth, item.cluster))
+        if own is None:
+            for pair in _verdict_pairs(known, rater, reviews, theirs):
+                pairs.setdefault((pair.cluster, pair.ask.review.comments[0].id, pair.ask.case.references[0].id), pair)
+    items.sort(key=lambda item: (item.rater, item.cluster, item.system))
+    return JudgeBench("pairs", label, tuple(items), tuple(pairs.values()))
+
+
+def _own_rater(instrument: Instrument) -> str | None:
+    """The rater whose recorded verdicts the judge repeats, None for a judge that judges."""
+    if isinstance(instrument, PairInstrument) and isinstance(instrument.judge, Recorded):
+        return instrument.judge.rater
+    return None
+
+
+def _verdict_items(
+    cases: Mapping[str, Case], rater: str, reviews: Iterable[Review], labels: Iterable[Label]
+) -> list[Item]:
+    """One item a review on which the rater left any verdict."""
+    hit: defaultdict[tuple[str, str | None], set[str]] = defaultdict(set)
+    for label in labels:
+        key = (label.subject.case, label.subject.system)
+        hit[key]
+        if label.dimension == SAME and label.value is True and label.subject.reference is not None:
+            hit[key].add(label.subject.reference)
+    found = []
+    for review in reviews:
+        case = cases.get(review.case)
+        if case is None or not case.references or (case.id, review.system) not in hit:
+            continue
+        truth = tuple(float(reference.id in hit[case.id, review.system]) for reference in case.references)
+        found.append(Item(Ask(case, review), rater, truth, case.id))
+    return found
+
+
+def _verdict_pairs(
+    cases: Mapping[str, Case], rater: str, reviews: Iterable[Review], labels: Sequence[Label]
+) -> list[Item]:
+    """Single pairs: what was credited is a yes, a comment that was called false with its nearest finding a no."""
+    said = {(r.case, r.system, c.id): (r, c) for r in reviews for c in r.comments}
+    found = []
+    for label in labels:
+        subject = label.subject
+        there = said.get((subject.case, str(subject.system), str(subject.comment)))
+        case = cases.get(subject.case)
+        if there is None or case is None or not case.references:
+            continue
+        review, comment = there
+        if label.dimension == SAME and label.value is True:
+            chosen = [reference for reference in case.references if reference.id == subject.reference]
+        elif label.dimension == FALSE and label.value is True:
+            chosen = [max(case.references, key=lambda r: (dice(comment.body, r.body), r.id))]
+        else:
+            continue
+        for reference in chosen:
+            ask = single(case, review, comment.id, reference.id)
+            found.append(Item(ask, rater, (float(label.dimension == SAME),), case.id))
+    return found
+
+
+def single(case: Case, review: Review, comment: str, reference: str) -> Ask:
+    """The question about one pair alone."""
+    references = tuple(r.model_copy(update={"same_as": None}) for r in case.references if r.id == reference)
+    narrow = case.model_copy(update={"references": references, "neutral": (), "rejected": (), "labels": ()})
+    said = tuple(c for c in review.comments if c.id == comment)
+    return Ask(narrow, review.model_copy(update={"comments": said}), ((0, 0),))
+
+
+def label_bench(material: Material) -> JudgeBench:
+    """Against people's labels of pairs (`same_issue`): one row a pair; of several people the majority counts."""
+    votes: defaultdict[tuple[str, str, int, str, str], list[Label]] = defaultdict(list)
+    left: Counter[str] = Counter()
+    there = {(review.case, review.system, review.attempt): review for review in material.reviews}
+    known = {case.id: case for case in material.cases}
+    for one in material.labels:
+        s = one.subject
+        if one.dimension != SAME or s.kind is not SubjectKind.PAIR or one.rater_kind is not RaterKind.HUMAN:
+            left["labels that are no people's same_issue on a pair"] += 1
+        elif s.system is None or (s.case, s.system, s.attempt) not in there or s.case not in known:
+            left["labels on reviews that are not here"] += 1
+        else:
+            votes[s.case, s.system, s.attempt, str(s.comment), str(s.reference)].append(one)
+    by_review: defaultdict[tuple[str, str, int], list[tuple[str, str, float]]] = defaultdict(list)
+    for (case_id, system, attempt, comment, reference), own in votes.items():
+        mean = majority(own)
+        if mean is None:
+            left["pairs on which people are evenly split"] += 1
+        else:
+            by_review[case_id, system, attempt].append((comment, reference, mean))
+    items, pairs = [], []
+    for key, rows in sorted(by_review.items()):
+        case, review = known[key[0]], there[key]
+        said = {c.id: at for at, c in enumerate(review.comments)}
+        have = {r.id: at for at, r in enumerate(case.references)}
+        own_rows = [row for row in rows if row[0] in said and row[1] in have]
+        if not own_rows:
+            continue
+        places = tuple((said[c], have[r]) for c, r, _ in own_rows)
+        plain = case.model_copy(update={"labels": ()})
+        items.append(Item(Ask(plain, review, places), PEOPLE, tuple(v for *_, v in own_rows), case.id))
+        pairs += [Item(single(case, review, c, r), PEOPLE, (v,), case.id) for c, r, v in own_rows]
+    if not items:
+        raise UserError(
+            f"{material.label} holds no people's labels of pairs",
+            remedy="a pair's label has the dimension same_issue: docs/judge-check.md",
+        )
+    return JudgeBench("pairs", material.label, tuple(items), tuple(pairs), left_out=dict(left))
+
+
+def majority(labels: Sequence[Label]) -> float | None:
+    """1 or 0 as most people said, or as they agreed on; None where they are evenly split."""
+    agreed = [one for one in labels if one.consensus] or list(labels)
+    mean = sum(one.value is True or one.value in (1, "yes") for one in agreed) / len(agreed)
+    return None if mean == 0.5 else float(mean > 0.5)
+
+
+# --- grades --------------------------------------------------------------------------------------------------------
+
+
+def grade_bench(material: Material) -> JudgeBench:
+    """Against people's grades of reviews, one row a review; cases with nearly the same reference are one cluster."""
+    found, notes = human_values(material.labels, material.scales)
+    chosen = [one for one in found if material.dimension in ("", one.dimension)]
+    if not chosen:
+        known = ", ".join(one.dimension for one in found) or "none"
+        asked = f" in {material.dimension!r}" if material.dimension else ""
+        raise UserError(f"{material.label} holds no grades by people{asked}", remedy=f"there are: {known}")
+    human = chosen[0]
+    known_cases = {case.id: case for case in material.cases}
+    texts = ["" if isinstance(t := reference_texts(case), str) else "\n".join(t) for case in material.cases]
+    group = (
+        dict(zip([case.id for case in material.cases], duplicate_groups(texts), strict=True)) if material.cases else {}
+    )
+    items = []
+    left: Counter[str] = Counter()
+    for review in sorted(material.reviews, key=lambda r: (r.case, r.system, r.attempt)):
+        grade = human.of.get((review.case, review.system, review.attempt))
+        if review.system in material.people:
+            left["written by people"] += 1
+        elif grade is None or review.case not in known_cases:
+            left["no grade by people"] += 1
+        else:
+            case = known_cases[review.case].model_copy(update={"labels": ()})
+            items.append(Item(Ask(case, review), PEOPLE, (grade,), str(group[review.case])))
+    others = [f"{one.dimension} was left out: name it with --dimension" for one in chosen[1:]]
+    return JudgeBench(
+        "grades",
+        material.label,
+        tuple(items),
+        tuple(item for item in items if item.ask.review.comments),
+        lowest=human.scale.low,
+        left_out=dict(left),
+        warnings=(*notes, *others),
+    )
+
+
+# --- who wrote what, and fewer questions ---------------------------------------------------------------------------
+
+_MODEL = re.compile(r"""model=['"]([^'"]+)['"]""")
+
+
+def families(reviews: Iterable[Review], named: Mapping[str, str] | None = None) -> dict[str, str]:
+    """system -> family of the model behind it, where that is known: named by the user, or by the review itself."""
+    found: dict[str, str] = {}
+    for review in reviews:
+        if review.system in found:
+            continue
+        authors = [c.author for c in review.comments if c.author and is_model(c.author)]
+        spec = _MODEL.search(review.system)
+        if authors:
+            found[review.system] = family(authors[0])
+        elif spec is not None:
+            found[review.system] = family(spec[1])
+    return found | {system: family(model) for system, model in (named or {}).items()}
+
+
+def drawn(items: Sequence[Item], rows: int | None, seed: int) -> tuple[list[Item], int]:
+    """(items of about `rows` rows, how many rows were left out).
+
+    Reviews stay whole, as comments are shared out within one; all raters of a review go together. They are dealt from
+    the changes in turn, so that few rows still come from many changes, which is what intervals live on.
+    """
+    groups: defaultdict[str, dict[tuple[str, int, str], list[Item]]] = defaultdict(dict)
+    for item in items:
+        key = (item.system, item.ask.review.attempt, item.ask.case.id)
+        groups[item.cluster].setdefault(key, []).append(item)
+    total = sum(len(item.truth) for item in items)
+    if rows is None or rows >= total:
+        return list(items), 0
+    kept: list[Item] = []
+    count = 0
+    for together in _dealt(groups, seed):
+        size = sum(len(item.truth) for item in together)
+        if count and count + size > rows:
+            continue
+        kept += together
+        count += size
+        if count >= rows:
+            break
+    ids = {id(item) for item in kept}
+    return [item for item in items if id(item) in ids], total - count
+
+
+def _dealt(groups: Mapping[str, Mapping[tuple[str, int, str], list[Item]]], seed: int) -> Iterable[list[Item]]:
+    random = np.random.default_rng(seed)
+    order = [sorted(groups)[at] for at in random.permutation(len(groups))]
+    decks = []
+    for name in order:
+        own = [groups[name][key] for key in sorted(groups[name])]
+        decks.append([own[at] for at in random.permutation(len(own))])
+    for turn in range(max((len(deck) for deck in decks), default=0)):
+        yield from (deck[turn] for deck in decks if turn < len(deck))
+
+
+def probe_items(bench: JudgeBench, count: int, seed: int) -> list[Item]:
+    """`count` single questions, half of them with a high truth, dealt from the changes in turn."""
+    single_rows = [item for item in bench.pairs if item.truth[0] is not None]
+    if not single_rows:
+        return []
+    middle = float(np.median([float(item.truth[0] or 0.0) for item in single_rows])) if bench.kind == "grades" else 0.5
+    high = [item for item in single_rows if float(item.truth[0] or 0.0) > middle]
+    low = [item for item in single_rows if float(item.truth[0] or 0.0) <= middle]
+    half = max(count // 2, count - len(low))
+    first = _singly(high, half, seed)
+    return [*first, *_singly(low, count - len(first), seed + 1)]
+
+
+def _singly(items: Sequence[Item], count: int, seed: int) -> list[Item]:
+    """`count` single questions, dealt from the changes in turn."""
+    groups: defaultdict[str, dict[tuple[str, int, str], list[Item]]] = defaultdict(dict)
+    for at, item in enumerate(items):
+        groups[item.cluster][item.system, at, ""] = [item]
+    return [one for together in _dealt(groups, seed) for one in together][: max(0, count)]

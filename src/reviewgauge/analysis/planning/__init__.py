@@ -1,0 +1,1 @@
+"""How many changes, attempts and raters a study takes."""

@@ -1,0 +1,188 @@
+"""Plan a study of a metric from the scores of a pilot run: which systems, which changes, what their variance is.
+
+The variance of a paired difference is split into a part between changes and one between attempts (analysis/variance),
+and what a study then takes is in analysis/study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reviewgauge.analysis.compare.leaderboard import check_settings
+from reviewgauge.analysis.compare.summary import number, rank
+from reviewgauge.analysis.planning.study import LIKE_IT, RANGE, Question, no_plan, pair_plan, twins
+from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, cluster_cases, point_readings
+from reviewgauge.analysis.stats.score_table import Panel, lay_out, merge_pins, warn_of_fakes
+from reviewgauge.analysis.stats.sums import Flags
+from reviewgauge.analysis.stats.variance import Attempts, Spread, case_means, influences, split
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.plan import ChangePlan, PairPlan
+from reviewgauge.core.results import Outcome, Score
+
+
+def plan(
+    scores: Iterable[Score],
+    cases: Iterable[Case],
+    metric: Metric,
+    question: Question,
+    *,
+    dataset: str,
+    benchmark: str,
+    systems: Sequence[str] = (),
+    reading: str | None = None,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> ChangePlan:
+    """Plan a study of `metric` from the scores of a pilot.
+
+    `systems` None plans the leader against every other system; of two, these; one alone is planned against a system
+    like itself. Raises UserError for unknown systems and readings.
+    """
+    check_settings(resamples, RANGE)
+    panel = lay_out(scores, cases, metric, benchmark)
+    known = [panel.row(system) for system in systems] or list(range(len(panel.systems)))
+    if not panel.scored.any():
+        raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to plan from")
+    wanted = reading or metric.headline
+    scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
+    pilot = _Pilot(panel, metric, wanted, question, resamples, seed)
+    order = pilot.order(known)
+    if len(order) == 1:
+        pairs = pilot.alone(order[0])
+    else:
+        first = known[0] if systems else order[0]
+        pairs = [pilot.pair(first, other) for other in (known if systems else order) if other != first]
+    unit = metric.units.get(wanted, "share")
+    if unit == "share" and question.detect > 1:
+        raise UserError(f"shares differ by 1 at most, not by {question.detect:g}", remedy="--detect .03 asks for .03")
+    warnings = [*scheme.warnings(), *panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, known)]
+    return ChangePlan(
+        metric=signature(metric),
+        label=short_spec(metric),
+        reading=wanted,
+        unit=unit,
+        dataset=dataset,
+        benchmark=benchmark,
+        detect=question.detect,
+        power=question.power,
+        level=question.level,
+        comparisons=question.comparisons,
+        clustered_by=scheme.by,
+        changes_per_cluster=float(panel.scored.any(axis=0).sum() / max(scheme.count, 1)),
+        dollars_per_attempt=question.dollars_per_attempt,
+        dollars_per_change=question.dollars_per_change,
+        pairs=tuple(pairs),
+        typical=middle(pairs),
+        resamples=resamples,
+        seed=seed,
+        estimate_note=metric.estimate_note,
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def middle(pairs: Sequence[PairPlan]) -> int | None:
+    """The position of the pair in the middle, by the error of its difference; None where none has one."""
+    known = sorted((pair.error, at) for at, pair in enumerate(pairs) if pair.rows and pair.error is not None)
+    return known[len(known) // 2][1] if known else None
+
+
+def dollars_per_attempt(outcomes: Iterable[Outcome]) -> dict[str, float]:
+    """What a review by each system cost on average. Systems with a review whose price is not known are left out."""
+    spent: dict[str, list[float]] = {}
+    unknown: set[str] = set()
+    for outcome in outcomes:
+        if outcome.review is None:
+            continue
+        usage = outcome.review.usage
+        if usage.dollars is not None:
+            spent.setdefault(outcome.system, []).append(usage.dollars)
+        else:
+            unknown.add(outcome.system)
+    return {system: sum(paid) / len(paid) for system, paid in spent.items() if system not in unknown}
+
+
+@dataclass(frozen=True)
+class _Pilot:
+    """The scores that a plan is made from."""
+
+    panel: Panel
+    metric: Metric
+    reading: str
+    question: Question
+    resamples: int
+    seed: int
+
+    def order(self, rows: Sequence[int]) -> list[int]:
+        """These rows, best first by the headline."""
+        kept = self.panel.scored[:, :, None]
+        sums = (self.panel.parts * kept).sum(axis=1)[:, None]
+        points = point_readings(self.metric, self.panel.names, sums, kept.sum(axis=1).astype(np.float64))
+        if self.reading not in points.names:
+            raise UserError(f"no reading is called {self.reading!r}", remedy=f"there are: {', '.join(points.names)}")
+        values = [number(points.of(self.metric.headline, row)[0]) for row in range(len(self.panel.systems))]
+        return [row for row in rank(self.panel.systems, values, self.metric) if row in rows]
+
+    def pair(self, first: int, second: int) -> PairPlan:
+        """Two systems on the cases that both were scored on."""
+        panel = self.panel
+        common = np.asarray(panel.scored[[first, second]].all(axis=0))
+        names = (panel.systems[first], panel.systems[second])
+        if common.sum() < 2:
+            return no_plan(*names, int(common.sum()), "fewer than 2 changes were scored for both")
+        sides = [self._attempts(row, common) for row in (first, second)]
+        found = [influences(self.metric, panel.names, side, self.reading) for side in sides]
+        readings = [self._value(row, common) for row in (first, second)]
+        one, two = found
+        if one is None or two is None or readings[0] is None or readings[1] is None:
+            return no_plan(*names, int(common.sum()), f"{self.reading} is undefined for one of them")
+        clusters = self._clusters(common)
+        if clusters.count < 2:
+            return no_plan(*names, int(common.sum()), f"the changes are all of one {clusters.by}")
+        gap = case_means(one, sides[0]) - case_means(two, sides[1])
+        spreads = [Spread.of(values, side) for values, side in zip((one, two), sides, strict=True)]
+        parts = split(gap, spreads, clusters, Resampler(clusters.count, self.resamples, self.seed))
+        tiny = 1e-9 * max(abs(readings[0]), abs(readings[1]), 1e-300)
+        difference = readings[0] - readings[1]
+        return pair_plan(names, difference, parts, spreads, clusters=clusters, question=self.question, tiny=tiny)
+
+    def alone(self, row: int) -> list[PairPlan]:
+        """One system against another one like it: with nothing in common, and with everything but chance."""
+        panel = self.panel
+        own = np.asarray(panel.scored[row])
+        name = panel.systems[row]
+        side = self._attempts(row, own)
+        values = influences(self.metric, panel.names, side, self.reading)
+        clusters = self._clusters(own)
+        if values is None or clusters.count < 2:
+            why = f"{self.reading} is undefined" if values is None else "fewer than 2 changes were scored"
+            return [no_plan(name, LIKE_IT, int(own.sum()), why)]
+        spread = Spread.of(values, side)
+        resampler = Resampler(clusters.count, self.resamples, self.seed)
+        parts = split(case_means(values, side), [spread], clusters, resampler)
+        return twins(name, parts, spread, clusters, self.question)
+
+    def _attempts(self, row: int, kept: Flags) -> Attempts:
+        names = self.panel.names
+        rows: list[list[float]] = []
+        case: list[int] = []
+        for at, column in enumerate(np.flatnonzero(kept)):
+            for score in self.panel.cells[row, int(column)]:
+                if score.parts is not None:
+                    rows.append([score.parts.get(name, 0.0) for name in names])
+                    case.append(at)
+        return Attempts(np.array(rows, dtype=np.float64), np.array(case, dtype=np.int64), int(kept.sum()))
+
+    def _value(self, row: int, kept: Flags) -> float | None:
+        sums = self.panel.parts[row, kept].sum(axis=0)[None, None]
+        points = point_readings(self.metric, self.panel.names, sums, np.full((1, 1), float(kept.sum())))
+        return number(points.of(self.reading, 0)[0])
+
+    def _clusters(self, kept: Flags) -> Clusters:
+        """The clusters of the kept cases, and of these alone."""
+        return cluster_cases([case for case, flag in zip(self.panel.cases, kept, strict=True) if flag], kept[kept])

@@ -1,0 +1,290 @@
+"""How many raters and items a study of human judgement takes, from labels in which several raters judged one item.
+
+One-way random effects: a rating is its item's true value plus what the rater adds, and raters may be others for every
+item. Sources: Shrout and Fleiss, Intraclass correlations, Psychological Bulletin 86 (1979), ICC(1,1) and ICC(1,k);
+Spearman and Brown (both British Journal of Psychology 3, 1910) for the reliability of a mean; Bonett, Sample size
+requirements for estimating intraclass correlations with desired precision, Statistics in Medicine 21 (2002).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.compare.summary import number
+from reviewgauge.analysis.planning.study import RATER_WORDS, Question, pair_plan
+from reviewgauge.analysis.raters.label_kinds import LARGEST
+from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, percentile_interval
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.variance import Attempts, Spread, case_means, split
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.reports.plan import Estimated, PairPlan, RaterPlan, RaterRow
+
+RATERS = (1, 2, 3, 5, 10)
+RELIABLE = (0.7, 0.8, 0.9)
+AGREEMENT_WIDTH = 0.2  # of the interval of the agreement: 0.1 to either side
+LEVEL = 0.95
+MOST_RATERS = 1_000
+ENOUGH = 30  # items judged twice, from which on a system's own raters' spread is believed
+
+
+def rater_plans(
+    labels: Iterable[Label],
+    *,
+    source: str,
+    question: Question | None = None,
+    margin: float | None = None,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> list[RaterPlan]:
+    """One plan a dimension of independent labels.
+
+    Human labels where there are any, else those of models. `question` also plans the comparison of the two systems
+    with the most items; `margin` asks for the items that pin the mean down to so much.
+    """
+    by_dimension: dict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        by_dimension[label.dimension].append(label)
+    asked = _Asked(source, question, margin, resamples, seed)
+    return [_rater_plan(dimension, _ratings(found), asked) for dimension, found in sorted(by_dimension.items())]
+
+
+class _Asked(NamedTuple):
+    source: str
+    question: Question | None
+    margin: float | None
+    resamples: int
+    seed: int
+
+
+class Ratings(NamedTuple):
+    """Values of one dimension by item and rater, and what was left out, by reason."""
+
+    items: Mapping[Subject, Mapping[str, float]]
+    left_out: Mapping[str, int]
+
+
+def _ratings(labels: Sequence[Label]) -> Ratings:
+    """The independent labels that are numbers, one a rater and item: the first, before anybody talked.
+
+    Raises UserError for a number too large to be a grade.
+    """
+    left_out: Counter[str] = Counter()
+    humans = any(label.rater_kind is RaterKind.HUMAN and not label.consensus for label in labels)
+    items: dict[Subject, dict[str, float]] = defaultdict(dict)
+    for label in labels:
+        if label.consensus:
+            left_out["agreed on together, no independent judgement"] += 1
+        elif humans and label.rater_kind is not RaterKind.HUMAN:
+            left_out["by a model, beside those of people"] += 1
+        elif isinstance(label.value, str):
+            left_out["a word, no number"] += 1
+        elif label.rater in items[label.subject]:
+            left_out["a later label of the same rater"] += 1
+        elif abs(label.value) > LARGEST:
+            raise UserError(
+                f"{label.rater} gave {label.dimension} {label.value:g} on {label.subject.case}, which is no grade",
+                remedy=f"numbers up to {LARGEST:g}",
+            )
+        else:
+            items[label.subject][label.rater] = float(label.value)
+    return Ratings({item: found for item, found in items.items() if found}, dict(left_out))
+
+
+def _rater_plan(dimension: str, ratings: Ratings, asked: _Asked) -> RaterPlan:
+    margin, resamples, seed = asked.margin, asked.resamples, asked.seed
+    items = ratings.items
+    rows = [np.array(list(found.values())) for found in items.values()]
+    place: dict[str, int] = {}
+    index = np.array([place.setdefault(item.case, len(place)) for item in items], dtype=np.int64)
+    cases = list(place)
+    twice = sum(row.size > 1 for row in rows)
+    blank = RaterPlan(
+        source=asked.source,
+        dimension=dimension,
+        items=len(items),
+        judged_twice=twice,
+        labels=sum(row.size for row in rows),
+        raters=dict(sorted(Counter(rater for found in items.values() for rater in found).items())),
+        left_out=ratings.left_out,
+        icc=Estimated(value=None, reason="no item was judged by two raters" if not twice else ""),
+        margin=margin,
+    )
+    if not twice or len(items) < 2:
+        reason = "no item was judged by two raters" if not twice else "one item alone shows no variance"
+        pair = _pair(items, asked, None)
+        return blank.model_copy(update={"icc": Estimated(value=None, reason=reason), "pair": pair})
+    groups = Clusters("change", tuple(cases), index, len(cases))
+    found = OneWay.of(rows, groups, Resampler(groups.count, resamples, seed))
+    warnings = []
+    if twice < len(items):
+        warnings.append(f"{len(items) - twice} of {len(items)} items have one rater; the raters' spread is the others'")
+    if len(blank.raters) == 2:
+        warnings.append("two raters only: whether others would agree as much cannot be told")
+    return blank.model_copy(
+        update={
+            "mean": float(np.mean([row.mean() for row in rows])),
+            "between": math.sqrt(found.between),
+            "within": math.sqrt(found.within),
+            "icc": found.icc,
+            "rows": tuple(found.row(k, margin) for k in RATERS),
+            "raters_for": found.raters_for(),
+            "pair": _pair(items, asked, found.within),
+            "warnings": tuple(warnings),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class OneWay:
+    """The variance of ratings: `between` items, `within` an item, over `items` items in cases.
+
+    `clumped` is the variance of the mean over items when cases are drawn whole, times the items, less what raters add.
+    """
+
+    between: float
+    within: float
+    clumped: float
+    items: int
+    icc: Estimated
+
+    @classmethod
+    def of(cls, rows: Sequence[Numbers], groups: Clusters, resampler: Resampler) -> OneWay:
+        """From the ratings of each item. Items of one case are resampled together."""
+        size = np.array([row.size for row in rows], dtype=np.float64)
+        mean = np.array([row.mean() for row in rows])
+        item = np.arange(len(rows), dtype=np.int64)
+        attempts = Attempts(np.zeros((int(size.sum()), 0)), np.repeat(item, size.astype(np.int64)), len(rows))
+        values = np.concatenate(rows)
+        spread = Spread.of(values, attempts)
+        own = Clusters("item", tuple(str(at) for at in item), item, len(rows))
+        alone = split(mean, [spread], own, Resampler(own.count, 0, 0))
+        clumped = alone
+        if groups.count > 1:
+            clumped = split(mean, [spread], groups, Resampler(groups.count, 0, 0))
+        within = alone.within[0] or 0.0
+        columns = _columns(size, mean, spread)
+        sums = np.stack([np.bincount(groups.index, weights=column, minlength=groups.count) for column in columns])
+        drawn = [_icc(sums @ weights.T) for weights in resampler.weights()]
+        whole = float(_icc(sums.sum(axis=1)[:, None])[0])
+        reason = "" if math.isfinite(whole) else "no rating differs from another"
+        draws = np.concatenate(drawn) if drawn else np.zeros(0)
+        low, high, _ = percentile_interval(draws, LEVEL) if groups.count > 1 else (None, None, 0.0)
+        icc = Estimated(value=number(whole), low=low, high=high, reason=reason)
+        return cls(alone.between, within, clumped.between, len(rows), icc)
+
+    def row(self, raters: int, margin: float | None) -> RaterRow:
+        """What so many raters of each item are worth."""
+        z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+        variance = self.clumped + self.within / raters
+        total = self.between + self.within / raters
+        rho = self.icc.value
+        items = None if not margin else math.ceil(round(z**2 * variance / margin**2, 9)) + math.ceil(z**2 / 2)
+        return RaterRow(
+            raters=raters,
+            reliability=self.between / total if total > 0 else None,
+            half_width=z * math.sqrt(variance / self.items),
+            items=items,
+            labels=None if items is None else items * raters,
+            items_for_agreement=None if rho is None or raters < 2 else _items_for_agreement(rho, raters),
+        )
+
+    def raters_for(self) -> dict[str, int]:
+        """The raters whose mean reaches each reliability, by the reliability in words; up to 1,000."""
+        if self.between <= 0:
+            return {}
+        found = {}
+        for wanted in RELIABLE:
+            raters = max(1, math.ceil(round(wanted / (1 - wanted) * self.within / self.between, 9)))
+            if raters <= MOST_RATERS:
+                found[f"{wanted:g}"] = raters
+        return found
+
+
+def _columns(size: Numbers, mean: Numbers, spread: Spread) -> list[Numbers]:
+    """What the variance components are linear in, a value an item."""
+    known = np.isfinite(spread.own)
+    centred = mean - mean.mean()
+    return [
+        np.ones_like(size),
+        centred,
+        centred**2,
+        np.where(known, spread.own, 0.0),
+        known.astype(np.float64),
+        1 / size,
+    ]
+
+
+def _icc(total: Numbers) -> Numbers:
+    """Between / (between + within) from the sums of `_columns` (a column a resample); NaN where nothing varies."""
+    items, gap, squares, own, known, inverse = total
+    within = np.divide(own, known, out=np.full_like(own, np.nan), where=known > 0)
+    spread = np.divide(squares - gap**2 / items, items - 1, out=np.full_like(own, np.nan), where=items > 1)
+    between = np.maximum(spread - within * inverse / items, 0.0)
+    whole = between + within
+    share: Numbers = np.divide(between, whole, out=np.full_like(own, np.nan), where=whole > 1e-12 * (1 + spread))
+    return share
+
+
+def _items_for_agreement(rho: float, raters: int) -> int:
+    """Items whose ICC has an interval as wide as 0.2, when it is about `rho`: Bonett's formula."""
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
+    top = 8 * z**2 * (1 - rho) ** 2 * (1 + (raters - 1) * rho) ** 2
+    found = top / (raters * (raters - 1) * AGREEMENT_WIDTH**2) + 1
+    if raters == 2 and rho >= 0.7:
+        found += 5 * rho  # Bonett's own correction where the formula asks for too few
+    return max(2, math.ceil(round(found, 9)))
+
+
+def _pair(items: Mapping[Subject, Mapping[str, float]], asked: _Asked, within: float | None) -> PairPlan | None:
+    """The comparison of the two systems with the most items, by the mean of their ratings; None for one system.
+
+    `within` is what raters vary by on all items; it stands in where few reviews of a system were judged twice.
+    """
+    by_system: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for item, found in items.items():
+        if item.kind is SubjectKind.REVIEW and item.system is not None:
+            by_system[item.system][item.case] += found.values()
+    names = sorted(by_system, key=lambda system: (-len(by_system[system]), system))[:2]
+    if asked.question is None or len(names) < 2:
+        return None
+    common = sorted(by_system[names[0]].keys() & by_system[names[1]].keys())
+    if len(common) < 2:
+        return None
+    means, spreads = [], []
+    for system in names:
+        rows = [by_system[system][case] for case in common]
+        case = np.repeat(np.arange(len(common), dtype=np.int64), [len(row) for row in rows])
+        values = np.array([value for row in rows for value in row])
+        side = Attempts(values[:, None], case, len(common))
+        means.append(case_means(values, side))
+        spreads.append(Spread.of(values, side))
+    borrowed = [
+        name for name, spread in zip(names, spreads, strict=True) if spread.repeated < ENOUGH and within is not None
+    ]
+    if borrowed and within is not None:
+        spreads = [Spread(np.full(len(common), within), spread.counts) for spread in spreads]
+    clusters = Clusters("change", tuple(common), np.arange(len(common), dtype=np.int64), len(common))
+    gap = means[0] - means[1]
+    parts = split(gap, spreads, clusters, Resampler(clusters.count, asked.resamples, asked.seed))
+    made = pair_plan(
+        (names[0], names[1]),
+        float(gap.mean()),
+        parts,
+        spreads,
+        clusters=clusters,
+        question=asked.question,
+        tiny=1e-9 * float(np.abs(means).max()),
+        words=RATER_WORDS,
+    )
+    if not borrowed:
+        return made
+    said = f"fewer than {ENOUGH} reviews of {borrowed[0]} were judged twice: what raters vary by is that of all items"
+    return made.model_copy(update={"warnings": (*made.warnings, said)})

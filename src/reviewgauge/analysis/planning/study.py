@@ -1,0 +1,309 @@
+"""What a study of one pair takes: changes and attempts, from the two parts of the variance of its difference.
+
+A study of n changes with k attempts each has the variance (between + within / k) / n. Sources: Bloom, Minimum
+Detectable Effects, Evaluation Review 19 (1995); Guenther, Sample Size Formulas for Normal Theory T Tests, The American
+Statistician 35 (1981), for the allowance that a t-test takes; Cochran, Sampling Techniques (1977), chapter 10, for the
+cheapest number of attempts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, UNDEFINED_LIMIT, Clusters
+from reviewgauge.analysis.stats.power import clusters_needed, detectable_difference
+from reviewgauge.analysis.stats.variance import Components, Spread
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.plan import AttemptRow, PairPlan
+
+ATTEMPTS = (1, 2, 3, 5, 10)
+MOST_ATTEMPTS = 30  # tried when the cheapest number is looked for, and for the changes at hand
+MOST_CHANGES = 10**9  # beyond, the answer is no number of changes that anybody could review
+RANGE = 0.95
+LIKE_IT = "another like it"
+
+
+class Words(NamedTuple):
+    """What is repeated at a change, and how to get more of it."""
+
+    one: str
+    many: str
+    remedy: str
+
+
+ATTEMPT_WORDS = Words("attempt", "attempts", "reviewgauge review --attempts 3 would tell")
+RATER_WORDS = Words("rater", "raters", "a second rater of some changes would tell")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a study must be able to see, and what it costs. Raises UserError for what cannot be asked."""
+
+    detect: float
+    power: float = 0.8
+    level: float = 0.05
+    comparisons: int = 1
+    attempts: Sequence[int] = ATTEMPTS
+    dollars_per_attempt: Mapping[str, float] = field(default_factory=dict)
+    dollars_per_change: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what no study can answer."""
+        if not (math.isfinite(self.detect) and self.detect > 0):
+            raise UserError(f"no study detects a difference of {self.detect:g}", remedy="--detect .03 asks for .03")
+        if not 0 < self.level < 1:
+            raise UserError(f"the level {self.level:g} is not between 0 and 1", remedy="0.05 is the default")
+        if not self.level < self.power < 1:
+            raise UserError(f"the power {self.power:g} is not between the level and 1", remedy="0.8 is the default")
+        if self.comparisons < 1:
+            raise UserError(f"{self.comparisons} comparisons are none", remedy="1 is the default")
+
+    @property
+    def shared_level(self) -> float:
+        """The level of the hardest of the comparisons under Holm's correction."""
+        return self.level / self.comparisons
+
+    @property
+    def allowance(self) -> int:
+        """Clusters to add because a study must estimate its own spread: half the square of the critical value."""
+        return math.ceil(NormalDist().inv_cdf(1 - self.shared_level / 2) ** 2 / 2)
+
+
+def twins(name: str, parts: Components, spread: Spread, clusters: Clusters, question: Question) -> list[PairPlan]:
+    """One system's variance as a pair: twice its own where nothing is shared, the attempts' alone where all is."""
+    own = parts.within[0]
+    known = 0.0 if own is None else own
+    doubled = (2 * parts.draws[0], parts.draws[1], parts.draws[1])
+    apart = Components(2 * parts.between, (own, own), parts.cases, parts.clusters, np.stack(doubled))
+    pair = (name, LIKE_IT)
+    found = [
+        pair_plan(
+            pair, None, apart, [spread, spread], clusters=clusters, question=question, assumed="nothing in common"
+        )
+    ]
+    if known > 0:
+        same = np.stack([np.zeros_like(parts.draws[0]), parts.draws[1], parts.draws[1]])
+        alike = Components(0.0, (own, own), parts.cases, parts.clusters, same)
+        said = "good at the same changes: only attempts differ"
+        found.append(pair_plan(pair, None, alike, [spread, spread], clusters=clusters, question=question, assumed=said))
+    return found
+
+
+def pair_plan(
+    names: tuple[str, str],
+    difference: float | None,
+    parts: Components,
+    spreads: Sequence[Spread],
+    *,
+    clusters: Clusters,
+    question: Question,
+    assumed: str = "",
+    tiny: float = 0.0,
+    words: Words = ATTEMPT_WORDS,
+) -> PairPlan:
+    """The plan for a pair whose variance was split. `tiny` is what is nothing but rounding in its unit."""
+    inverse = [float(np.mean(1 / spread.counts)) for spread in spreads]
+    here = parts.between + sum((part or 0.0) * each for part, each in zip(parts.within, inverse, strict=False))
+    error = math.sqrt(here / parts.cases)
+    blank = PairPlan(
+        first=names[0],
+        second=names[1],
+        difference=difference,
+        changes=parts.cases,
+        clusters=parts.clusters,
+        attempts_first=float(spreads[0].counts.mean()),
+        attempts_second=float(spreads[-1].counts.mean()),
+        between=math.sqrt(parts.between),
+        within_first=None if parts.within[0] is None else math.sqrt(parts.within[0]),
+        within_second=None if parts.within[1] is None else math.sqrt(parts.within[1]),
+        error=error,
+        assumed=assumed,
+        warnings=tuple(_remarks(parts, spreads, names, tiny, words)),
+    )
+    if error <= tiny:
+        return blank.model_copy(update={"error": None, "reason": "the difference never varies, so nothing can be told"})
+    study = _Study(parts, clusters, question, names)
+    planned = [k for k in sorted(set(question.attempts)) if k == 1 or any(parts.within)] or [1]
+    return blank.model_copy(
+        update={
+            "rows": tuple(study.row(k) for k in planned),
+            "attempts_at_hand": study.attempts_at_hand(),
+            "cheapest": study.cheapest(),
+        }
+    )
+
+
+def _remarks(
+    parts: Components, spreads: Sequence[Spread], names: tuple[str, str], tiny: float, words: Words
+) -> list[str]:
+    """What a reader must know of the split."""
+    said: list[str] = []
+    unknown = [name for name, part in zip(names, parts.within, strict=True) if part is None]
+    if len(unknown) == 2:
+        said.append(
+            f"one {words.one} of each change: what {words.many} vary by cannot be told from what changes vary by, so "
+            f"the plan is by changes only ({words.remedy})"
+        )
+    elif unknown:
+        said.append(f"{unknown[0]} has one {words.one} of each change: more are planned for the other system only")
+    if not unknown and not any(parts.within):
+        said.append(f"{words.many} at one change never differ: one is enough")
+    if any(parts.within) and parts.between <= tiny**2:
+        said.append(
+            f"no variance between changes was seen beside that between {words.many}: it is taken as 0, which makes "
+            f"many {words.many} look too good; look at the upper end of the range"
+        )
+    if any((spread.counts != spread.counts[0]).any() for spread in spreads):
+        said.append(f"some changes have fewer {words.many} than others; each change counts once")
+    if parts.clusters < FEW_CLUSTERS:
+        said.append(f"a pilot of {parts.clusters} is small: look at the range and not at the number")
+    return said
+
+
+def no_plan(first: str, second: str, changes: int, reason: str) -> PairPlan:
+    """A pair that nothing can be told of."""
+    return PairPlan(
+        first=first,
+        second=second,
+        difference=None,
+        changes=changes,
+        clusters=changes,
+        attempts_first=0.0,
+        attempts_second=0.0,
+        between=0.0,
+        within_first=None,
+        within_second=None,
+        error=None,
+        reason=reason,
+    )
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What a study of one pair takes."""
+
+    parts: Components
+    clusters: Clusters
+    question: Question
+    names: tuple[str, str]
+
+    @property
+    def per_cluster(self) -> float:
+        return self.parts.cases / self.parts.clusters
+
+    def detectable(self, attempts: int) -> float | None:
+        """The smallest difference that the clusters at hand find with so many attempts."""
+        q, groups = self.question, self.parts.clusters
+        error = math.sqrt(self.parts.variance(attempts) / self.parts.cases)
+        found = detectable_difference(error, power=q.power, level=q.shared_level)
+        if found is None or groups <= q.allowance:
+            return None
+        return found * math.sqrt(groups / (groups - q.allowance))
+
+    def groups_for(self, variance: float) -> int:
+        """The clusters that find the difference asked for, when a change has so much variance."""
+        q = self.question
+        error = math.sqrt(variance / self.parts.cases)
+        known = detectable_difference(error, power=q.power, level=q.shared_level)
+        return q.allowance + (1 if known is None else clusters_needed(known, self.parts.clusters, q.detect))
+
+    def changes_for(self, groups: int) -> int | None:
+        """Changes in so many clusters; None where no study could be that large."""
+        changes = math.ceil(round(groups * self.per_cluster, 9))
+        return changes if changes <= MOST_CHANGES else None
+
+    def row(self, attempts: int) -> AttemptRow:
+        """The study with so many attempts."""
+        groups = self.groups_for(self.parts.variance(attempts))
+        changes = self.changes_for(groups)
+        low, high = self._range(attempts)
+        return AttemptRow(
+            attempts=attempts,
+            changes=changes,
+            low=low,
+            high=high,
+            repositories=groups if self.clusters.by == "repository" else None,
+            judgements=None if changes is None else changes * sum(self._attempts_of(attempts)),
+            detectable=self.detectable(attempts),
+            dollars=None if changes is None else self._price(changes, attempts),
+        )
+
+    def _range(self, attempts: int) -> tuple[int | None, int | None]:
+        """The number of changes at both ends of what the variance may be.
+
+        The ends come from the spread of its logarithm, or from the resamples themselves where those lie further out:
+        a part between changes that was found to be 0 may still be one.
+        """
+        drawn = self.parts.drawn(attempts)
+        drawn = drawn[drawn > 0]
+        if self.parts.clusters < 3 or drawn.size < max(2, (1 - UNDEFINED_LIMIT) * self.parts.draws.shape[1]):
+            return None, None
+        factor = math.exp(_t(self.parts.clusters - 1) * float(np.std(np.log(drawn))))
+        variance = self.parts.variance(attempts)
+        least, most = (float(end) for end in np.quantile(drawn, [(1 - RANGE) / 2, (1 + RANGE) / 2]))
+        ends = (min(variance / factor, least), max(variance * factor, most))
+        low, high = (self.changes_for(self.groups_for(end)) for end in ends)
+        return low, high
+
+    def _attempts_of(self, attempts: int) -> tuple[int, int]:
+        """Attempts of the first and the second system: of one that has no spread to be averaged out, one."""
+        one, two = (attempts if part or not any(self.parts.within) else 1 for part in self.parts.within)
+        return one, two
+
+    def _price(self, changes: int, attempts: int) -> float | None:
+        q = self.question
+        prices = [q.dollars_per_attempt.get(name) for name in self.names]
+        if self.names[1] not in q.dollars_per_attempt and self.names[1] == LIKE_IT:
+            prices[1] = prices[0]
+        if prices[0] is None or prices[1] is None:
+            return None
+        one, two = self._attempts_of(attempts)
+        return changes * (q.dollars_per_change + one * prices[0] + two * prices[1])
+
+    @property
+    def tried(self) -> Sequence[int]:
+        """The numbers of attempts that are worth a thought.
+
+        Where no variance between changes was found, many attempts look as good as many changes. That is the pilot's
+        smallness speaking, so no more are tried than the table shows.
+        """
+        if not any(self.parts.within):
+            return [1]
+        return range(1, (MOST_ATTEMPTS if self.parts.between > 0 else max(self.question.attempts)) + 1)
+
+    def cheapest(self) -> AttemptRow | None:
+        """The number of attempts that costs least in all; None where prices are not known.
+
+        Studies of fewer changes than an interval can be made of are not proposed, unless one attempt is enough there.
+        """
+        best: tuple[float, int] | None = None
+        for attempts in self.tried:
+            groups = self.groups_for(self.parts.variance(attempts))
+            changes = self.changes_for(groups)
+            price = None if changes is None else self._price(changes, attempts)
+            if price is None or (attempts > 1 and groups < FEW_CLUSTERS):
+                continue
+            if best is None or price < best[0]:
+                best = (price, attempts)
+        return None if best is None or best[0] == 0 else self.row(best[1])
+
+    def attempts_at_hand(self) -> int | None:
+        """The fewest attempts with which the changes at hand would do."""
+        for attempts in self.tried:
+            found = self.detectable(attempts)
+            if found is not None and found <= self.question.detect:
+                return attempts
+        return None
+
+
+def _t(freedom: int) -> float:
+    """The upper end of the middle 95% of Student's distribution."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + RANGE) / 2, freedom))

@@ -1,0 +1,1 @@
+"""How far raters agree, humans and models in one table."""

@@ -1,0 +1,338 @@
+"""From labels to an agreement report: which labels can be held against each other, and every coefficient on them.
+
+Only independent labels count: one that raters agreed on after discussion agrees with itself. Labels are compared
+within a round: an item is a subject in a round, since a later look is not an independent one. Items that one rater
+judged are left out and counted. Humans and models stand in one table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.raters.label_kinds import Kind, kind_of, measures_of
+from reviewgauge.analysis.stats import agreement
+from reviewgauge.analysis.stats.agreement import ALPHA, Measure, Resampling, Table, coefficients
+from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, Resampler
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Scale, Subject
+from reviewgauge.core.reports.validity import (
+    AgreementReport,
+    BatchAgreement,
+    Coefficient,
+    DimensionAgreement,
+    PairAgreement,
+)
+from reviewgauge.core.results import NOT_STATED
+
+MANY_PAIRS = 300  # pairs of raters from which on they get no intervals
+ALONE = "on items that no second rater judged"
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Chosen(NamedTuple):
+    """The labels that a report is to be about: of each kind of name all where nothing is named."""
+
+    dimensions: Sequence[str] = ()
+    batches: Sequence[str] = ()
+    rounds: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How agreement is measured: `tolerance` is how far apart labels still agree, 0 for exactly alike alone.
+
+    `nominal` names the dimensions whose numbers are codes, without an order.
+    """
+
+    tolerance: float = 1.0
+    nominal: Sequence[str] = ()
+    resamples: int = 1000
+    seed: int = 0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Raises UserError."""
+        if not 0 <= self.tolerance < float("inf"):
+            raise UserError(f"a tolerance of {self.tolerance:g} cannot be", remedy="1 is the default, 0 for none")
+        if self.resamples < 0:
+            raise UserError(f"{self.resamples} resamples cannot be drawn", remedy="1000 is the default, 0 for none")
+
+
+def agreement_report(
+    labels: Sequence[Label],
+    *,
+    source: str,
+    scales: Mapping[str, Scale] | None = None,
+    chosen: Chosen | None = None,
+    settings: Settings | None = None,
+) -> AgreementReport:
+    """Agreement in every dimension of `labels`; `source` is what to call them.
+
+    `scales` say which values a rater could have given, by dimension. Raises UserError where no independent label is
+    left, for a choice that no label meets, and for two different labels of one rater on one item in one round.
+    """
+    chosen, settings = chosen or Chosen(), settings or Settings()
+    _check(labels, source, chosen, settings)
+    names = list(
+        dict.fromkeys(
+            label.dimension for label in labels if label.dimension in (chosen.dimensions or [label.dimension])
+        )
+    )
+    sorted_out = [_independent(name, [x for x in labels if x.dimension == name], chosen) for name in names]
+    if not any(one.labels for one in sorted_out):
+        reasons = sum((Counter(one.left_out) for one in sorted_out), Counter[str]())
+        raise _nothing_left(source, reasons)
+    order = list(dict.fromkeys(label.rater for label in labels))
+    found = [_dimension(one, (scales or {}).get(one.name), settings, order) for one in sorted_out if one.labels]
+    gone = [one for one in sorted_out if not one.labels]
+    return AgreementReport(
+        source=source,
+        dimensions=tuple(found),
+        resamples=settings.resamples,
+        seed=settings.seed,
+        warnings=tuple(
+            f"{one.name} has no label to compare: " + ", ".join(f"{n:,} {why}" for why, n in one.left_out.items())
+            for one in gone
+        ),
+    )
+
+
+# --- which labels ---------------------------------------------------------------------------------------------------
+
+
+def _check(labels: Sequence[Label], source: str, chosen: Chosen, settings: Settings) -> None:
+    """Raise UserError where there are no labels, for a name that none has, and for a rater of both kinds."""
+    if not labels:
+        raise UserError(f"{source} holds no labels")
+    known = {
+        "dimension": ((*chosen.dimensions, *settings.nominal), {label.dimension for label in labels}),
+        "batch": (chosen.batches, {label.batch for label in labels if label.batch is not None}),
+        "round": (chosen.rounds, {label.round for label in labels if label.round is not None}),
+        "rater kind": (chosen.kinds, {label.rater_kind.value for label in labels}),
+    }
+    for what, (wanted, there) in known.items():
+        for name in wanted:
+            if name not in there:
+                raise UserError(
+                    f"no label of {source} has the {what} {name!r}",
+                    remedy=f"there are: {', '.join(sorted(there)) or 'none'}",
+                )
+    kinds: dict[str, RaterKind] = {}
+    for label in labels:
+        if kinds.setdefault(label.rater, label.rater_kind) is not label.rater_kind:
+            raise UserError(
+                f"{label.rater} is a human in one label and a model in another", remedy="give them two names"
+            )
+
+
+def _nothing_left(source: str, reasons: Counter[str]) -> UserError:
+    said = ", ".join(f"{n:,} {why}" for why, n in reasons.items())
+    if set(reasons) == {"consensus"}:
+        return UserError(
+            f"{source} holds consensus labels only ({reasons.total():,}): agreement takes each rater's own label",
+            remedy="collect the labels that were given before the discussion",
+        )
+    return UserError(f"no label of {source} is left to compare: {said}")
+
+
+class _Item(NamedTuple):
+    """What labels are compared on."""
+
+    subject: Subject
+    round: str | None
+
+
+@dataclass
+class _Dimension:
+    """The labels of one dimension that can be compared, and a count of the others by reason."""
+
+    name: str
+    labels: list[Label] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def _independent(name: str, labels: Iterable[Label], chosen: Chosen) -> _Dimension:
+    found = _Dimension(name)
+    seen: dict[tuple[_Item, str], Label] = {}
+    for label in labels:
+        if reason := _unwanted(label, chosen):
+            found.left_out[reason] += 1
+            continue
+        key = (_Item(label.subject, label.round), label.rater)
+        if key not in seen:
+            seen[key] = label
+            found.labels.append(label)
+        elif seen[key].value == label.value:
+            found.left_out["the same label twice"] += 1
+        else:
+            raise _twice(seen[key], label)
+    return found
+
+
+def _unwanted(label: Label, chosen: Chosen) -> str:
+    if label.consensus:
+        return "consensus"
+    if chosen.rounds and label.round not in chosen.rounds:
+        return "of another round"
+    if chosen.batches and label.batch not in chosen.batches:
+        return "of another batch"
+    return f"by a {label.rater_kind}" if chosen.kinds and label.rater_kind not in chosen.kinds else ""
+
+
+def _twice(first: Label, second: Label) -> UserError:
+    subject = second.subject
+    what = " of ".join(str(x) for x in (subject.claim or subject.comment or subject.reference, subject.system) if x)
+    where = f"{subject.case}" + (f" ({what})" if what else "")
+    remedy = "keep one of the two, or tell them apart by their round"
+    if first.batch != second.batch:
+        remedy = f"choose one batch: --batch {second.batch or first.batch}"
+    return UserError(
+        f"{second.rater} judged {where} twice in {second.dimension}, as {first.value} and as {second.value}",
+        remedy=remedy,
+    )
+
+
+# --- one dimension -------------------------------------------------------------------------------------------------
+
+
+class _Grid:
+    """The labels of one dimension as raters x items: humans first, each in their `order`."""
+
+    def __init__(self, labels: Sequence[Label], kind: Kind, order: Sequence[str]) -> None:
+        self.labels, self.kind = labels, kind
+        kinds = {label.rater: label.rater_kind for label in labels}
+        self.raters = sorted(
+            (rater for rater in order if rater in kinds), key=lambda rater: kinds[rater] is RaterKind.MODEL
+        )
+        self.kinds = {rater: kinds[rater].value for rater in self.raters}
+        self.items = list(dict.fromkeys(_Item(label.subject, label.round) for label in labels))
+        cases = list(dict.fromkeys(item.subject.case for item in self.items))
+        number = {case: at for at, case in enumerate(cases)}
+        self.cluster: Integers = np.array([number[item.subject.case] for item in self.items], dtype=np.int64)
+        self.clusters = len(cases)
+        row = {rater: at for at, rater in enumerate(self.raters)}
+        column = {item: at for at, item in enumerate(self.items)}
+        self._at = [(row[label.rater], column[_Item(label.subject, label.round)]) for label in labels]
+
+    def table(self, wanted: Iterable[int] | None = None) -> Table:
+        """All labels, or those at the `wanted` places."""
+        values = np.full((len(self.raters), len(self.items)), np.nan)
+        for at in range(len(self.labels)) if wanted is None else wanted:
+            values[self._at[at]] = self.kind.code[self.labels[at].value]
+        return Table(values, self.kind.categories, names=self.kind.names, raters=self.raters)
+
+    def groups(self) -> list[tuple[str, list[int]]]:
+        """The places of the labels by batch and round, as far as either varies, in order of appearance."""
+        batches, rounds = ({getattr(label, name) for label in self.labels} for name in ("batch", "round"))
+        found: dict[str, list[int]] = {}
+        for at, label in enumerate(self.labels):
+            parts = [label.round or NOT_STATED] if len(rounds) > 1 else []
+            parts += [label.batch or NOT_STATED] if len(batches) > 1 or not parts else []
+            found.setdefault(" / ".join(parts), []).append(at)
+        return list(found.items())
+
+
+def _dimension(one: _Dimension, scale: Scale | None, settings: Settings, order: Sequence[str]) -> DimensionAgreement:
+    kind = kind_of(one.name, one.labels, scale, nominal=one.name in settings.nominal)
+    items = len({_Item(label.subject, label.round) for label in one.labels})
+    grid = _Grid(_judged_twice(one), kind, order)
+    table = grid.table()
+    measures = measures_of(kind, settings.tolerance, raters=len(grid.raters))
+    pairs = list(combinations(range(len(grid.raters)), 2))
+    groups = grid.groups()
+    batches = [(name, grid.table(places)) for name, places in groups] if len(groups) > 1 else []
+    batches = [(name, group) for name, group in batches if group.items]
+    by_kind = list(_one_kind(grid))
+    resampling = _resampling(grid, settings)
+    jobs = [
+        (table, measures["all"]),
+        *((own, _headline(measures["all"], kind)) for _, own in by_kind),
+        *((own, measures["batch"]) for _, own in batches),
+    ]
+    of_pairs = [(table.pair(*pair), measures["pair"]) for pair in pairs]
+    many = len(pairs) > MANY_PAIRS
+    rows = coefficients(jobs if many else [*jobs, *of_pairs], resampling)
+    by_pair = coefficients(of_pairs) if many else rows[len(jobs) :]
+    said = rows[1 : 1 + len(by_kind)]
+    of_kinds = [_renamed(c, f", {name}s only") for (name, _), found in zip(by_kind, said, strict=True) for c in found]
+    return DimensionAgreement(
+        dimension=one.name,
+        scale=scale,
+        labels=len(grid.labels),
+        items=items,
+        judged_twice=table.items,
+        kinds=grid.kinds,
+        coefficients=(*rows[0], *of_kinds),
+        pairs=tuple(
+            PairAgreement(first=grid.raters[a], second=grid.raters[b], items=job[0].items, coefficients=found)
+            for (a, b), job, found in zip(pairs, of_pairs, by_pair, strict=True)
+        ),
+        batches=tuple(
+            BatchAgreement(batch=name, items=own.items, coefficients=found)
+            for (name, own), found in zip(batches, rows[1 + len(by_kind) :], strict=False)
+        ),
+        left_out=dict(one.left_out),
+        warnings=(*kind.warnings, *_warnings(one, grid, table, settings, many=many)),
+    )
+
+
+def _judged_twice(one: _Dimension) -> list[Label]:
+    """The labels on items with two raters or more; the others are counted. All of them where there is no such item."""
+    often = Counter(_Item(label.subject, label.round) for label in one.labels)
+    kept = [label for label in one.labels if often[_Item(label.subject, label.round)] > 1]
+    if not kept:
+        return one.labels
+    if alone := len(one.labels) - len(kept):
+        one.left_out[ALONE] += alone
+    return kept
+
+
+def _one_kind(grid: _Grid) -> Iterator[tuple[str, Table]]:
+    """The labels of humans alone and of models alone, where there are both and at least two of them."""
+    for kind in RaterKind:
+        own = {rater for rater, of in grid.kinds.items() if of == kind.value}
+        if 2 <= len(own) < len(grid.raters):
+            yield kind.value, grid.table(at for at, label in enumerate(grid.labels) if label.rater in own)
+
+
+def _headline(measures: Sequence[Measure], kind: Kind) -> list[Measure]:
+    wanted = {agreement.PERCENT.name, ALPHA["ordinal" if kind.numeric else "nominal"].name}
+    return [measure for measure in measures if measure.name in wanted]
+
+
+def _renamed(coefficient: Coefficient, suffix: str) -> Coefficient:
+    return coefficient.model_copy(update={"name": coefficient.name + suffix})
+
+
+def _resampling(grid: _Grid, settings: Settings) -> Resampling | None:
+    """Cases are resampled whole: what is judged about one case is not independent."""
+    if not settings.resamples:
+        return None
+    resampler = Resampler(grid.clusters, settings.resamples, settings.seed)
+    return Resampling(grid.cluster, resampler, settings.level)
+
+
+def _warnings(one: _Dimension, grid: _Grid, table: Table, settings: Settings, *, many: bool) -> Iterator[str]:
+    rounds = {item.round for item in grid.items}
+    if len(rounds) > 1:
+        yield f"labels of {len(rounds)} rounds are taken together, each compared within its round; --round chooses one"
+    if lonely := sorted({label.rater for label in one.labels} - set(grid.raters)):
+        yield f"no item of {', '.join(lonely)} was judged by another rater: left out"
+    for row, rater in enumerate(grid.raters):
+        codes = table.codes[row][table.codes[row] >= 0]
+        if table.items and codes.size > 1 and (codes == codes[0]).all():
+            yield f"{rater} said {table.name(int(codes[0]))} in all {codes.size} labels: agreement with it means little"
+    if settings.resamples and table.items and 1 < grid.clusters < FEW_CLUSTERS:
+        yield (
+            f"intervals resample cases whole, and there are only {grid.clusters}: from fewer than {FEW_CLUSTERS} they "
+            "come out too narrow"
+        )
+    if many:
+        yield f"over {MANY_PAIRS} pairs of raters: the pairs have no intervals"

@@ -1,0 +1,1 @@
+"""Statistics over arrays: bootstrap, sign flips, correlation, agreement, power, calibration."""

@@ -1,0 +1,395 @@
+"""Agreement between raters: every coefficient on a table of raters x items in which labels may be missing.
+
+Each coefficient is 1 - disagreement / disagreement by chance, so full agreement is exactly 1. Both are sums over
+items, so a resample is a row of item weights, and a weight of w is the same as the item repeated w times.
+
+- percent agreement: the share of agreeing pairs of labels on an item, averaged over the items judged twice or more.
+- Cohen's kappa (two raters): chance from each rater's own labels, on the items that both judged.
+- Fleiss' kappa and Gwet's AC1 and AC2: chance from the categories' mean shares over all items, also those judged once.
+- Krippendorff's alpha: chance from all labels on items judged twice or more, put together.
+
+Sources: Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20 (1960), and
+Weighted kappa, Psychological Bulletin 70 (1968); Fleiss, Measuring nominal scale agreement among many raters,
+Psychological Bulletin 76 (1971); Krippendorff, Content Analysis (2004), chapter 11; Gwet, Handbook of Inter-Rater
+Reliability, 4th edition (2014), chapters 2 to 5 (AC1, AC2, weights, missing labels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.correlation import figure_of, row_weights
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.reports.validity import Coefficient, Figure
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Weighting = Literal["identity", "linear", "quadratic", "ordinal"]
+Level = Literal["nominal", "ordinal", "interval"]
+Between = Callable[[Integers, Integers], Numbers]  # the distance of two categories by their positions
+Draw = Callable[[Numbers], Numbers]  # item weights (resamples x judged items) -> resamples
+FEW_CATEGORIES = 64
+_ROUNDING = 1e-9  # of a difference that is held against a tolerance
+
+
+class Resampling(NamedTuple):
+    """What intervals are made from: the cluster of each item (one entry an item), and the resampler of clusters."""
+
+    cluster: Integers
+    resampler: Resampler
+    level: float = 0.95
+
+
+class Table:
+    """Labels as raters x items, NaN where a rater did not judge an item.
+
+    `categories` are all values that a rater could have given, in rising order; those that were given, if it is left
+    out. Gwet's coefficients and the weights of kappas depend on them. Words stand as the numbers of their categories,
+    and `names` says what to call these. `raters` are names for the rows.
+    """
+
+    def __init__(
+        self,
+        values: Numbers,
+        categories: Sequence[float] | Numbers | None = None,
+        *,
+        names: Sequence[str] = (),
+        raters: Sequence[str] = (),
+    ) -> None:
+        table = np.asarray(values, dtype=np.float64)
+        if table.ndim != 2 or np.isinf(table).any():
+            raise ValueError("a table has raters x items, and every label is a finite number or NaN")
+        there = ~np.isnan(table)
+        seen = np.unique(table[there])
+        self.categories: Numbers = seen if categories is None else np.unique(np.asarray(categories, dtype=np.float64))
+        if not np.isin(seen, self.categories).all():
+            raise ValueError(f"{seen[~np.isin(seen, self.categories)][0]:g} is none of the categories")
+        self.index = np.flatnonzero(there.any(axis=0))  # the items that anyone judged
+        self.codes = np.where(there, np.searchsorted(self.categories, np.where(there, table, 0.0)), -1)[:, self.index]
+        self.names, self.raters = tuple(names), tuple(raters)
+
+    @cached_property
+    def counts(self) -> Numbers:
+        """How many raters gave each judged item each category (items x categories)."""
+        found = np.zeros((self.index.size, self.categories.size))
+        rater, item = np.nonzero(self.codes >= 0)
+        np.add.at(found, (item, self.codes[rater, item]), 1.0)
+        return found
+
+    @cached_property
+    def judged(self) -> Numbers:
+        """How many raters judged each of these items."""
+        found: Numbers = self.counts.sum(axis=1)
+        return found
+
+    @cached_property
+    def items(self) -> int:
+        """How many items were judged by two raters or more."""
+        return int((self.judged >= 2).sum())
+
+    @cached_property
+    def active(self) -> int:
+        """How many raters judged any item that another judged too."""
+        return int((self.codes[:, self.judged >= 2] >= 0).any(axis=1).sum())
+
+    @property
+    def undefined(self) -> str:
+        """Why there is no agreement to be measured; empty where there is."""
+        raters = int((self.codes >= 0).any(axis=1).sum())
+        if raters < 2:
+            return "there are no labels" if raters == 0 else "only one rater: agreement takes two"
+        return "" if self.items else "no item was judged by two raters"
+
+    def name(self, code: int) -> str:
+        """What a category is called."""
+        return self.names[code] if self.names else f"{self.categories[code]:g}"
+
+    def rater(self, row: int) -> str:
+        """What a rater is called."""
+        return self.raters[row] if self.raters else f"rater {row + 1}"
+
+    def pair(self, first: int, second: int) -> Table:
+        """The labels of two raters on the items that both judged, on the same axis of items."""
+        both = (self.codes[first] >= 0) & (self.codes[second] >= 0)
+        found = Table.__new__(Table)
+        found.categories, found.names = self.categories, self.names
+        found.raters = (self.rater(first), self.rater(second))
+        found.index, found.codes = self.index[both], self.codes[[first, second]][:, both]
+        return found
+
+    def apart(self, between: Between) -> Numbers:
+        """The mean distance of two labels on each item; 0 where fewer than two raters judged it."""
+        total = np.zeros(self.index.size)
+        q = self.categories.size
+        if q <= FEW_CATEGORIES:
+            distance = between(np.arange(q)[:, None], np.arange(q)[None, :])
+            total = np.einsum("ik,kl,il->i", self.counts, distance, self.counts, optimize=True)
+        else:  # a table of all categories would grow with their square
+            for first, second in combinations(self.codes, 2):
+                both = np.flatnonzero((first >= 0) & (second >= 0))
+                total[both] += 2 * between(first[both], second[both])
+        pairs = self.judged * (self.judged - 1)
+        return np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+
+
+def distances(categories: Numbers, weighting: Weighting) -> Numbers:
+    """How far apart two categories are, 0 to 1: one less Gwet's weights. `ordinal` looks at their order alone."""
+    q = categories.size
+    steps = np.abs(np.subtract.outer(np.arange(q), np.arange(q))).astype(np.float64)
+    if weighting == "identity":
+        found: Numbers = (steps > 0).astype(np.float64)
+        return found
+    if weighting == "ordinal":
+        apart = steps * (steps + 1) / 2
+    else:
+        apart = np.abs(np.subtract.outer(categories, categories))
+        apart = apart**2 if weighting == "quadratic" else apart
+    largest = apart.max(initial=0.0)
+    return np.asarray(apart / largest) if largest else apart
+
+
+# --- the coefficients: each looks at a table once, and then takes item weights (resamples x judged items) -----------
+
+
+def _percent(table: Table, tolerance: float = 0.0) -> Draw:
+    values = table.categories
+    disagreement = _disagreement(table, lambda a, b: _beyond(values[a] - values[b], tolerance))
+    return lambda weights: 1 - disagreement(weights)
+
+
+def _beyond(difference: Numbers, tolerance: float) -> Numbers:
+    return (np.abs(difference) > tolerance + _ROUNDING).astype(np.float64)
+
+
+def _disagreement(table: Table, between: Between) -> Draw:
+    """The mean distance of two labels on one item, over the items judged twice or more."""
+    apart, twice = table.apart(between), (table.judged >= 2).astype(np.float64)
+    return lambda weights: _ratio(weights @ apart, weights @ twice)
+
+
+def _shares(table: Table) -> Draw:
+    """The mean share of each category over items (resamples x categories)."""
+    shares = table.counts / table.judged[:, None]
+    return lambda weights: _ratio(weights @ shares, weights.sum(axis=1)[:, None])
+
+
+def _cohen(table: Table, weighting: Weighting = "identity") -> Draw:
+    apart = distances(table.categories, weighting)
+    both = np.flatnonzero((table.codes >= 0).all(axis=0))
+    first, second = table.codes[:, both]
+    between, each = apart[first, second], np.eye(table.categories.size)
+
+    def draw(weights: Numbers) -> Numbers:
+        known = weights[:, both]
+        chance = np.einsum("rk,kl,rl->r", known @ each[first], apart, known @ each[second], optimize=True)
+        return 1 - _ratio(known @ between * known.sum(axis=1), chance)
+
+    return draw
+
+
+def _fleiss(table: Table, weighting: Weighting = "identity") -> Draw:
+    apart = distances(table.categories, weighting)
+    disagreement, shares_of = _disagreement(table, lambda a, b: apart[a, b]), _shares(table)
+
+    def draw(weights: Numbers) -> Numbers:
+        shares = shares_of(weights)
+        return 1 - _ratio(disagreement(weights), np.einsum("rk,kl,rl->r", shares, apart, shares, optimize=True))
+
+    return draw
+
+
+def _gwet(table: Table, weighting: Weighting = "identity") -> Draw:
+    q, apart = table.categories.size, distances(table.categories, weighting)
+    disagreement, shares_of = _disagreement(table, lambda a, b: apart[a, b]), _shares(table)
+    agreeing = (q * q - apart.sum()) / (q * (q - 1)) if q > 1 else np.nan
+
+    def draw(weights: Numbers) -> Numbers:
+        shares = shares_of(weights)
+        return 1 - _ratio(disagreement(weights), 1 - agreeing * (shares * (1 - shares)).sum(axis=1))
+
+    return draw
+
+
+def _alpha(table: Table, level: Level = "nominal") -> Draw:
+    """Nominal: distance 1. Interval: squared difference. Ordinal: the same of midranks among all pairable labels."""
+    twice = table.judged >= 2
+    counts = np.where(twice[:, None], table.counts, 0.0)  # only labels that can be paired
+    judged, others = counts.sum(axis=1), np.where(twice, table.judged - 1, 1.0)
+    values = table.categories - table.categories[:1]
+    fixed = table.apart(lambda a, b: 1.0 * (a != b) if level == "nominal" else (values[a] - values[b]) ** 2) * judged
+
+    def draw(weights: Numbers) -> Numbers:
+        totals = weights @ counts
+        n = totals.sum(axis=1)
+        if level == "ordinal":
+            at = np.cumsum(totals, axis=1) - (totals + n[:, None]) / 2
+            squares = (at**2) @ counts.T * judged - (at @ counts.T) ** 2
+            observed = 2 * np.einsum("ri,ri,i->r", weights, squares, 1 / others, optimize=True)
+        else:
+            at, observed = np.broadcast_to(values, totals.shape), weights @ fixed
+        if level == "nominal":
+            chance = n * n - (totals**2).sum(axis=1)
+        else:
+            chance = 2 * (n * (totals * at**2).sum(axis=1) - (totals * at).sum(axis=1) ** 2)
+        one = totals.max(axis=1, initial=0.0) >= n  # one category alone: what `chance` then holds is rounding
+        return 1 - _ratio(observed * (n - 1), np.where(one, 0.0, chance))
+
+    return draw
+
+
+def _ratio(top: Numbers, bottom: Numbers) -> Numbers:
+    """Their quotient, NaN where the denominator is 0."""
+    top, bottom = np.broadcast_arrays(top, bottom)
+    found: Numbers = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom != 0)
+    return found
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One coefficient: what the field calls it, and what makes of a table a function of item weights."""
+
+    name: str
+    of: Callable[[Table], Draw]
+    numeric: bool = False  # whether it takes labels that are numbers
+    two: bool = False  # whether it is of two raters alone
+
+
+def within(tolerance: float) -> Measure:
+    """The share of pairs of labels that are at most `tolerance` apart."""
+    if tolerance < 0:
+        raise ValueError(f"a tolerance of {tolerance:g} is below 0")
+    return Measure(f"within {tolerance:g}", partial(_percent, tolerance=tolerance), numeric=True)
+
+
+PERCENT = Measure("percent agreement", _percent)
+COHEN = Measure("Cohen's kappa", _cohen, two=True)
+COHEN_LINEAR = Measure("Cohen's kappa (linear)", partial(_cohen, weighting="linear"), numeric=True, two=True)
+COHEN_QUADRATIC = Measure("Cohen's kappa (quadratic)", partial(_cohen, weighting="quadratic"), numeric=True, two=True)
+FLEISS = Measure("Fleiss' kappa", _fleiss)
+ALPHA = {
+    level: Measure(f"Krippendorff's alpha ({level})", partial(_alpha, level=level), numeric=level != "nominal")
+    for level in ("nominal", "ordinal", "interval")
+}
+AC1 = Measure("Gwet's AC1", _gwet)
+AC2 = {
+    weighting: Measure(f"Gwet's AC2 ({weighting})", partial(_gwet, weighting=weighting), numeric=True)
+    for weighting in ("linear", "quadratic", "ordinal")
+}
+
+
+def coefficients(
+    jobs: Sequence[tuple[Table, Sequence[Measure]]], resampling: Resampling | None = None
+) -> list[tuple[Coefficient, ...]]:
+    """The measures of each table, in order. All tables share one axis of items, and so the same resamples."""
+    prepared = [[m.of(table) if not _undefined(table, m) else None for m in measures] for table, measures in jobs]
+    draws: list[list[list[Numbers]]] = [[[] for _ in measures] for _, measures in jobs]
+    for weights in row_weights(resampling.cluster, resampling.resampler) if resampling else ():
+        for (table, _), ready, drawn in zip(jobs, prepared, draws, strict=True):
+            own = weights if table.index.size == weights.shape[1] else weights[:, table.index]
+            for draw, into in zip(ready, drawn, strict=True):
+                if draw is not None:
+                    into.append(draw(own))
+    found = []
+    for (table, measures), ready, drawn in zip(jobs, prepared, draws, strict=True):
+        rows = zip(measures, ready, drawn, strict=True)
+        figures = [(m, _figure(table, m, draw, d, resampling)) for m, draw, d in rows]
+        found.append(
+            tuple(Coefficient(name=m.name, figure=f, items=table.items, raters=table.active) for m, f in figures)
+        )
+    return found
+
+
+def _undefined(table: Table, measure: Measure) -> str:
+    if measure.two and table.codes.shape[0] > 2:
+        return f"{measure.name} is of two raters, and there are {table.codes.shape[0]}"
+    return table.undefined
+
+
+def _figure(
+    table: Table, measure: Measure, draw: Draw | None, drawn: Sequence[Numbers], resampling: Resampling | None
+) -> Figure:
+    n, level = table.items, resampling.level if resampling else 0.95
+    if draw is None:
+        return Figure(value=None, n=n, level=level, reason=_undefined(table, measure))
+    value = float(draw(np.ones((1, table.index.size)))[0])
+    if np.isnan(value):
+        return Figure(value=None, n=n, level=level, reason=_nothing_beyond_chance(table))
+    if measure.two and (said := _constant_rater(table)):
+        reason = f"{said}: kappa is then 0, whatever the other said"
+        return Figure(value=value, n=n, level=level, reason=reason)
+    if resampling is None:
+        return Figure(value=value, n=n, level=level)
+    draws = np.concatenate(drawn) if drawn else np.zeros(0)
+    return figure_of(value, n, draws, resampling.cluster[table.index], level=level)
+
+
+def _constant_rater(table: Table) -> str:
+    """Which one of two raters gave one value on all items that both judged; empty where none did."""
+    codes = table.codes[:, (table.codes >= 0).all(axis=0)]
+    constant = np.flatnonzero((codes == codes[:, :1]).all(axis=1))
+    if constant.size != 1:
+        return ""
+    row = int(constant[0])
+    return f"{table.rater(row)} always said {table.name(int(codes[row, 0]))}"
+
+
+def _nothing_beyond_chance(table: Table) -> str:
+    said = table.codes[:, table.judged >= 2]
+    code = int(said[said >= 0][0])
+    return f"every label is {table.name(code)}: there is nothing to agree on beyond chance"
+
+
+# --- one coefficient of one table ----------------------------------------------------------------------------------
+
+
+def percent_agreement(values: Numbers, *, tolerance: float = 0.0, resampling: Resampling | None = None) -> Figure:
+    """The share of pairs of labels on one item that are at most `tolerance` apart, averaged over items."""
+    return _one(Table(values), within(tolerance), resampling)
+
+
+def cohen_kappa(
+    values: Numbers,
+    *,
+    weighting: Weighting = "identity",
+    categories: Sequence[float] | None = None,
+    resampling: Resampling | None = None,
+) -> Figure:
+    """Cohen's kappa of two raters, plain or weighted by the difference of the labels or its square."""
+    return _one(Table(values, categories), Measure("kappa", partial(_cohen, weighting=weighting), two=True), resampling)
+
+
+def fleiss_kappa(
+    values: Numbers,
+    *,
+    weighting: Weighting = "identity",
+    categories: Sequence[float] | None = None,
+    resampling: Resampling | None = None,
+) -> Figure:
+    """Fleiss' kappa of any number of raters, who need not be the same on each item."""
+    return _one(Table(values, categories), Measure("kappa", partial(_fleiss, weighting=weighting)), resampling)
+
+
+def krippendorff_alpha(values: Numbers, *, level: Level = "nominal", resampling: Resampling | None = None) -> Figure:
+    """Krippendorff's alpha of any number of raters, at a level of measurement."""
+    return _one(Table(values), Measure("alpha", partial(_alpha, level=level)), resampling)
+
+
+def gwet_ac(
+    values: Numbers,
+    *,
+    weighting: Weighting = "identity",
+    categories: Sequence[float] | None = None,
+    resampling: Resampling | None = None,
+) -> Figure:
+    """Gwet's AC1 (`identity`) or AC2 (weighted) of any number of raters."""
+    return _one(Table(values, categories), Measure("AC", partial(_gwet, weighting=weighting)), resampling)
+
+
+def _one(table: Table, measure: Measure, resampling: Resampling | None) -> Figure:
+    return coefficients([(table, [measure])], resampling)[0][0].figure

@@ -1,0 +1,206 @@
+"""Cluster bootstrap: resampled readings of any metric, in bounded memory.
+
+Parts are additive, so they are summed over each cluster once, and a resample is a row of cluster weights: all
+resamples of all systems are one matrix product. Every system meets the same weights, so differences are paired.
+Sources: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13 (percentile intervals);
+Field and Welsh, Bootstrapping clustered data, JRSS B 69 (2007) (resampling whole clusters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.stats.sums import Flags, MatrixBag, Numbers, readings_of
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+
+ENOUGH_REPOSITORIES = 20
+FEW_CLUSTERS = 20
+UNDEFINED_LIMIT = 0.05
+REPOSITORY, PULL, CHANGE = "repository", "pull request", "change"  # what is resampled whole
+_CHUNK_CELLS = 1_000_000  # 8 MB of weights at a time
+_KEPT_CELLS = 16_000_000
+
+Counts = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The units that are resampled whole. `index` (n cases) is each case's cluster, -1 where it is not used."""
+
+    by: str
+    labels: tuple[str, ...]
+    index: np.ndarray[tuple[int], np.dtype[np.int64]]
+    repositories: int
+
+    @property
+    def count(self) -> int:
+        """How many clusters there are."""
+        return len(self.labels)
+
+    def warnings(self) -> list[str]:
+        """What a reader must know of intervals over these clusters."""
+        found: list[str] = []
+        unit = CHANGE if self.by == REPOSITORY else self.by
+        if self.by != REPOSITORY and self.count:
+            names = "repository" if self.repositories == 1 else "repositories"
+            them = "this repository" if self.repositories == 1 else "these repositories"
+            found.append(
+                f"intervals resample {unit}s, not repositories: the scores cover {self.repositories} {names} and "
+                f"{ENOUGH_REPOSITORIES} are needed, so the result speaks of {them} only"
+            )
+        if self.count == 1:
+            found.append(f"only 1 {unit} with a score: no interval can be made from fewer than 2")
+        elif 1 < self.count < FEW_CLUSTERS:
+            found.append(
+                f"only {self.count} {unit}s with a score: percentile intervals from fewer than {FEW_CLUSTERS} "
+                "come out too narrow"
+            )
+        return found
+
+
+def cluster_cases(cases: Sequence[Case], used: Flags) -> Clusters:
+    """Cluster the `used` cases by repository where there are at least 20, else by what they are parts of.
+
+    Several states of one pull request, or several hunks of it, are no independent cases: the fact `pull` names it.
+    """
+    repositories = sorted({case.change.repo for case, flag in zip(cases, used, strict=True) if flag})
+    by_repository = len(repositories) >= ENOUGH_REPOSITORIES
+    keys = [case.change.repo if by_repository else _whole(case) for case in cases]
+    labels = sorted({key for key, flag in zip(keys, used, strict=True) if flag})
+    position = {label: at for at, label in enumerate(labels)}
+    index = np.array([position[key] if flag else -1 for key, flag in zip(keys, used, strict=True)], dtype=np.int64)
+    by = REPOSITORY if by_repository else PULL if len(labels) < np.count_nonzero(used) else CHANGE
+    return Clusters(by, tuple(labels), index, len(repositories))
+
+
+def _whole(case: Case) -> str:
+    """The pull request that a case is a part of, where it says so; else the case itself."""
+    pull = case.facts.get("pull")
+    return case.id if pull is None else f"{case.change.repo}\x1f{pull}"
+
+
+def sum_by_cluster(values: Numbers, clusters: Clusters) -> Numbers:
+    """Sums of `values` (systems x cases x parts) over each cluster: systems x clusters x parts."""
+    order = np.argsort(clusters.index, kind="stable")
+    order = order[clusters.index[order] >= 0]
+    if not order.size:
+        return np.zeros((values.shape[0], 0, values.shape[2]))
+    starts = np.flatnonzero(np.diff(clusters.index[order], prepend=-1))
+    return np.add.reduceat(values[:, order], starts, axis=1)
+
+
+@dataclass(frozen=True)
+class Resampler:
+    """`resamples` draws of n clusters from n with replacement. The same seed and n give the same draws.
+
+    Draws that fit into 64 MB are kept and used again for the next slice or pair; others are drawn anew.
+    """
+
+    clusters: int
+    resamples: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Raises UserError for a seed that no generator takes."""
+        if self.seed < 0:
+            raise UserError(f"seed {self.seed} is below 0", remedy="0 is the default")
+
+    def weights(self) -> Iterator[Numbers]:
+        """How often each cluster was drawn, in chunks of rows (rows x clusters)."""
+        kept = self.clusters * self.resamples <= _KEPT_CELLS
+        for counts in self._kept if kept else self._draw():
+            yield counts.astype(np.float64)
+
+    @cached_property
+    def _kept(self) -> list[Counts]:
+        return list(self._draw())
+
+    def _draw(self) -> Iterator[Counts]:
+        n = self.clusters
+        rows = max(16, _CHUNK_CELLS // max(n, 1))
+        for chunk, start in enumerate(range(0, self.resamples if n else 0, rows)):
+            here = min(rows, self.resamples - start)
+            drawn = np.random.default_rng([self.seed, chunk]).integers(0, n, size=(here, n))
+            drawn += np.arange(here)[:, None] * n
+            yield np.bincount(drawn.ravel(), minlength=here * n).reshape(here, n).astype(np.uint32)
+
+
+class Readings(NamedTuple):
+    """Readings of several systems. `values` is readings x systems x resamples, NaN where undefined."""
+
+    names: tuple[str, ...]
+    values: Numbers
+
+    def of(self, name: str, system: int) -> Numbers:
+        """One system's values of one reading, a resample each; undefined ones for a reading that is not there."""
+        if name not in self.names:
+            return np.full(max(self.values.shape[2], 1), np.nan)
+        found: Numbers = self.values[self.names.index(name), system]
+        return found
+
+
+def stack_readings(found: Sequence[Mapping[str, Numbers]], resamples: int) -> Readings:
+    """One system's readings after another; a reading that a system lacks is undefined there."""
+    names = tuple(dict.fromkeys(name for row in found for name in row))
+    absent = np.full(resamples, np.nan)
+    values = np.array([[row.get(name, absent) for row in found] for name in names], dtype=np.float64)
+    return Readings(names, values.reshape(len(names), len(found), resamples))
+
+
+def point_readings(metric: Metric, names: Sequence[str], sums: Numbers, sizes: Numbers) -> Readings:
+    """The readings of each system from its sums by cluster (systems x clusters x parts), every cluster once."""
+    bags = [
+        MatrixBag(names, part.sum(axis=0)[:, None], size.sum()[None]) for part, size in zip(sums, sizes, strict=True)
+    ]
+    return stack_readings([readings_of(metric, bag) for bag in bags], 1)
+
+
+def resampled_readings(
+    metric: Metric, names: Sequence[str], sums: Numbers, sizes: Numbers, resampler: Resampler
+) -> Readings:
+    """The readings of every system under every resample.
+
+    `sums` is systems x clusters x parts, `sizes` systems x clusters (measurements in each cluster).
+    """
+    systems, _, width = sums.shape
+    table = np.concatenate([sums, sizes[:, :, None]], axis=2)
+    active = np.flatnonzero(table.any(axis=(0, 2)))
+    flat = np.ascontiguousarray(table[:, active].transpose(1, 0, 2)).reshape(active.size, systems * (width + 1))
+    columns = flat.T
+    everything = active.size == resampler.clusters
+    pieces: list[Readings] = []
+    for weights in resampler.weights():
+        drawn = weights if everything else weights[:, active]
+        totals = (columns @ drawn.T).reshape(systems, width + 1, -1)
+        found = [readings_of(metric, MatrixBag(names, totals[s, :width], totals[s, width])) for s in range(systems)]
+        pieces.append(stack_readings(found, weights.shape[0]))
+    if not pieces:
+        return Readings((), np.zeros((0, systems, 0)))
+    return Readings(pieces[0].names, np.concatenate([piece.values for piece in pieces], axis=2))
+
+
+class Interval(NamedTuple):
+    """A percentile interval; `undefined` is the share of resamples in which the reading had no value."""
+
+    low: float | None
+    high: float | None
+    undefined: float
+
+
+def percentile_interval(draws: Numbers, level: float) -> Interval:
+    """The middle `level` of the defined draws; no interval when more than 5% of them are undefined."""
+    if not draws.size:
+        return Interval(None, None, 1.0)
+    defined = draws[np.isfinite(draws)]
+    undefined = (draws.size - defined.size) / draws.size
+    if not defined.size or undefined > UNDEFINED_LIMIT:
+        return Interval(None, None, undefined)
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), undefined)

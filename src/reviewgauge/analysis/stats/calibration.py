@@ -1,0 +1,226 @@
+"""Maps from scores to grades that are fitted in folds: floors, isotonic and ordinal calibration.
+
+Every row is mapped by a fit that has seen neither it nor any row of a reference that says nearly the same. The fits
+use the human labels, which a judge that was never shown any does not: `WARNING` belongs beside their figures.
+Sources: Ayer et al., An empirical distribution function for sampling with incomplete information, Annals of
+Mathematical Statistics 26 (1955) (pool adjacent violators); McCullagh, Regression models for ordinal data, JRSS B 42
+(1980) (proportional odds); Zadrozny and Elkan, Transforming classifier scores into accurate multiclass probability
+estimates, KDD 2002 (isotonic calibration).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.stats.sums import Numbers
+
+WARNING = (
+    "fitted to human labels, out of fold: figures of a judge that saw no label, such as a prompted model, are not to "
+    "be compared with it as if both knew as much"
+)
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+_STEEP = 1e-7  # a gradient below this is none
+_FEW_FEATURES = 12
+
+
+# --- floors --------------------------------------------------------------------------------------------------------
+
+
+def best_floor(score: Numbers, human: Numbers) -> float:
+    """The score below which all are best taken as equal: where Spearman's correlation of these rows is highest.
+
+    All distinct scores are tried, in one pass over the rows. The least score (nothing is changed) wins ties.
+    """
+    from scipy.stats import rankdata
+
+    order = np.argsort(score, kind="stable")
+    values, n = score[order], score.size
+    ranks = rankdata(values) - (n + 1) / 2
+    other = rankdata(human)[order] - (n + 1) / 2
+    first = np.flatnonzero(np.append(True, np.diff(values) != 0))  # rows before `first` fall under that floor
+    below = (first + 1) / 2 - (n + 1) / 2  # the rank that they share
+    product = np.append(0.0, np.cumsum(ranks * other))
+    square = np.append(0.0, np.cumsum(ranks**2))
+    of_humans = np.append(0.0, np.cumsum(other))
+    covariance = product[-1] - product[first] + below * of_humans[first]
+    variance = square[-1] - square[first] + below**2 * first
+    with np.errstate(all="ignore"):
+        found = np.where(variance > 1e-9, covariance / np.sqrt(variance), -np.inf)
+    return float(values[first[np.argmax(found.round(12))]])
+
+
+def floored(score: Numbers, floor: float, bottom: float) -> Numbers:
+    """The scores, those below `floor` all at `bottom`."""
+    return np.where(score < floor, bottom, score)
+
+
+# --- isotonic ------------------------------------------------------------------------------------------------------
+
+
+class Isotonic(NamedTuple):
+    """A rising map from scores to values: straight lines between `scores` (ascending), flat beyond them."""
+
+    scores: Numbers
+    values: Numbers
+
+    @classmethod
+    def fitted(cls, score: Numbers, human: Numbers) -> Isotonic:
+        """The rising map with the least squares, by pooling adjacent violators."""
+        scores, place = np.unique(score, return_inverse=True)
+        weight = np.bincount(place.reshape(-1)).astype(np.float64)
+        means = np.bincount(place.reshape(-1), weights=human) / weight
+        blocks: list[tuple[float, float, int]] = []  # mean, weight, how many scores
+        for mean, size in zip(means.tolist(), weight.tolist(), strict=True):
+            block = (mean, size, 1)
+            while blocks and blocks[-1][0] >= block[0]:
+                last = blocks.pop()
+                total = last[1] + block[1]
+                block = ((last[0] * last[1] + block[0] * block[1]) / total, total, last[2] + block[2])
+            blocks.append(block)
+        return cls(scores, np.repeat([block[0] for block in blocks], [block[2] for block in blocks]))
+
+    def predict(self, score: Numbers) -> Numbers:
+        """The value of each score."""
+        return np.interp(score, self.scores, self.values)
+
+
+# --- ordinal -------------------------------------------------------------------------------------------------------
+
+
+class Ordinal(NamedTuple):
+    """A proportional-odds model: P(grade > levels[j]) = 1 / (1 + exp(cuts[j] - features @ weights))."""
+
+    levels: Numbers
+    cuts: Numbers
+    weights: Numbers
+
+    def probabilities(self, features: Numbers) -> Numbers:
+        """The probability of each level (rows x levels)."""
+        beyond = _logistic((features @ self.weights)[:, None] - self.cuts)
+        edge = np.ones((features.shape[0], 1))
+        found: Numbers = -np.diff(np.concatenate([edge, beyond, 0 * edge], axis=1), axis=1)
+        return found
+
+    def expected(self, features: Numbers) -> Numbers:
+        """The expected grade of each row."""
+        found: Numbers = self.probabilities(features) @ self.levels
+        return found
+
+
+def fit_ordinal(features: Numbers, human: Numbers, *, ridge: float = 1.0, rising: bool = True) -> Ordinal:
+    """The proportional-odds model of `human` on `features` (rows x k), with a penalty of `ridge` / 2 per square weight.
+
+    `rising` keeps every weight at 0 or above, so that a higher feature never lowers the grade. Features should be on
+    a common scale, such as 0 to 1. Where all human values are equal the model always says that one.
+    """
+    levels, code = np.unique(human, return_inverse=True)
+    k, free = features.shape[1], levels.size - 1
+    if not free:
+        return Ordinal(levels, np.zeros(0), np.zeros(k))
+    counts = np.bincount(code.reshape(-1), minlength=levels.size).astype(np.float64)
+    share = 1 - np.cumsum(counts)[:-1] / counts.sum()
+    loss = _OrdinalLoss(features, code.reshape(-1).astype(np.int64), free, ridge)
+    floor = np.concatenate([np.full(free, -np.inf), np.full(k, 0.0 if rising else -np.inf)])
+    found = _minimise(loss, np.concatenate([-np.log(share / (1 - share)), np.zeros(k)]), floor)
+    return Ordinal(levels, found[:free], found[free:])
+
+
+def _minimise(loss: _OrdinalLoss, x: Numbers, floor: Numbers, most: int = 100) -> Numbers:
+    """The minimum of a convex loss with every entry of x at its floor or above, by projected Newton steps.
+
+    Source: Bertsekas, Projected Newton methods for optimization problems with simple constraints, SIAM Journal on
+    Control and Optimization 20 (1982).
+    """
+    value, gradient, curvature = loss(x)
+    for _ in range(most):
+        free = np.flatnonzero((x > floor) | (gradient < 0))
+        if not free.size or np.abs(gradient[free]).max() < _STEEP:
+            break
+        step = np.zeros_like(x)
+        step[free] = np.linalg.solve(curvature[np.ix_(free, free)] + 1e-9 * np.eye(free.size), -gradient[free])
+        for halvings in range(40):
+            trial = np.maximum(x + step / 2**halvings, floor)
+            new = loss(trial)
+            if new[0] <= value + 1e-4 * gradient @ (trial - x):
+                break
+        else:  # nothing better along this way: rounding is all that is left
+            break
+        x, (value, gradient, curvature) = trial, new
+    return x
+
+
+class _OrdinalLoss:
+    """The penalised negative log-likelihood of x = (cuts, weights) with its gradient and its second derivatives.
+
+    Infinite where the cuts are not in order. It is convex: Pratt, Concavity of the log likelihood, JASA 76 (1981).
+    Rows lie sorted by grade, so that what concerns the cuts is a sum over each grade; of few features einsum, not a
+    matrix product, because products this small are slowed down by the threads that are woken for them.
+    """
+
+    def __init__(self, features: Numbers, code: Integers, free: int, ridge: float) -> None:
+        order = np.argsort(code, kind="stable")
+        self.features, self.code, self.free = np.ascontiguousarray(features[order]), code[order], free
+        self.starts = np.searchsorted(self.code, np.arange(free + 1))
+        self.penalty = np.concatenate([np.zeros(free), np.full(features.shape[1], ridge)])
+
+    def __call__(self, x: Numbers) -> tuple[float, Numbers, Numbers]:
+        free, features = self.free, self.features
+        place = np.einsum("nk,k->n", features, x[free:])
+        edges = np.concatenate([[-np.inf], x[:free], [np.inf]])
+        above, beyond = _logistic(place - edges[self.code]), _logistic(place - edges[self.code + 1])
+        own = above - beyond
+        if (np.diff(x[:free]) <= 0).any() or (own <= 0).any():
+            return np.inf, np.zeros_like(x), np.zeros((x.size, x.size))
+        by_up, by_low = above * (1 - above) / own, beyond * (1 - beyond) / own  # the slopes of the two ends
+        bend_up = by_up * (by_up - (1 - 2 * above))
+        bend_low = by_low * (by_low + (1 - 2 * beyond))
+        across = -by_up * by_low
+        up, low, upper, lower, both = self._by_grade(np.stack([by_up, by_low, bend_up, bend_low, across], axis=1)).T
+        gradient = np.concatenate([up[1:] - low[:-1], np.einsum("nk,n->k", features, by_low - by_up)])
+        curvature = np.diag(self.penalty)
+        cuts = np.arange(free)
+        curvature[cuts, cuts] += upper[1:] + lower[:-1]
+        curvature[cuts[:-1], cuts[1:]] = curvature[cuts[1:], cuts[:-1]] = both[1:-1]
+        mixed = -self._by_grade(features * (bend_up + across)[:, None])[1:]
+        mixed -= self._by_grade(features * (bend_low + across)[:, None])[:-1]
+        curvature[:free, free:], curvature[free:, :free] = mixed, mixed.T
+        whole = bend_up + bend_low + 2 * across
+        weighted = features * whole[:, None]
+        few = features.shape[1] < _FEW_FEATURES
+        curvature[free:, free:] += np.einsum("nk,nl->kl", weighted, features) if few else weighted.T @ features
+        value = -np.log(own).sum() + (self.penalty * x * x).sum() / 2
+        return float(value), gradient + self.penalty * x, curvature
+
+    def _by_grade(self, values: Numbers) -> Numbers:
+        found: Numbers = np.add.reduceat(values, self.starts, axis=0)
+        return found
+
+
+def _logistic(x: Numbers) -> Numbers:
+    return 0.5 * (1 + np.tanh(x / 2))
+
+
+class Segments(NamedTuple):
+    """A score as rising features between 0 and 1: how far it has come from each knot to the next.
+
+    With weights of 0 or more they make any rising broken line, so the logit of a grade need not be straight in the
+    score.
+    """
+
+    knots: Numbers
+
+    @classmethod
+    def of(cls, score: Numbers, shares: Sequence[float] = (0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 1)) -> Segments:
+        """Knots at these shares of the training scores."""
+        return cls(np.unique(np.quantile(score, shares)))
+
+    def features(self, score: Numbers) -> Numbers:
+        """Rows x segments; one column of zeros where all training scores were equal."""
+        low, high = self.knots[:-1], self.knots[1:]
+        if not low.size:
+            return np.zeros((score.size, 1))
+        return np.clip((score[:, None] - low) / (high - low), 0.0, 1.0)

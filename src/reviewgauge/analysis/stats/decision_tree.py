@@ -1,0 +1,186 @@
+"""Telling the grade from one score: the decision tree of the GradedReviews paper, beside always saying the commonest.
+
+The rows are split in half, the training half is balanced by SMOTE, and a tree that is grown until its leaves are pure
+is read off on the other half; over several seeds. On one feature such a tree needs no growing: any node that is not
+pure and holds two values is split, so in the end each training value decides up to the middle between it and the
+next, whatever the criterion.
+Sources: "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, sections 6.3 and 6.4, Table 4;
+Breiman et al., Classification and Regression Trees (1984); Chawla et al., SMOTE: Synthetic Minority Over-sampling
+Technique, JAIR 16 (2002); Cohen, Weighted kappa, Psychological Bulletin 70 (1968).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.stats.confusion import Rates, accuracy, balanced_accuracy, confusion, quadratic_kappa, rates
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.core.reports.validity import Classifier, ClassRow, Figure
+
+TREE, MAJORITY = "decision tree", "majority class"
+NEIGHBOURS = 5
+SPLITS = 10
+_APART = 1e-7  # scores that lie closer than this are one value, as in scikit-learn
+_RANGE = 1.0  # the level of an interval that holds all splits
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class OneScoreTree(NamedTuple):
+    """A fully grown tree on one feature: `labels[i]` up to and with `edges[i]`, the last label beyond all edges."""
+
+    edges: Numbers
+    labels: Integers
+
+    @classmethod
+    def grown(cls, score: Numbers, label: Integers) -> OneScoreTree:
+        """The tree of these rows; where equal scores carry several labels the commonest counts, of those the lowest."""
+        values, place = np.unique(_single(score), return_inverse=True)
+        apart = np.flatnonzero(np.diff(values) > _APART)
+        group = np.searchsorted(apart, np.arange(values.size), side="left")[place.reshape(-1)]
+        count = np.zeros((apart.size + 1, int(label.max(initial=0)) + 1))
+        np.add.at(count, (group, label), 1.0)
+        return cls((values[apart] + values[apart + 1]) / 2, count.argmax(axis=1))
+
+    def predict(self, score: Numbers) -> Integers:
+        """The label of each score."""
+        found: Integers = self.labels[np.searchsorted(self.edges, _single(score), side="left")]
+        return found
+
+
+def smote(
+    score: Numbers, label: Integers, generator: np.random.Generator, neighbours: int = NEIGHBOURS
+) -> tuple[Numbers, Integers]:
+    """The rows, and for each rarer label as many made ones as it takes to be as frequent as the commonest.
+
+    A made score lies at random between one row of its label and one of that row's nearest `neighbours` of the same
+    label, or as many as there are; a label with a single row is repeated.
+    """
+    sizes = np.bincount(label)
+    scores, labels = [np.asarray(score, dtype=np.float64)], [label]
+    for name in np.flatnonzero((sizes > 0) & (sizes < sizes.max())):
+        own = np.sort(score[label == name])
+        missing = int(sizes.max() - own.size)
+        near = _nearest(own, min(neighbours, own.size - 1))
+        base = generator.integers(0, own.size, missing)
+        toward = near[base, generator.integers(0, near.shape[1], missing)]
+        scores.append(own[base] + generator.random(missing) * (own[toward] - own[base]))
+        labels.append(np.full(missing, name, dtype=label.dtype))
+    return np.concatenate(scores), np.concatenate(labels)
+
+
+def _nearest(values: Numbers, k: int) -> Integers:
+    """The places of the k nearest other values to each of the sorted `values`; the value itself where k is 0."""
+    places = np.arange(values.size)
+    if k < 1:
+        return places[:, None]
+    step = np.concatenate([np.arange(-k, 0), np.arange(1, k + 1)])
+    window = places[:, None] + step
+    outside = (window < 0) | (window >= values.size)
+    window = window.clip(0, values.size - 1)
+    distance = np.where(outside, np.inf, np.abs(values[window] - values[:, None]))
+    chosen = np.argsort(distance, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(window, chosen, axis=1)
+
+
+def classifiers(
+    score: Numbers, grade: Numbers, seed: int = 0, splits: int = SPLITS
+) -> tuple[tuple[Classifier, ...], str]:
+    """The decision tree and the majority class on these rows, and, where there are none, why.
+
+    Rows are split at random in two halves, `splits` times: rows, as in the paper, so that reviews of one reference
+    lie on both sides. Intervals are the range over the splits.
+    """
+    grades, label = np.unique(grade, return_inverse=True)
+    label = label.reshape(-1)
+    n = int(label.size)
+    if grades.size < 2:
+        return (), "all human values are equal: there are no classes to tell apart"
+    if np.bincount(label).max() < 2 or n < 2 * grades.size:
+        return (), f"{n} rows of {grades.size} grades are too few to be split in half"
+    tables: dict[str, list[Numbers]] = {TREE: [], MAJORITY: []}
+    half = n // 2
+    for split in range(splits):
+        generator = np.random.default_rng([seed, split])
+        order = generator.permutation(n)
+        train, test = order[:half], order[half:]
+        tree = OneScoreTree.grown(*smote(score[train], label[train], generator))
+        most = np.full(test.size, np.bincount(label[train]).argmax())
+        tables[TREE].append(confusion(tree.predict(score[test]), label[test], grades.size))
+        tables[MAJORITY].append(confusion(most, label[test], grades.size))
+    return tuple(_summary(name, found, grades, half, n) for name, found in tables.items()), ""
+
+
+def _summary(name: str, tables: Sequence[Numbers], grades: Numbers, n_train: int, n: int) -> Classifier:
+    stacked = np.stack(tables)
+    by_split = rates(stacked)
+    rows = [
+        ClassRow(
+            grade=float(grade),
+            precision=_mean(by_split.precision[:, at]),
+            recall=_mean(by_split.recall[:, at]),
+            f1=_mean(by_split.f1[:, at]),
+            support=float(stacked[:, :, at].sum(axis=-1).mean()),
+            **_ranges(by_split.precision[:, at], by_split.recall[:, at], by_split.f1[:, at]),
+        )
+        for at, grade in enumerate(grades)
+    ]
+    kappa = quadratic_kappa(stacked, grades)
+    return Classifier(
+        name=name,
+        splits=len(tables),
+        n_train=n_train,
+        n_test=n - n_train,
+        rows=tuple(rows),
+        macro=_macro(by_split, n - n_train),
+        accuracy=_over_splits(accuracy(stacked), n - n_train),
+        balanced_accuracy=_over_splits(balanced_accuracy(stacked), n - n_train),
+        kappa_quadratic=_over_splits(kappa, n - n_train),
+    )
+
+
+def _macro(by_split: Rates, n: int) -> ClassRow:
+    """The means over the grades that occur; a grade that was never predicted counts with precision 0, as usual."""
+    there = np.isfinite(by_split.recall)
+    precision = np.where(there, np.nan_to_num(by_split.precision), np.nan)
+    f1 = np.where(there, by_split.f1, np.nan)
+    means = [np.nanmean(values, axis=1) for values in (precision, by_split.recall, f1)]
+    return ClassRow(
+        grade=0.0,
+        precision=_mean(means[0]),
+        recall=_mean(means[1]),
+        f1=_mean(means[2]),
+        support=float(n),
+        **_ranges(*means),
+    )
+
+
+def _ranges(precision: Numbers, recall: Numbers, f1: Numbers) -> dict[str, float]:
+    """The least and the greatest value of each over the splits in which it has one."""
+    found: dict[str, float] = {}
+    for name, values in (("precision", precision), ("recall", recall), ("f1", f1)):
+        defined = values[np.isfinite(values)]
+        if defined.size:
+            found |= {f"{name}_low": float(defined.min()), f"{name}_high": float(defined.max())}
+    return found
+
+
+def _mean(values: Numbers) -> float | None:
+    defined = values[np.isfinite(values)]
+    return float(defined.mean()) if defined.size else None
+
+
+def _over_splits(values: Numbers, n: int) -> Figure:
+    """The mean over the splits, with the lowest and the highest."""
+    defined = values[np.isfinite(values)]
+    if not defined.size:
+        return Figure(value=None, level=_RANGE, n=n, reason="undefined in every split")
+    return Figure(value=float(defined.mean()), low=float(defined.min()), high=float(defined.max()), level=_RANGE, n=n)
+
+
+def _single(score: Numbers) -> Numbers:
+    """The scores rounded to single precision."""
+    return np.asarray(score, dtype=np.float32).astype(np.float64)

@@ -1,0 +1,109 @@
+"""Folds that keep together what belongs together: rows of one reference, and references that say nearly the same.
+
+A fit that saw one copy of a text knows the other, so copies must not lie on both sides of a split. Near-duplicates
+are found exactly, by prefix filtering. Source: Xiao, Wang, Lin, Yu: Efficient similarity joins for near duplicate
+detection, WWW 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.models.text.words import STOP_WORDS, tokens
+
+NEAR = 0.8  # Jaccard similarity of the stemmed content words from which on two texts are near-duplicates
+_ENOUGH_WORDS = 4  # fewer content words say too little: such texts must have all their words in common
+
+Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+def grouped_folds(groups: Sequence[str | int], k: int, seed: int) -> Indices:
+    """The fold, 0 to k-1, of each row: rows of one group share it, folds are about equally large.
+
+    Groups are shuffled by `seed`, then dealt out from the largest to the smallest, each to the smallest fold. Raises
+    UserError where there are fewer groups than folds.
+    """
+    sizes = Counter(groups)
+    if k < 2:
+        raise UserError(f"{k} folds are too few", remedy="2 or more")
+    if len(sizes) < k:
+        raise UserError(f"{k} folds need {k} groups of rows, and there are {len(sizes)}", remedy="use fewer folds")
+    names = list(sizes)
+    order = [names[i] for i in np.random.default_rng(seed).permutation(len(names))]
+    fold: dict[str | int, int] = {}
+    load = [0] * k
+    for name in sorted(order, key=lambda name: -sizes[name]):  # stable: equal sizes stay shuffled
+        fold[name] = smallest = load.index(min(load))
+        load[smallest] += sizes[name]
+    return np.array([fold[name] for name in groups], dtype=np.int64)
+
+
+def duplicate_groups(texts: Sequence[str], near: float = NEAR) -> Indices:
+    """The group of each text, counted from 0 in order of first appearance: copies and near-copies share one.
+
+    Two texts are copies where they are the same but for case, blanks and punctuation, and near-copies where their
+    stemmed content words have a Jaccard similarity of `near` or more; texts of few content words where all their
+    words are the same. Nearness chains. Blank texts are copies of nothing.
+    """
+    keys = [_words(text) for text in texts]
+    first: dict[tuple[str, frozenset[str]] | int, int] = {}
+    of_key = [first.setdefault(key if key[1] else -1 - row, len(first)) for row, key in enumerate(keys)]
+    sets = [frozenset[str]() if isinstance(key, int) or key[0] else key[1] for key in first]
+    joined = _Union(len(first))
+    for a, b in _near_pairs(sets, near):
+        joined.join(a, b)
+    number: dict[int, int] = {}
+    return np.array([number.setdefault(joined.find(at), len(number)) for at in of_key], dtype=np.int64)
+
+
+def _words(text: str) -> tuple[str, frozenset[str]]:
+    """(the text in plain words where its content words are too few to compare, its set of words)."""
+    every = tokens(text)
+    content = frozenset(word for word in every if word not in STOP_WORDS)
+    if len(content) >= _ENOUGH_WORDS:
+        return "", content
+    if every:
+        return " ".join(sorted(set(every))), frozenset(every)
+    bare = "".join(text.casefold().split())  # emoji, punctuation, code fences: no words at all
+    return bare, frozenset({bare} if bare else ())
+
+
+def _near_pairs(sets: Sequence[frozenset[str]], near: float) -> Iterable[tuple[int, int]]:
+    """Every pair of non-empty sets with a Jaccard similarity of `near` or more.
+
+    Two such sets of sizes a <= b share a word among the rarest a - ceil(near * a) + 1 of each, in one common order.
+    """
+    seen = Counter(word for words in sets for word in words)
+    holders: defaultdict[str, list[int]] = defaultdict(list)
+    for at in sorted((i for i, words in enumerate(sets) if words), key=lambda i: len(sets[i])):
+        words = sets[at]
+        ordered = sorted(words, key=lambda word: (seen[word], word))
+        prefix = ordered[: len(words) - math.ceil(near * len(words) - 1e-9) + 1]
+        for other in {other for word in prefix for other in holders[word]}:
+            shared = len(words & sets[other])
+            if shared >= near * (len(words) + len(sets[other]) - shared) - 1e-9:
+                yield other, at
+        for word in prefix:
+            holders[word].append(at)
+
+
+class _Union:
+    """Disjoint sets of the numbers below `n`."""
+
+    def __init__(self, n: int) -> None:
+        self._root = list(range(n))
+
+    def find(self, at: int) -> int:
+        while self._root[at] != at:
+            self._root[at] = self._root[self._root[at]]
+            at = self._root[at]
+        return at
+
+    def join(self, a: int, b: int) -> None:
+        a, b = self.find(a), self.find(b)
+        self._root[max(a, b)] = min(a, b)

@@ -1,0 +1,278 @@
+"""Scores laid out as a table of systems x cases: attempts averaged, failures kept apart, nothing dropped in silence."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from reviewgauge.analysis.stats.sums import Flags, Numbers
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case, Needs, Severity
+from reviewgauge.core.results import NOT_STATED, Bounds, Parts, Score
+
+
+class Status(IntEnum):
+    """What became of one system on one case. A case is scored when at least one attempt was."""
+
+    MISSING = 0
+    NOT_APPLICABLE = 1
+    FAILED = 2
+    SCORED = 3
+
+
+Whole = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Cells = Mapping[tuple[int, int], Sequence[Score]]
+
+
+_SCALE = {str(word): place for place, word in enumerate([*Severity, *Needs])}  # words that have an order of their own
+
+
+@dataclass(frozen=True)
+class Panel:
+    """S systems on N cases with K parts, cases and systems sorted by name so that no order of input matters.
+
+    `parts`, `worst` and `best` are S x N x K: a case's scored attempts averaged, and the same with every failed
+    attempt filled in by its bounds. `bounded` (S) says for which systems every failure could be filled in.
+    """
+
+    systems: tuple[str, ...]
+    cases: tuple[Case, ...]
+    names: tuple[str, ...]
+    parts: Numbers
+    worst: Numbers
+    best: Numbers
+    status: Whole
+    bounded: Flags
+    attempts: Whole
+    failed: tuple[tuple[int, int, str], ...]  # one entry a failed attempt: row, column, kind
+    fake: Flags
+    cells: Cells
+    warnings: tuple[str, ...]
+
+    @property
+    def scored(self) -> Flags:
+        """Where there is a measurement: S x N."""
+        flags: Flags = self.status == Status.SCORED
+        return flags
+
+    @property
+    def measured(self) -> Flags:
+        """Where there is a measurement or a failure that stands for one: S x N."""
+        flags: Flags = self.status >= Status.FAILED
+        return flags
+
+    def row(self, system: str) -> int:
+        """The row of a system. Raises UserError for an unknown one."""
+        if system not in self.systems:
+            raise UserError(f"no system is called {system!r}", remedy=f"there are: {', '.join(self.systems)}")
+        return self.systems.index(system)
+
+    def failures(self, system: int, mask: Flags) -> dict[str, int]:
+        """Failed attempts by kind, on the cases of `mask` (N)."""
+        kinds = Counter(kind for row, column, kind in self.failed if row == system and mask[column])
+        return dict(sorted(kinds.items()))
+
+    def facets(self) -> list[str]:
+        """The names that the scores can be sliced by beside case facts."""
+        return sorted(stated_facets(score for scores in self.cells.values() for score in scores))
+
+    def facet(self, name: str) -> Iterator[tuple[str, Numbers, Flags]]:
+        """For each value of a facet: the parts of that subset (S x N x K) and the cases where it occurs (N)."""
+        found: dict[str, list[tuple[int, int, Numbers]]] = defaultdict(list)
+        for (row, column), scores in self.cells.items():
+            measured = [score for score in scores if score.parts is not None]
+            for score in measured:
+                for value, parts in score.facets.get(name, {}).items():
+                    found[value].append((row, column, _vector(parts, self.names, score) / len(measured)))
+        if found.keys() <= {NOT_STATED}:  # nothing says what it is: there is nothing to slice by
+            return
+        for value, entries in sorted(found.items(), key=lambda item: _facet_order(item[0])):
+            table, mask = np.zeros_like(self.parts), np.zeros(len(self.cases), dtype=np.bool_)
+            for row, column, vector in entries:
+                table[row, column] += vector
+                mask[column] = True
+            yield value, table, mask
+
+
+def _facet_order(value: str) -> tuple[bool, int, str]:
+    """Words with an order of their own by it, other words by name, what is not stated last."""
+    return value == NOT_STATED, _SCALE.get(value, len(_SCALE)), value
+
+
+def stated_facets(scores: Iterable[Score]) -> dict[str, set[str]]:
+    """The facets of the scores and the values that they state; a facet that nothing states is none."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for score in scores:
+        for name, values in score.facets.items():
+            found[name] |= values.keys() - {NOT_STATED}
+    return {name: values for name, values in found.items() if values}
+
+
+def merge_pins(panel: Panel) -> tuple[dict[str, str], list[str]]:
+    """What the scores rest on, merged; differing values are joined, and named in the second value."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for scores in panel.cells.values():
+        for score in scores:
+            for name, value in score.pins.items():
+                found[name].add(value)
+    pins = {name: " | ".join(sorted(values)) for name, values in sorted(found.items())}
+    return pins, [f"scores rest on different {name}: {pins[name]}" for name in pins if len(found[name]) > 1]
+
+
+def warn_of_fakes(panel: Panel, rows: Iterable[int]) -> list[str]:
+    """One line that names the systems, of those in `rows`, whose figures came from a fake model; none without one."""
+    names = [panel.systems[row] for row in rows if panel.fake[row].any()]
+    what = "a figure" if len(names) == 1 else "figures"
+    return [f"{', '.join(names)}: fake, {what} that came from a fake model"] if names else []
+
+
+def broken_identities(panel: Panel) -> dict[str, int]:
+    """How many scored reviews break each accounting identity that a published variant breaks."""
+    matchings = (score.matching for scores in panel.cells.values() for score in scores)
+    return dict(sorted(Counter(name for m in matchings if m is not None for name in m.broken).items()))
+
+
+def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benchmark: str) -> Panel:
+    """The panel of these scores. Raises UserError for scores that do not belong together."""
+    by_id = {case.id: case for case in cases}
+    ordered = tuple(by_id[name] for name in sorted(by_id))
+    column = {case.id: at for at, case in enumerate(ordered)}
+    kept, warnings = _collect(scores, column, metric, benchmark)
+    systems = tuple(sorted({key[0] for key in kept}))
+    row = {system: at for at, system in enumerate(systems)}
+    cells: dict[tuple[int, int], list[Score]] = defaultdict(list)
+    for key in sorted(kept):
+        cells[row[key[0]], column[key[1]]].append(kept[key])
+    bounds = {
+        (at, score.attempt): score.bounds or metric.bounds(ordered[at[1]])
+        for at, group in cells.items()
+        for score in group
+        if score.failure is not None
+    }
+    names = _names(cells, bounds.values())
+    shape = (len(systems), len(ordered), len(names))
+    parts, worst, best = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    status: Whole = np.zeros(shape[:2], dtype=np.int64)
+    attempts: Whole = np.zeros(shape[:2], dtype=np.int64)
+    fake = np.zeros(shape[:2], dtype=np.bool_)
+    bounded = np.ones(len(systems), dtype=np.bool_)
+    for at, group in cells.items():
+        measured = [_vector(score.parts, names, score) for score in group if score.parts is not None]
+        failures = [(score, bounds[at, score.attempt]) for score in group if score.failure is not None]
+        low = [_vector(bound.worst, names, score) for score, bound in failures if bound is not None]
+        high = [_vector(bound.best, names, score) for score, bound in failures if bound is not None]
+        bounded[at[0]] &= len(low) == len(failures)
+        status[at], attempts[at], fake[at] = _status(group), len(group), any(score.fake for score in group)
+        for table, rows in ((parts, measured), (worst, measured + low), (best, measured + high)):
+            if rows:
+                table[at] = rows[0] if len(rows) == 1 else np.mean(rows, axis=0)
+    failed = tuple((*at, s.failure.kind.value) for at, group in cells.items() for s in group if s.failure is not None)
+    warnings += _warn_of_attempts(systems, cells)
+    return Panel(
+        systems=systems,
+        cases=ordered,
+        names=names,
+        parts=parts,
+        worst=worst,
+        best=best,
+        status=status,
+        bounded=bounded,
+        attempts=attempts,
+        failed=failed,
+        fake=fake,
+        cells=cells,
+        warnings=tuple(warnings),
+    )
+
+
+def _names(cells: Cells, bounds: Iterable[Bounds | None]) -> tuple[str, ...]:
+    """Every part that a score or a bound holds."""
+    names = {name for group in cells.values() for score in group for name in score.parts or {}}
+    for bound in bounds:
+        names |= set(bound.worst) | set(bound.best) if bound is not None else set()
+    return tuple(sorted(names))
+
+
+def _status(group: Sequence[Score]) -> Status:
+    if any(score.parts is not None for score in group):
+        return Status.SCORED
+    return Status.FAILED if any(score.failure is not None for score in group) else Status.NOT_APPLICABLE
+
+
+def _vector(parts: Parts, names: Sequence[str], score: Score) -> Numbers:
+    for name, value in parts.items():
+        if not math.isfinite(value):
+            raise UserError(
+                f"{score.metric} measured {name}={value} for {score.system} on case {score.case}, which is no number",
+                remedy="a metric that does not apply returns its reason instead",
+            )
+    return np.array([parts.get(name, 0.0) for name in names], dtype=np.float64)
+
+
+Key = tuple[str, str, int]
+
+
+def _collect(
+    scores: Iterable[Score], column: Mapping[str, int], metric: Metric, benchmark: str
+) -> tuple[dict[Key, Score], list[str]]:
+    """The scores by (system, case, attempt), checked to be of one metric and one benchmark."""
+    wanted = signature(metric)
+    kept: dict[Key, Score] = {}
+    replaced = 0
+    for score in scores:
+        if score.metric != wanted:
+            raise UserError(f"scores of {score.metric} cannot stand beside those of {wanted}", remedy="score again")
+        if score.benchmark != benchmark:
+            raise UserError(
+                f"{score.system} was scored on benchmark {score.benchmark[:12]}, not on {benchmark[:12]}",
+                remedy="figures on different data are not compared: score both runs on the same cases",
+            )
+        if score.case not in column:
+            raise UserError(f"{score.system} was scored on case {score.case!r}, which is not in the benchmark")
+        key = (score.system, score.case, score.attempt)
+        before = kept.get(key)
+        if before is None or _same(before, score):
+            kept.setdefault(key, score)
+        elif before.failure is not None or score.failure is not None:
+            replaced += 1
+            kept[key] = score if before.failure is not None else before
+        else:
+            raise UserError(
+                f"{score.system} has two different scores on case {score.case}, attempt {score.attempt}",
+                remedy="give the systems of different runs different names",
+            )
+    if not kept:
+        raise UserError(f"there are no scores of {wanted}", remedy="reviewgauge score RUN METRIC")
+    return kept, [f"{replaced} failures were replaced by a later score of the same attempt"] if replaced else []
+
+
+def _same(one: Score, other: Score) -> bool:
+    """Whether two scores say the same, whatever they cost."""
+    return (one.parts, one.facets, one.failure is None, one.bounds) == (
+        other.parts,
+        other.facets,
+        other.failure is None,
+        other.bounds,
+    )
+
+
+def _warn_of_attempts(systems: Sequence[str], cells: Cells) -> list[str]:
+    """Name the systems that were averaged over fewer attempts on some cases than on others."""
+    found: list[str] = []
+    for at, system in enumerate(systems):
+        own = [scores for (row, _), scores in cells.items() if row == at]
+        partly = sum(1 for s in own if any(x.failure is not None for x in s) and _status(s) is Status.SCORED)
+        if partly:
+            found.append(f"{system}: on {partly} cases some attempts failed, their value is the mean of the others")
+        most = max(len(scores) for scores in own)
+        fewer = sum(1 for scores in own if len(scores) < most)
+        if fewer:
+            found.append(f"{system}: {fewer} cases have fewer than {most} attempts")
+    return found

@@ -1,0 +1,1 @@
+"""Whether a metric agrees with people, on which rows, and where it fails."""

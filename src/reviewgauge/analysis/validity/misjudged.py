@@ -1,0 +1,136 @@
+"""The rows that a metric places furthest from where people do, and what they have in common.
+
+Source of the question: CRScore, arXiv:2409.19801, section 5.4 and appendix E.1, which finds more inline code among
+the overestimated reviews and fewer claims among the underestimated ones. Here rows are taken by the difference of
+their ranks, which needs no scale of the metric.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.confusion import ratio
+from reviewgauge.analysis.stats.correlation import figure_of
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.validity.rows import Judged
+from reviewgauge.core.reports.validity import Figure, Misjudged, SharedTrait
+
+SHOWN = 10  # rows a side
+SHARE = 0.02  # of the rows, a side, that the traits are taken over
+FEWEST = 20  # but at least so many
+_CUT = 1_000  # characters of a text that are shown
+
+
+class Found(NamedTuple):
+    """Overestimated rows, worst first, underestimated ones, and what each kind shares."""
+
+    over: tuple[Misjudged, ...] = ()
+    under: tuple[Misjudged, ...] = ()
+    traits: tuple[SharedTrait, ...] = ()
+
+
+def misjudged(
+    judged: Judged, resampler: Resampler | None = None, *, less_is_better: bool = False, level: float = 0.95
+) -> Found:
+    """The rows with the largest difference of ranks. Nothing where all scores or all human values are equal.
+
+    With a `resampler` the traits have intervals: clusters are resampled, the choice of the rows is not made anew.
+    """
+    score, human = judged.score, judged.human
+    if judged.n < 2 or (score == score[0]).all() or (human == human[0]).all():
+        return Found()
+    score_rank, human_rank = _ranks(-score if less_is_better else score), _ranks(human)
+    gap = score_rank - human_rank
+    order = np.argsort(-gap, kind="stable")
+    many = min(max(FEWEST, round(SHARE * judged.n)), judged.n // 2)
+    over = [int(row) for row in order[:many] if gap[row] > 0]
+    under = [int(row) for row in order[::-1][:many] if gap[row] < 0]
+
+    def shown(row: int) -> Misjudged:
+        place = judged.place[row]
+        case, system, _ = judged.bench.keys[place]
+        return Misjudged(
+            case=case,
+            system=system,
+            score=float(score[row]),
+            human=float(human[row]),
+            score_rank=float(score_rank[row]),
+            human_rank=float(human_rank[row]),
+            hypothesis=_cut(judged.bench.hypothesis[place]),
+            reference=_cut(judged.bench.reference[place]),
+        )
+
+    return Found(
+        tuple(shown(row) for row in over[:SHOWN]),
+        tuple(shown(row) for row in under[:SHOWN]),
+        tuple(_traits(judged, over, under, resampler, level)),
+    )
+
+
+def _ranks(values: Numbers) -> Numbers:
+    """0 for the lowest, 1 for the highest, equal values at the middle of theirs."""
+    from scipy.stats import rankdata
+
+    found: Numbers = (rankdata(values) - 1) / (values.size - 1)
+    return found
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CUT else text[: _CUT - 1] + "…"
+
+
+def _traits(
+    judged: Judged, over: list[int], under: list[int], resampler: Resampler | None, level: float
+) -> list[SharedTrait]:
+    traits = judged.bench.traits
+    values = np.stack([trait.values[judged.place] for trait in traits.values()], axis=1)
+    sides = [_Side(judged, values, rows, resampler, level) for rows in (over, under)]
+    found = []
+    for at, (name, trait) in enumerate(traits.items()):
+        if not values[:, at].any():  # no row has it
+            continue
+        found.append(
+            SharedTrait(
+                trait=name,
+                unit=trait.unit,
+                over=float(values[over, at].mean()) if over else 0.0,
+                under=float(values[under, at].mean()) if under else 0.0,
+                all=float(values[:, at].mean()),
+                n_over=len(over),
+                n_under=len(under),
+                n_all=judged.n,
+                over_less_all=sides[0].difference(at),
+                under_less_all=sides[1].difference(at),
+            )
+        )
+    return found
+
+
+class _Side:
+    """How far the means of traits (rows x traits) on some rows are from those on all rows."""
+
+    def __init__(
+        self, judged: Judged, values: Numbers, rows: list[int], resampler: Resampler | None, level: float
+    ) -> None:
+        self.values, self.rows, self.cluster, self.level = values, rows, judged.cluster, level
+        self.draws: Numbers | None = None
+        if resampler is None or not rows:
+            return
+        here = np.zeros((judged.n, 1))
+        here[rows] = 1.0
+        each = np.concatenate([values, np.ones((judged.n, 1)), values * here, here], axis=1)
+        of_clusters = np.zeros((resampler.clusters, each.shape[1]))
+        np.add.at(of_clusters, judged.cluster, each)
+        sums = np.concatenate([np.zeros((0, each.shape[1])), *(drawn @ of_clusters for drawn in resampler.weights())])
+        everywhere, own = sums[:, : values.shape[1] + 1], sums[:, values.shape[1] + 1 :]
+        self.draws = ratio(own[:, :-1], own[:, -1:]) - ratio(everywhere[:, :-1], everywhere[:, -1:])
+
+    def difference(self, at: int) -> Figure | None:
+        """Of one trait; None where nothing was to be resampled or there are no rows on this side."""
+        if self.draws is None:
+            return None
+        value = float(self.values[self.rows, at].mean() - self.values[:, at].mean())
+        return figure_of(value, len(self.rows), self.draws[:, at], self.cluster, level=self.level)

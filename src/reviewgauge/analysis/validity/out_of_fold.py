@@ -1,0 +1,169 @@
+"""What calibration leaves of a correlation, or adds to it: each row mapped by a fit that has not seen its reference.
+
+See calibration for the maps and their sources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reviewgauge.analysis.stats.calibration import WARNING, Isotonic, Segments, best_floor, fit_ordinal, floored
+from reviewgauge.analysis.stats.confusion import accuracy, confusion, quadratic_kappa
+from reviewgauge.analysis.stats.correlation import mean_within, telling_groups
+from reviewgauge.analysis.stats.folds import grouped_folds
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.validity.rows import on_steps
+from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.core.labels import Scale
+from reviewgauge.core.reports.validity import Calibrated, Figure, HeatMap, ReliabilityPoint
+
+FEWEST = 20  # rows; fewer are not worth a fit
+WITHIN = "mean of the correlations within each fold"
+GROUPED_BY = "reference, near-copies together"
+OWN_GRADE = "the score itself, rounded"
+_BINS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)  # shares of the rows: the top ones matter most
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """The three calibrations of one score, and the heat map of the ordinal one. `reason`: why there are none."""
+
+    calibrated: tuple[Calibrated, ...] = ()
+    heat_map: HeatMap | None = None
+    reason: str = ""
+
+
+def out_of_fold(sample: Sample, *, folds: int = 10, seed: int = 0) -> OutOfFold:
+    """Floor, isotonic and ordinal calibration of the scores, in folds of whole clusters.
+
+    Without grades there is no ordinal model and no heat map.
+    """
+    if sample.n < FEWEST or sample.clusters < 2:
+        return OutOfFold(reason=f"{sample.n} rows in {sample.clusters} clusters are too few to fit a calibration")
+    if (sample.human == sample.human[0]).all():
+        return OutOfFold(reason="all human values are equal: there is nothing to calibrate to")
+    work = _Work(sample, grouped_folds(sample.cluster.tolist(), min(folds, sample.clusters), seed))
+    found, drawn = [work.floor(), work.isotonic()], None
+    if sample.grade is not None:
+        ordinal, drawn = work.ordinal(sample.grade)
+        found.append(ordinal)
+    return OutOfFold(tuple(found), drawn)
+
+
+class _Work:
+    def __init__(self, sample: Sample, fold: Integers) -> None:
+        self.sample, self.folds = sample, int(fold.max()) + 1
+        self.score, self.human = sample.oriented, sample.human
+        self.fold, self.held_out = fold, [fold == number for number in range(self.folds)]
+
+    def floor(self) -> Calibrated:
+        """Scores below a floor are equal; the floor is learnt on the other folds."""
+        mapped, floors, bottom = np.empty(self.score.size), [], float(self.score.min())
+        for held_out in self.held_out:
+            floor = best_floor(self.score[~held_out], self.human[~held_out])
+            mapped[held_out] = floored(self.score[held_out], floor, bottom)
+            floors.append(-floor if self.sample.less_is_better else floor)
+        side = "above" if self.sample.less_is_better else "below"
+        low, middle, high = min(floors), float(np.median(floors)), max(floors)
+        learned = f"scores {side} {middle:.4g} are equal (median over the folds; {low:.4g} to {high:.4g})"
+        return self._calibrated("floor", self.sample.spearman(mapped), learned)
+
+    def isotonic(self) -> Calibrated:
+        """A rising step map, learnt on the other folds."""
+        mapped, steps = np.empty(self.score.size), []
+        for held_out in self.held_out:
+            fitted = Isotonic.fitted(self.score[~held_out], self.human[~held_out])
+            mapped[held_out] = fitted.predict(self.score[held_out])
+            steps.append(np.unique(fitted.values).size)
+        learned = f"{min(steps)} to {max(steps)} levels by fold; {WITHIN}{self._as_it_is(mapped)}"
+        return self._calibrated("isotonic", self._within(mapped), learned, self._reliability(mapped))
+
+    def ordinal(self, grade: Numbers) -> tuple[Calibrated, HeatMap]:
+        """A proportional-odds model on rising segments of the score, learnt on the other folds."""
+        mapped = np.empty(self.score.size)
+        for held_out in self.held_out:
+            segments = Segments.of(self.score[~held_out])
+            model = fit_ordinal(segments.features(self.score[~held_out]), grade[~held_out])
+            mapped[held_out] = model.expected(segments.features(self.score[held_out]))
+        learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}{self._as_it_is(mapped)}"
+        found = self._calibrated("ordinal", self._within(mapped), learned, self._reliability(mapped))
+        said = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
+        return found, heat_map(self.sample, mapped, grade, said)
+
+    def _within(self, mapped: Numbers) -> Figure:
+        """Fits on different folds put the rows that they cannot tell apart at different values: no common ranks."""
+        return self.sample.spearman_within(mapped, self.fold)
+
+    def _as_it_is(self, mapped: Numbers) -> str:
+        """What the score itself has within the same folds: with its correlation on all rows a mean does not compare."""
+        value = mean_within(self.score, self.human, telling_groups(mapped, self.human, self.fold))
+        return "" if value is None else f"; the score as it is has {value:.3f} there"
+
+    def _calibrated(
+        self, method: str, spearman: Figure, learned: str, points: tuple[ReliabilityPoint, ...] = ()
+    ) -> Calibrated:
+        return Calibrated(
+            method=method,
+            folds=self.folds,
+            grouped_by=GROUPED_BY,
+            spearman=spearman,
+            learned=learned,
+            warning=WARNING,
+            reliability=points,
+        )
+
+    def _reliability(self, predicted: Numbers) -> tuple[ReliabilityPoint, ...]:
+        """The mean human value of rows with about the same prediction, the highest in finer bins."""
+        edges = np.unique(np.quantile(predicted, _BINS))
+        bins = np.searchsorted(edges[1:-1], predicted, side="right")
+        return tuple(
+            ReliabilityPoint(
+                predicted=float(predicted[bins == place].mean()),
+                observed=self.sample.rows(np.asarray(bins == place)).human_mean(),
+            )
+            for place in np.unique(bins)
+        )
+
+
+def own_heat_map(sample: Sample, scale: Scale) -> HeatMap | None:
+    """The heat map of scores that are grades of this scale already: each at the nearest step, nothing is fitted.
+
+    None where there are no grades, or where a score lies off the scale, so that it is a grade of another one.
+    """
+    if sample.grade is None or not sample.n:
+        return None
+    reach = scale.step / 2
+    if sample.score.min() < scale.low - reach or sample.score.max() > scale.high + reach:
+        return None
+    return heat_map(sample, sample.score, sample.grade, OWN_GRADE, scale)
+
+
+def heat_map(sample: Sample, predicted: Numbers, grade: Numbers, said: str, scale: Scale | None = None) -> HeatMap:
+    """Predictions at the nearest grade against the human grades: of those that occur, or of the steps of a `scale`."""
+    grades = np.unique(grade)
+    if scale is not None and (stepped := on_steps(predicted, scale)) is not None and scale.step > 0:
+        grades = np.unique(np.concatenate([grades, np.clip(stepped, scale.low, scale.high)]))
+    code = np.searchsorted(grades, grade)
+    nearest = np.searchsorted((grades[1:] + grades[:-1]) / 2, predicted, side="right")
+    k = grades.size
+    table = confusion(nearest, code, k)
+    cells = np.zeros((sample.resampler.clusters, k * k))
+    np.add.at(cells, (sample.cluster, nearest * k + code), 1.0)
+    drawn = [np.zeros((0, k, k))]
+    drawn += [(weights @ cells).reshape(-1, k, k) for weights in sample.resampler.weights()]
+    draws = np.concatenate(drawn)
+    kappa = float(quadratic_kappa(table, grades))
+    return HeatMap(
+        predicted_by=said,
+        grades=tuple(grades.tolist()),
+        counts=tuple(tuple(int(cell) for cell in row) for row in table),
+        exact=sample.figure(float(accuracy(table)), accuracy(draws)),
+        kappa_quadratic=sample.figure(kappa, quadratic_kappa(draws, grades))
+        if np.isfinite(kappa)
+        else sample.undefined("people and the predictions gave one and the same grade only"),
+    )

@@ -1,0 +1,249 @@
+"""The validity report of one data set: every metric against every dimension that people judged in.
+
+Sources of the tables: "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, sections 6.3 to 6.5
+(correlations on two row sets, medians and ranges by grade, the decision tree, heat maps, Kolmogorov-Smirnov
+distances); CRScore, arXiv:2409.19801, sections 4.2 to 5.4 (correlations by language, rankings of systems,
+sensitivity, over- and underestimated reviews).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, Resampler
+from reviewgauge.analysis.stats.decision_tree import classifiers
+from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
+from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.validity.misjudged import misjudged
+from reviewgauge.analysis.validity.out_of_fold import out_of_fold, own_heat_map
+from reviewgauge.analysis.validity.ranking import ranking
+from reviewgauge.analysis.validity.rows import MOST_GRADES, Bench, HumanValues, Judged, Key, join, on_steps, row_scores
+from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.thresholds import sweeps
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.validity import Correlations, GradeRow, KsCell, MetricValidity, SliceRow, ValidityReport
+from reviewgauge.core.results import NOT_STATED, Score
+
+LENGTH = "review length"
+GRADES = "grades"  # the unit of scores that are grades themselves
+FEWEST_IN_SLICE = 10  # rows; values of a fact with fewer are counted together, not shown
+MOST_SLICES = 40  # values of one fact
+LESS_IS_BETTER = (
+    "less is better: correlations, AUC and ranks are of the negated scores, so that above 0 means agreement with people"
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How figures are made. `slices` are facts of the cases, or `system`."""
+
+    resamples: int = 1_000
+    seed: int = 0
+    folds: int = 10
+    level: float = 0.95
+    slices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One metric's values by review (or why there is none), and what stands beside its figures."""
+
+    metric: str
+    label: str
+    reading: str
+    unit: str
+    values: Mapping[Key, float | str]
+    pins: Mapping[str, str]
+    estimate_note: str = ""
+    fake: bool = False
+    less_is_better: bool = False
+    baseline: bool = False
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, metric: Metric, scores: Sequence[Score]) -> Scored:
+        """The headline reading of a metric on each review alone."""
+        pins = dict.fromkeys(tuple(sorted(s.pins.items())) for s in scores)
+        warnings = ("its scores rest on different versions of what it needs",) if len(pins) > 1 else ()
+        return cls(
+            metric=signature(metric),
+            label=short_spec(metric),
+            reading=metric.headline,
+            unit=metric.units.get(metric.headline, "share"),
+            values=row_scores(metric, scores),
+            pins=dict(next(iter(pins), ())),
+            estimate_note=metric.estimate_note,
+            fake=any(score.fake for score in scores),
+            less_is_better=metric.headline in metric.lower_is_better,
+            warnings=warnings,
+        )
+
+
+def length_baseline(bench: Bench) -> Scored:
+    """The length of the review in characters: what a metric must beat to be worth computing."""
+    values = {key: float(len(text)) for key, text in zip(bench.keys, bench.hypothesis, strict=True)}
+    return Scored(LENGTH, f"{LENGTH} (baseline)", "characters", "characters", values, {}, baseline=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that a report is made of."""
+
+    bench: Bench
+    humans: tuple[HumanValues, ...]
+    scored: tuple[Scored, ...]
+    settings: Settings
+    dataset: str
+    benchmark: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> Iterator[object]:
+        """Everything that the figures depend on, as values that print in full."""
+        bench = self.bench
+        yield from (bench.keys, bench.hypothesis, bench.reference, bench.facts, sorted(bench.people), bench.cases)
+        yield from (bench.claims.tolist(), bench.cluster.tolist(), self.humans, self.scored, self.settings)
+        yield from (self.dataset, self.benchmark, self.warnings, bench.places.tolist(), bench.where)
+
+    def report(self, progress: Callable[[int, int, str], None] | None = None) -> ValidityReport:
+        """Every metric in every dimension, a few at a time: the arrays are handled without the interpreter's lock."""
+        validator = Validator(self.bench, self.settings)
+        jobs = [(one, human) for human in self.humans for one in self.scored]
+        found: list[MetricValidity] = []
+        with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+            for (one, human), made in zip(jobs, pool.map(lambda job: validator.metric(*job), jobs), strict=True):
+                found.append(made)
+                if progress is not None:
+                    progress(len(found), len(jobs), f"{one.label} {human.dimension}")
+        found = [one for human in self.humans for one in self._told_apart(human, found)]
+        left_out = [(human.dimension, n, why) for human in self.humans for why, n in human.left_out.items()]
+        return ValidityReport(
+            dataset=f"{self.dataset} where {self.bench.where}" if self.bench.where else self.dataset,
+            benchmark=self.benchmark,
+            cases=self.bench.shown_cases,
+            reviews=self.bench.places.size,
+            labels=tuple(human.summary for human in self.humans),
+            metrics=tuple(found),
+            resamples=self.settings.resamples,
+            seed=self.settings.seed,
+            folds=self.settings.folds,
+            level=self.settings.level,
+            warnings=(*self.warnings, *(f"{dimension}: {n:,} {why} left out" for dimension, n, why in left_out)),
+        )
+
+    def _told_apart(self, human: HumanValues, found: Sequence[MetricValidity]) -> Iterator[MetricValidity]:
+        """The metrics of a dimension, with a warning on each that lacks rows which others have."""
+        everyone = [self.bench.keys[at] for at in join(self.bench, human, dict.fromkeys(self.bench.keys, 0.0)).place]
+        rows = [{key for key in everyone if not isinstance(one.values.get(key, ""), str)} for one in self.scored]
+        own = [one for one in found if one.dimension == human.dimension]
+        real = {frozenset(there) for there, one in zip(rows, own, strict=True) if there and not one.baseline}
+        others = "the others" if len(real) > 1 else "the baseline"
+        union = set[Key]().union(*rows)
+        for there, one in zip(rows, own, strict=True):
+            if not there or there == union:
+                yield one
+                continue
+            text = f"measured on {len(there):,} of {len(everyone):,} judged rows: not the rows of {others}"
+            yield one.model_copy(update={"warnings": (*one.warnings, text)})
+
+
+class Validator:
+    """Holds metrics against the labels of one bench; the same resamples serve all of them."""
+
+    def __init__(self, bench: Bench, settings: Settings) -> None:
+        self.bench, self.settings = bench, settings
+        self.resampler = Resampler(bench.clusters, settings.resamples, settings.seed)
+
+    def metric(self, scored: Scored, human: HumanValues) -> MetricValidity:
+        """Everything on one metric in one dimension."""
+        settings = self.settings
+        judged = join(self.bench, human, scored.values)
+        sample = self._sample(judged, human, scored.less_is_better)
+        trees, no_trees = ((), "") if sample.grade is None else classifiers(sample.score, sample.grade, settings.seed)
+        fitted = out_of_fold(sample, folds=settings.folds, seed=settings.seed)
+        found = misjudged(judged, self.resampler, less_is_better=scored.less_is_better, level=settings.level)
+        return MetricValidity(
+            metric=scored.metric,
+            label=scored.label,
+            reading=scored.reading,
+            unit=scored.unit,
+            dimension=human.dimension,
+            pins=scored.pins,
+            estimate_note=scored.estimate_note,
+            fake=scored.fake,
+            baseline=scored.baseline,
+            correlations=tuple(_correlations(judged, sample, human)),
+            grades=() if sample.grade is None else _grades(sample, sample.grade),
+            ks=() if sample.grade is None else _distances(sample, sample.grade),
+            classifiers=trees,
+            sweeps=sweeps(sample),
+            heat_map=(own_heat_map(sample, human.scale) if scored.unit == GRADES else None) or fitted.heat_map,
+            calibrated=fitted.calibrated,
+            ranking=ranking(sample, judged.system, human.scale, left_out=sorted(self.bench.people)),
+            slices=tuple(row for fact in settings.slices for row in _slices(judged, sample, fact)),
+            over=found.over,
+            under=found.under,
+            traits=found.traits,
+            warnings=(*scored.warnings, *_warnings(sample, no_trees, fitted.reason)),
+        )
+
+    def _sample(self, judged: Judged, human: HumanValues, less_is_better: bool) -> Sample:
+        return Sample(
+            judged.score,
+            judged.human,
+            on_steps(judged.human, human.scale) if judged.n else None,
+            judged.cluster,
+            self.resampler,
+            self.settings.level,
+            less_is_better,
+        )
+
+
+def _grades(sample: Sample, grade: Numbers) -> tuple[GradeRow, ...]:
+    return grade_rows(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
+
+
+def _distances(sample: Sample, grade: Numbers) -> tuple[KsCell, ...]:
+    return ks_table(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
+
+
+def _correlations(judged: Judged, sample: Sample, human: HumanValues) -> Iterator[Correlations]:
+    """On all rows, and on each part of the scale that is usually reported too."""
+    yield Correlations(rows=judged.row_set(), **sample.correlations())
+    for name, (low, high) in human.scale.row_sets.items():
+        chosen = np.asarray((judged.human >= low) & (judged.human <= high), dtype=np.bool_)
+        yield Correlations(rows=judged.row_set(name, chosen), **sample.rows(chosen).correlations())
+
+
+def _slices(judged: Judged, sample: Sample, fact: str) -> Iterator[SliceRow]:
+    """Spearman's rho for each value of a fact that has enough rows, the commonest values first where there are many."""
+    values = np.array([NOT_STATED if value is None else value for value in judged.fact(fact)], dtype=object)
+    counts = Counter(values.tolist())
+    common = [value for value, n in counts.most_common(MOST_SLICES) if n >= FEWEST_IN_SLICE]
+    for value in sorted(common):
+        yield SliceRow(fact=fact, value=value, spearman=sample.rows(np.asarray(values == value)).spearman())
+
+
+def _warnings(sample: Sample, no_trees: str, no_calibration: str) -> Iterator[str]:
+    if not sample.n:
+        yield "no review has both a score and a label: there is no figure to show"
+        return
+    if sample.less_is_better:
+        yield LESS_IS_BETTER
+    if sample.clusters < FEW_CLUSTERS:
+        yield f"only {sample.clusters} clusters of rows: intervals from fewer than {FEW_CLUSTERS} are too narrow"
+    if (sample.score == sample.score[0]).all():
+        yield f"all {sample.n:,} scores are {sample.score[0]:g}: the metric tells no review from another"
+    if sample.grade is None:
+        yield f"the human values take more than {MOST_GRADES} steps: nothing by grade, no trees, no thresholds"
+    if no_trees:
+        yield f"no decision tree: {no_trees}"
+    if no_calibration:
+        yield f"no calibration: {no_calibration}"

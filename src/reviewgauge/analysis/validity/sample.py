@@ -1,0 +1,96 @@
+"""Scores beside human values, one entry a row, and how intervals over them are made: what each table is drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.correlation import correlate, figure_of, interval_figure, spearman_only, spearman_within
+from reviewgauge.analysis.stats.sums import Flags, Numbers
+from reviewgauge.core.reports.validity import Figure
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """n rows. `grade` is `human` on the steps of its scale, None where it has none or too many.
+
+    Where less is better, `oriented` has the sign turned, so that more agrees with people.
+    """
+
+    score: Numbers
+    human: Numbers
+    grade: Numbers | None
+    cluster: Integers
+    resampler: Resampler
+    level: float = 0.95
+    less_is_better: bool = False
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return int(self.score.size)
+
+    @property
+    def sign(self) -> float:
+        """-1 where less is better."""
+        return -1.0 if self.less_is_better else 1.0
+
+    @cached_property
+    def oriented(self) -> Numbers:
+        """The scores, more of them being better."""
+        return self.sign * self.score
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters the rows fall into."""
+        return int(np.unique(self.cluster).size)
+
+    def rows(self, chosen: Flags) -> Sample:
+        """The chosen rows, under the same resamples."""
+        return Sample(
+            self.score[chosen],
+            self.human[chosen],
+            None if self.grade is None else self.grade[chosen],
+            self.cluster[chosen],
+            self.resampler,
+            self.level,
+            self.less_is_better,
+        )
+
+    def correlations(self) -> dict[str, Figure]:
+        """Pearson, Spearman and Kendall of the oriented scores with the human values."""
+        return correlate(self.oriented, self.human, self.cluster, self.resampler, level=self.level)
+
+    def spearman(self, values: Numbers | None = None) -> Figure:
+        """Spearman's rho of the human values with `values` (more is better), by default with the oriented scores."""
+        found = self.oriented if values is None else values
+        return spearman_only(found, self.human, self.cluster, self.resampler, level=self.level)
+
+    def spearman_within(self, values: Numbers, group: Integers) -> Figure:
+        """The mean of Spearman's rho of the human values with `values` within each group of rows."""
+        return spearman_within(values, self.human, self.cluster, group, self.resampler, level=self.level)
+
+    def human_mean(self) -> Figure:
+        """The mean of the human values."""
+        return interval_figure(
+            float(self.human.mean()), self.n, self.cluster, self.resampler, self._means, level=self.level
+        )
+
+    def figure(self, value: float, draws: Numbers, *, n: int | None = None, p: float | None = None) -> Figure:
+        """A figure of all rows with the interval of its resampled draws."""
+        return figure_of(value, self.n if n is None else n, draws, self.cluster, level=self.level, p=p)
+
+    def undefined(self, reason: str, *, n: int | None = None) -> Figure:
+        """A figure that has no value."""
+        return Figure(value=None, n=self.n if n is None else n, level=self.level, reason=reason)
+
+    def _means(self, weights: Numbers) -> Numbers:
+        total = weights.sum(axis=1)
+        found: Numbers = np.divide(weights @ self.human, total, out=np.full(total.shape, np.nan), where=total > 0)
+        return found

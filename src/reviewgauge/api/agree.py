@@ -1,0 +1,114 @@
+"""`reviewgauge agree`: how far raters agree, humans and models in one table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.analysis.raters.agreement import Chosen, Settings, agreement_report
+from reviewgauge.api.judged_runs import last_word
+from reviewgauge.api.resolve import dataset_label, find_dataset
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Label, Scale
+from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.core.specs import names
+from reviewgauge.datasets.labels.labels import find_labels, read_label_file
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.manifest import MANIFEST
+
+
+class FoundLabels(NamedTuple):
+    """Labels, what to call them, the scales that are known, and what reading them left out."""
+
+    labels: Sequence[Label]
+    source: str
+    scales: Mapping[str, Scale]
+    notes: tuple[str, ...] = ()
+
+
+def agree(
+    labels: str | Path | Dataset | Sequence[Label],
+    *,
+    source: str | Path | None = None,
+    dimensions: Sequence[str] = (),
+    batches: Sequence[str] = (),
+    rounds: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    nominal: Sequence[str] = (),
+    tolerance: float = 1.0,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> AgreementReport:
+    """Every agreement coefficient of independent labels, by dimension.
+
+    `labels` are labels, a file of them (CSV or JSON lines), a run folder, or a data set with recorded labels, whose
+    files are in `source`. `kinds` keeps humans or models. `nominal` names dimensions whose numbers are codes without
+    an order. `tolerance` is how far apart numbers still agree.
+    """
+    found = labels_from(labels, source)
+    report = agreement_report(
+        found.labels,
+        source=found.source,
+        scales=found.scales,
+        chosen=Chosen(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds)),
+        settings=Settings(tolerance, tuple(nominal), resamples, seed),
+    )
+    return report.model_copy(update={"warnings": (*found.notes, *report.warnings)})
+
+
+def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Path | None) -> FoundLabels:
+    """The labels that a word means: labels themselves, a file of them, a run folder, or a data set."""
+    if isinstance(labels, Sequence) and not isinstance(labels, str):
+        return FoundLabels(labels, "labels", {})
+    if isinstance(labels, Dataset):
+        return _of_dataset(labels, source)
+    path, known = Path(labels), str(labels) in names(Dataset.kind)
+    if source is None and not known and (path / MANIFEST).is_file():
+        return _of_run(path)
+    file = find_labels(path) if path.is_dir() else path
+    if source is None and not known and file is not None and file.is_file() and not _holds_cases(file):
+        read = read_label_file(file)
+        return FoundLabels(read.labels, file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes))
+    if file is not None and file.suffix == ".csv":
+        raise UserError(f"there is nothing at {file}" if not file.exists() else "--from goes with a data set")
+    return _of_dataset(find_dataset(str(labels)), source)
+
+
+def _holds_cases(file: Path) -> bool:
+    """Whether a JSON lines file holds cases, which may carry labels; anything else is for the reader of labels."""
+    if file.suffix not in (".jsonl", ".ndjson"):
+        return False
+    with file.open("rb") as stream:
+        try:
+            first = json.loads(stream.readline(1_000_000))
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(first, dict) and "change" in first
+
+
+def _of_run(folder: Path) -> FoundLabels:
+    run = RunFolder.open(folder)
+    try:
+        scales = find_dataset(run.manifest.dataset.partition(" | ")[0]).scales()
+    except UserError:  # a data set of one's own that is not here any more
+        scales = {}
+    labels, notes = last_word(label for case in run.cases() for label in case.labels)
+    return FoundLabels(labels, folder.resolve().name, scales, notes)
+
+
+def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:
+    found = find_dataset(dataset, source)
+    labels = [label for case in found.cases() for label in case.labels]
+    recorded: Sequence[Label] = ()
+    try:
+        _, recorded = found.recorded()
+    except BadInput:
+        raise
+    except UserError as error:  # a data set without recorded reviews; its cases may carry labels
+        if not labels:
+            raise UserError(f"{dataset_label(found)} holds no labels: {error.problem}") from None
+    unique = {label.to_line(): label for label in (*labels, *recorded)}
+    return FoundLabels(list(unique.values()), dataset_label(found), found.scales())

@@ -1,0 +1,173 @@
+"""`reviewgauge build`: a benchmark out of a repository, by a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reviewgauge.api.model_options import ModelOptions, Spending, spending
+from reviewgauge.api.progress import Progress
+from reviewgauge.api.stopping import executor_for, with_bill
+from reviewgauge.core.base import Record
+from reviewgauge.core.building import CardSection, Decision
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
+from reviewgauge.core.specs import import_named
+from reviewgauge.core.version import __version__
+from reviewgauge.engine.build.audit import audit_stage, check_tables
+from reviewgauge.engine.build.card import find_licences
+from reviewgauge.engine.build.folder import Stopped, Workplace
+from reviewgauge.engine.build.pipeline import Line
+from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
+from reviewgauge.engine.build.write import Written, refuse_foreign, write_benchmark
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.journal import write_whole
+from reviewgauge.models.chat.door import Door
+from reviewgauge.views.files.build_card import markdown
+
+CARD_JSON, CARD_MD = "card.json", "card.md"
+
+
+GITHUB = "github:"
+
+
+SEED = 0  # of the draws for an audit
+
+
+class BuildResult(Record):
+    """What a build did. `card` is None where it was stopped before all went through: nothing was written then.
+
+    `foretold` is the funnel of a `--dry-run`, which writes nothing either: behind a stage that asks a model it is a
+    guess.
+    """
+
+    schema_version: int = 1
+    folder: str
+    card: BuildCard | None = None
+    foretold: tuple[FunnelRow, ...] = ()
+    reviews: int = 0
+    stopped: str = ""
+    spending: Spending = Spending()
+
+
+def build(
+    source: str | Path = ".",
+    *,
+    out: str | Path,
+    recipe: str | None = None,
+    settings: dict[str, str] | None = None,
+    stages: Sequence[str] = (),
+    reviews_by: Sequence[str] = (),
+    audit: int = 0,
+    models: ModelOptions | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> BuildResult:
+    """Build a benchmark from `source`, a path to a git repository or `github:owner/name`, into the folder `out`.
+
+    `recipe` is the name of one that ships (`reviewgauge list recipes`) or a TOML file, `settings` are its parameters,
+    `stages` are added at its end. `reviews_by` names accounts whose posted reviews are taken in. Of each stage that
+    asks a model, `audit` decisions are drawn for people to check. The same call goes on where a killed one stopped,
+    and extends the benchmark when the source has grown.
+    """
+    word = str(source)
+    found = read_recipe(recipe or _usual_recipe(word, reviews_by))
+    given = dict(settings or {})
+    if reviews_by:
+        given["reviews_by"] = repr(tuple(reviews_by))
+    parameters = set_parameters(found, given)
+    for spec in stages:
+        import_named(spec)
+    found = found.model_copy(
+        update={"stage": (*found.stage, *(Step(use=spec, why="given on the command line") for spec in stages))}
+    )
+    plan = make_stages(found, parameters, [*given.values(), *stages])
+    refuse_foreign(Path(out))
+    check_tables(Path(out))
+    how, stop = models or ModelOptions(), stop or Interruption()
+    place = Workplace(Path(out), word, told=_teller(progress), stop=stop)
+    try:
+        with how.door(place) as door:
+            line = Line(
+                place, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop, how.dry_run
+            )
+            place.tell_through(_teller(with_bill(progress, door)))
+            try:
+                if how.dry_run:
+                    return _foretold(str(out), line, door)
+                written = write_benchmark(place.folder, line.run())
+            except Stopped:
+                return BuildResult(folder=str(out), stopped=stop.why, spending=spending(door))
+            finally:
+                place.sync()
+            card = _card(found, {name: repr(value) for name, value in parameters.items()}, place, line, written, audit)
+            line.keep_ledgers()
+            write_whole(place.folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
+            write_whole(place.folder / CARD_MD, markdown(card).encode())
+            return BuildResult(folder=str(out), card=card, reviews=written.reviews, spending=spending(door))
+    finally:
+        Line.clear(place)
+        place.close()
+
+
+def _foretold(out: str, line: Line, door: Door) -> BuildResult:
+    """Let everything go through, and keep nothing of it: what the fake model says is no label."""
+    for _ in line.run():
+        pass
+    return BuildResult(folder=out, foretold=tuple(tally.row() for tally in line.tallies), spending=spending(door))
+
+
+def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
+    if not source.startswith(GITHUB):
+        if reviews_by:
+            raise UserError("a git history holds no reviews that were posted", remedy="name github:OWNER/NAME")
+        return "local"
+    return "hosted_reviews" if reviews_by else "pull_requests"
+
+
+def _teller(progress: Progress | None) -> Callable[[str, int, int | None], None] | None:
+    if progress is None:
+        return None
+    return lambda label, done, total: progress(done, total or done, label)
+
+
+def _card(
+    recipe: Recipe, parameters: dict[str, str], place: Workplace, line: Line, written: Written, audit: int
+) -> BuildCard:
+    rows = tuple(tally.row() for tally in line.tallies)
+    audits: list[CardSection] = []
+    for number, tally in enumerate(line.tallies):
+        if tally.decisions or tally.stage.models:
+            audits += _audit(place.folder, signature(tally.stage), line.decisions(number), audit)
+    warnings = [warning for section in place.sections for warning in section.warnings]
+    warnings += [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
+    failed = sum(row.failed for row in rows)
+    warnings += [f"{failed} candidates failed and are not in it: the same command tries them again"] if failed else []
+    return BuildCard(
+        title=recipe.title,
+        summary=recipe.summary,
+        recipe=recipe.name,
+        recipe_source=recipe.source,
+        source=place.source,
+        built=datetime.now(UTC).replace(microsecond=0),
+        reviewgauge=__version__,
+        benchmark=written.benchmark if written.cases else "",
+        cases=written.cases,
+        counts=dict(written.census.counts),
+        funnel=rows,
+        parameters=parameters,
+        pins={f"{signature(t.stage)}: {k}": v for t in line.tallies for k, v in t.stage.pins().items()},
+        distributions=written.census.distributions(),
+        spreads=written.census.spreads(),
+        sections=(*place.sections, *audits),
+        licences=find_licences(place.code, written.mirrors),
+        fake=any(row.fake for row in rows),
+        warnings=tuple(warnings),
+    )
+
+
+def _audit(folder: Path, by: str, decisions: Iterator[Decision], n: int) -> list[CardSection]:
+    section = audit_stage(folder, by, decisions, n, SEED)
+    return [] if section is None else [section]

@@ -1,0 +1,234 @@
+"""The check of a bundle: everything that can be recomputed is, to the first difference."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from pydantic import Field
+
+from reviewgauge.api.bundles.data import whole_run
+from reviewgauge.api.bundles.tables import LABELS, Settings, make_tables
+from reviewgauge.api.bundles.validity import make_again, stored_report, validity_files
+from reviewgauge.api.progress import Progress
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import parse_json, parse_record
+from reviewgauge.core.plugin import short_spec
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.specs import import_named, load_recorded
+from reviewgauge.core.version import __version__
+from reviewgauge.engine.bundle import compare, rescore
+from reviewgauge.engine.bundle.archive import unpack
+from reviewgauge.engine.bundle.compare import Contents, Difference, Differs
+from reviewgauge.engine.bundle.contents import BUNDLE, FORMAT, VALIDITY, BundleManifest, RunEntry, versions
+from reviewgauge.engine.bundle.rescore import StoredRun
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.settings import Settings as ModelSettings
+
+
+class VerifyResult(Record):
+    """What the check of a bundle found: the first `difference`, or None where every number came out again.
+
+    Counts are of what was checked. `not_measured` names what was not measured again, and why; `notes` what differs
+    without moving a number.
+    """
+
+    schema_version: int = 1
+    path: str
+    content: str
+    ok: bool
+    difference: Difference | None = None
+    files: int = 0
+    reviews: int = 0
+    scores: int = 0
+    figures: int = 0
+    not_measured: Mapping[str, str] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def verify(
+    file: str | Path,
+    *,
+    source: Sequence[str | Path] = (),
+    tables_only: bool = False,
+    digits: int = compare.DIGITS,
+    plugins: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> VerifyResult:
+    """Recompute every number of a bundle, without a network, up to the first that differs.
+
+    `source` holds the data whose texts the bundle leaves out: a path, or `RUN=PATH` where several runs lack theirs.
+    `tables_only` leaves out measuring again. What is measured again must agree to `digits` digits; on another machine
+    vectors of embedding models do not to more than six. `plugins`: code outside the package that the bundle may use.
+    Raises UserError for what is no bundle.
+    """
+    for spec in plugins:
+        import_named(spec)
+    path = Path(file)
+    with tempfile.TemporaryDirectory(prefix="reviewgauge-verify-") as made:
+        folder = Path(made) / "bundle"
+        folder.mkdir()
+        found = unpack(path, folder)
+        manifest = _read_manifest(path, folder)
+        check = _Check(Contents(folder, manifest, found, digits), Path(made) / "again", tables_only, progress)
+        sources = _sources(manifest, source)
+        try:
+            with Door(ModelSettings(cache=False, offline=True)):
+                check.run(sources)
+        except Differs as differs:
+            return check.result(path, differs.difference)
+        return check.result(path, None)
+
+
+def _read_manifest(path: Path, folder: Path) -> BundleManifest:
+    file = folder / BUNDLE
+    if not file.is_file():
+        raise BadInput(str(path), f"is no bundle: it holds no {BUNDLE}", remedy="reviewgauge bundle makes one")
+    raw = file.read_bytes()
+    document = parse_json(raw, f"{path}:{BUNDLE}")
+    made = document.get("format") if isinstance(document, dict) else None
+    if isinstance(made, int) and made > FORMAT:
+        raise UserError(
+            f"{path} was made by a newer ReviewGauge (format {made}; this one reads up to {FORMAT})",
+            remedy="pip install --upgrade reviewgauge",
+        )
+    return parse_record(BundleManifest, raw, f"{path}:{BUNDLE}")
+
+
+def _sources(manifest: BundleManifest, given: Sequence[str | Path]) -> dict[str, Path]:
+    """Where the data of each run is that lacks its texts. Raises UserError for a path that nothing asks for."""
+    lacking = [entry.name for entry in manifest.runs if entry.texts != "all"]
+    found: dict[str, Path] = {}
+    for word in map(str, given):
+        name, sign, rest = word.partition("=")
+        named = bool(sign) and name in {entry.name for entry in manifest.runs} and not Path(word).exists()
+        place = Path(rest if named else word)
+        if not place.exists():
+            raise UserError(f"there is nothing at {place}")
+        if not named and len(lacking) > 1 and len({_dataset(manifest, run) for run in lacking}) > 1:
+            raise UserError(f"several runs lack their texts: {', '.join(lacking)}", remedy=f"--from {lacking[0]}=PATH")
+        found.update({name: place} if named else dict.fromkeys(lacking, place))
+    return found
+
+
+def _dataset(manifest: BundleManifest, run: str) -> str:
+    return next(entry.dataset for entry in manifest.runs if entry.name == run)
+
+
+class _Check:
+    """One pass over a bundle, which counts what it has checked."""
+
+    def __init__(self, contents: Contents, work: Path, tables_only: bool, progress: Progress | None) -> None:
+        self.contents, self.work = contents, work
+        self.tables_only, self.progress = tables_only, progress
+        self.reviews = self.scores = self.figures = 0
+        self.not_measured: dict[str, str] = {}
+        self.notes: list[str] = []
+        self.checked: list[str] = []  # files whose content was held against something
+
+    def run(self, sources: Mapping[str, Path]) -> None:
+        """Everything, in the order in which a difference says most. Raises Differs."""
+        contents, manifest = self.contents, self.contents.manifest
+        compare.check_files(contents)
+        self._versions()
+        stored = [rescore.read_run(contents, entry) for entry in manifest.runs]
+        for run in stored:
+            self.reviews += len(run.outcomes)
+            rescore.check_calls(contents, run.entry)
+            self._measure(run, sources.get(run.entry.name))
+            self.checked += rescore.run_files(run.entry)
+            if run.entry.validity:
+                self.checked += validity_files(contents, run.entry)
+        self._tables(stored)
+        compare.check_nothing_else(contents, self.checked)
+        compare.check_hashes(contents)
+
+    def _versions(self) -> None:
+        here = {"reviewgauge": __version__, **versions()}
+        there = {"reviewgauge": self.contents.manifest.reviewgauge, **self.contents.manifest.libraries}
+        self.notes += [
+            f"made with {name} {there[name]}, here is {here.get(name, 'none')}"
+            for name in sorted(there)
+            if here.get(name) != there[name]
+        ]
+
+    def _measure(self, run: StoredRun, source: Path | None) -> None:
+        entry = run.entry
+        if self.tables_only:
+            self.not_measured.update({f"{entry.folder}: all metrics": "left out as asked (--tables-only)"})
+            if entry.validity:
+                stored_report(self.contents, entry)
+            return
+        if entry.texts != "all" and source is None:
+            raise UserError(
+                f"the bundle leaves out the texts of {entry.dataset}: {entry.why}",
+                remedy="--from DATA names your copy, --tables-only checks the rest",
+            )
+        folder = whole_run(self.contents, run, self.work, source)
+        assert folder is not None
+        if entry.texts != "all":
+            self.reviews += entry.withheld["reviews"].records
+        for spec in entry.metrics:
+            if why := rescore.why_not_again(self.contents, entry, spec):
+                self.not_measured[f"{entry.folder}: {short_spec(load_recorded(Metric, spec))}"] = why
+                continue
+            self.notes += rescore.measure_again(self.contents, run, folder, spec, self.progress)
+            self.scores += len(run.scores[spec])
+        if entry.validity:
+            self._validity(entry, folder)
+
+    def _validity(self, entry: RunEntry, folder: Path) -> None:
+        """The validity report, made again from the run that was just measured again."""
+        apart = [
+            spec for spec in entry.metrics if rescore.why_not_again(self.contents, entry, spec) or self._brought(spec)
+        ]
+        if apart:
+            why = f"it rests on {short_spec(load_recorded(Metric, apart[0]))}"
+            self.not_measured[f"{VALIDITY}/{entry.name}"] = f"its tables were held against it, but {why}"
+            stored_report(self.contents, entry)
+            return
+        with rescore.replaying(self.contents, entry):
+            again = self.work / f"{entry.name}.validity"
+            self.figures += make_again(self.contents, entry, folder, again, self.progress)
+
+    def _brought(self, spec: str) -> bool:
+        """Whether a metric reads a file that lies elsewhere now."""
+        return rescore.metric_of(self.contents, spec) != load_recorded(Metric, spec)
+
+    def _tables(self, stored: Sequence[StoredRun]) -> None:
+        contents, manifest = self.contents, self.contents.manifest
+        settings = Settings(
+            manifest.slices, manifest.resamples, manifest.seed, partial(rescore.metric_of, self.contents)
+        )
+        tables = {table.entry.path: table for table in make_tables(stored, settings)}
+        if difference := compare.first_difference(
+            [table.model_dump(mode="json") for table in manifest.tables],
+            [table.entry.model_dump(mode="json") for table in tables.values()],
+        ):
+            column, old, new = difference
+            raise contents.differs(BUNDLE, old, new, row="tables", column=column)
+        for name, table in tables.items():
+            compare.compare_tables(contents, name, table.text, LABELS[table.entry.kind])
+            self.figures += compare.count_figures(table.text)
+            self.checked.append(name)
+            if table.to_latex is not None:
+                compare.compare_text(contents, table.latex_path, table.to_latex(contents.text(name)))
+                self.checked.append(table.latex_path)
+
+    def result(self, path: Path, difference: Difference | None) -> VerifyResult:
+        """What was found."""
+        return VerifyResult(
+            path=str(path),
+            content=self.contents.manifest.content,
+            ok=difference is None,
+            difference=difference,
+            files=len(self.contents.manifest.files),
+            reviews=self.reviews,
+            scores=self.scores,
+            figures=self.figures,
+            not_measured=self.not_measured,
+            notes=tuple(dict.fromkeys(self.notes)),
+        )

@@ -1,0 +1,153 @@
+"""`reviewgauge cache`: what is kept of the answers of models, taking it out, and writing it into a file."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.journal import write_error
+from reviewgauge.models.cache.call_cache import cache_file
+from reviewgauge.models.cache.contents import (
+    calls_by_model,
+    count_vectors,
+    delete_calls,
+    delete_vectors,
+    is_of,
+    size_of,
+    stored_calls,
+)
+from reviewgauge.models.request.messages import Call
+
+VECTORS = "vectors.sqlite"
+
+
+class CachedModel(Record):
+    """The answers of one model. `dollars` is what those cost whose price was known; `unpriced` counts the others."""
+
+    model: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    dollars: float
+    unpriced: int
+    oldest: datetime
+    newest: datetime
+
+
+class CacheInfo(Record):
+    """What the caches hold. `path` is empty where the cache is turned off; sizes in bytes."""
+
+    schema_version: int = 1
+    path: str
+    bytes: int = 0
+    calls: int = 0
+    models: tuple[CachedModel, ...] = ()
+    vectors_path: str = ""
+    vectors_bytes: int = 0
+    vectors: int = 0
+
+
+class CacheCleared(Record):
+    """How many calls and vectors were taken out of the cache."""
+
+    schema_version: int = 1
+    path: str
+    calls: int = 0
+    vectors: int = 0
+
+
+class CallsExported(Record):
+    """The file of calls that was written."""
+
+    schema_version: int = 1
+    path: str
+    calls: int
+    bytes: int
+
+
+def cache() -> CacheInfo:
+    """What the caches of answers and of vectors hold."""
+    file = cache_file()
+    if file is None:
+        return CacheInfo(path="")
+    vectors = file.with_name(VECTORS)
+    models = calls_by_model(file) if file.exists() else []
+    return CacheInfo(
+        path=str(file),
+        bytes=size_of(file),
+        calls=sum(model.calls for model in models),
+        models=tuple(CachedModel(**model._asdict()) for model in models),
+        vectors_path=str(vectors),
+        vectors_bytes=size_of(vectors),
+        vectors=count_vectors(vectors) if vectors.exists() else 0,
+    )
+
+
+def clear(*, model: str | None = None, older_than: float | None = None, vectors: bool = False) -> CacheCleared:
+    """Take answers out of the cache: all, those of one model, or those older than so many days.
+
+    `vectors` takes out the vectors of texts instead. Raises UserError for a cache that is broken or locked.
+    """
+    if vectors and (model is not None or older_than is not None):
+        raise UserError("vectors are taken out all together", remedy="leave --model and --older-than away")
+    file = _file()
+    if vectors:
+        place = file.with_name(VECTORS)
+        return CacheCleared(path=str(place), vectors=delete_vectors(place) if place.exists() else 0)
+    before = None if older_than is None else datetime.now(UTC) - timedelta(days=older_than)
+    return CacheCleared(path=str(file), calls=delete_calls(file, model, before) if file.exists() else 0)
+
+
+def export(out: str | Path, *, model: str | None = None, run: str | Path | None = None) -> CallsExported:
+    """Write the calls of the cache, or those that a run recorded, as JSON lines; `out` may end in .gz.
+
+    Any --replay takes such a file. Calls of a run are written once each, as the run used them last.
+    """
+    if run is not None:
+        last = {call.key: call for call in RunFolder.open(run).calls()}
+        found: Iterable[Call] = (call for call in last.values() if model is None or is_of(call.model, model))
+        source = str(run)
+    else:
+        file = _file()
+        found = stored_calls(file, model) if file.exists() else ()
+        source = str(file)
+    path = Path(out)
+    count = _write(path, found)
+    if not count:
+        path.unlink()
+        whose = f" of {model}" if model is not None else ""
+        raise UserError(f"{source} holds no calls{whose}", remedy="reviewgauge cache info shows what there is")
+    return CallsExported(path=str(path), calls=count, bytes=path.stat().st_size)
+
+
+def _write(path: Path, calls: Iterable[Call]) -> int:
+    """Write the calls; a file is there whole or not at all."""
+    temporary = path.with_name(path.name + ".tmp")
+    count = 0
+    try:
+        with temporary.open("wb") as out:
+            packed = gzip.GzipFile("", "wb", fileobj=out, mtime=0) if path.suffix == ".gz" else out
+            with packed:
+                for call in calls:
+                    packed.write(call.to_line())
+                    count += 1
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise write_error(path, error) from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return count
+
+
+def _file() -> Path:
+    file = cache_file()
+    if file is None:
+        raise UserError("the cache is turned off", remedy="REVIEWGAUGE_CACHE names the folder that it lies in")
+    return file

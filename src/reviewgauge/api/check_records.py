@@ -1,0 +1,157 @@
+"""Read every line of a file of cases, reviews or outcomes, name each bad record and field, and go on.
+
+Memory stays bounded whatever the file holds: one line at a time, a line that is too long is skipped in pieces, and
+of each record only a short hash of its identity is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import LONGEST_LINE, parse_record, refuse_bytes
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Outcome, Score
+from reviewgauge.datasets.jsonl import REVIEWS, case_files
+from reviewgauge.datasets.labels.labels import FILES as LABEL_FILES
+from reviewgauge.datasets.labels.labels import find_labels, read_label_file
+
+_PIECE = 1024 * 1024
+_MODELS: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome, "score": Score}
+
+
+@dataclass
+class Checked:
+    """What a check found. `problems` holds the first ones, `bad` counts all; `records` counts the good by kind."""
+
+    problems: list[BadInput] = field(default_factory=list)
+    bad: int = 0
+    records: Counter[str] = field(default_factory=Counter)
+    files: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Every line was good, and there was one."""
+        return not self.bad
+
+
+def check(path: Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> Checked:
+    """Every line of a file, or of a folder's `*.jsonl` and labels. At most `keep` problems are kept, all are counted.
+
+    Raises UserError only where the file cannot be opened.
+    """
+    checked = Checked()
+    files = _files(path)
+    seen: dict[bytes, tuple[str, int]] = {}
+    for file in files:
+        checked.files.append(file.name)
+        found = _check_labels(file, checked) if _holds_labels(file) else _check_file(file, checked, seen, longest)
+        for problem in found:
+            checked.bad += 1
+            if len(checked.problems) < keep:
+                checked.problems.append(problem)
+    if not checked.bad and not checked.records:
+        checked.bad = 1
+        checked.problems.append(BadInput(files[0].name, "holds no record", remedy="one record a line: docs/jsonl.md"))
+    return checked
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise UserError(f"there is nothing at {path}")
+    files = case_files(path)
+    if path.is_dir() and (path / REVIEWS).is_file():
+        files.append(path / REVIEWS)
+    if path.is_dir() and (labels := find_labels(path)):
+        files.append(labels)
+    return files
+
+
+def _holds_labels(file: Path) -> bool:
+    return file.name in LABEL_FILES or file.suffix == ".csv"
+
+
+def _check_labels(file: Path, checked: Checked) -> Iterator[BadInput]:
+    """The first problem of a file of labels: what is wrong in one row may make others wrong."""
+    try:
+        checked.records["label"] += len(read_label_file(file).labels)
+    except BadInput as problem:
+        yield problem
+
+
+def _check_file(file: Path, checked: Checked, seen: dict[bytes, tuple[str, int]], longest: int) -> Iterator[BadInput]:
+    try:
+        with file.open("rb") as stream:
+            for number, line in _numbered(stream, longest):
+                try:
+                    if line is None:
+                        raise BadInput(
+                            file.name, f"is longer than {longest:,} bytes", record=number, remedy="split the record"
+                        )
+                    kind, record = _read(line, file.name, number)
+                    _once(record, kind, file.name, number, seen)
+                    checked.records[kind] += 1
+                except BadInput as problem:
+                    yield problem
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _numbered(stream: BinaryIO, longest: int) -> Iterator[tuple[int, bytes | None]]:
+    """(number, line) of the non-blank lines; None for one that is too long, whose rest is passed over."""
+    number = 0
+    while line := stream.readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_PIECE)
+            yield number, None
+        elif line.strip():
+            yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+
+def _read(line: bytes, source: str, number: int) -> tuple[str, Record]:
+    refuse_bytes(line, source, number)
+    kind = _kind(line)
+    return kind, parse_record(_MODELS[kind], line, source, number)
+
+
+def _kind(line: bytes) -> str:
+    """Which record a line is meant to be, judged by its fields; a case where nothing speaks for another."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return "case"
+    keys = found.keys() if isinstance(found, dict) else set()
+    if "change" in keys or not {"case", "system"} & keys:
+        return "case"
+    if "metric" in keys:
+        return "score"
+    return "outcome" if {"review", "failure"} & keys else "review"
+
+
+def _once(record: Record, kind: str, source: str, number: int, seen: dict[bytes, tuple[str, int]]) -> None:
+    if isinstance(record, Case):
+        named, where = f"the case {record.id!r}", "id"
+        identity: tuple[object, ...] = (record.id,)
+    elif isinstance(record, Score):
+        named, where = "the same score", ""
+        identity = (record.case, record.system, record.attempt, record.metric, record.benchmark)
+    else:
+        assert isinstance(record, Review | Outcome)
+        named, where = f"attempt {record.attempt} of {record.system!r} on {record.case!r}", ""
+        identity = (record.case, record.system, record.attempt)
+    key = hashlib.blake2b(repr((kind, *identity)).encode("utf-8", "surrogatepass"), digest_size=12).digest()
+    if key in seen:
+        file, line = seen[key]
+        raise BadInput(
+            source, f"{named} occurs twice: it stands in {file}, line {line} too", record=number, field=where
+        )
+    seen[key] = (source, number)

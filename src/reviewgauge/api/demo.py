@@ -1,0 +1,86 @@
+"""`reviewgauge demo`: the main job on the shipped sample, offline: history, benchmark, leaderboard, report."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from reviewgauge.api.build import BuildResult, build
+from reviewgauge.api.progress import Progress
+from reviewgauge.api.report import ReportResult, report
+from reviewgauge.api.review import ReviewResult, review
+from reviewgauge.api.score import ScoreResult, score
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.datasets.jsonl import REVIEWS, Jsonl
+from reviewgauge.datasets.sample import MAINTAINED, Sample
+from reviewgauge.engine.run.journal import write_whole
+from reviewgauge.repo.git.repository import Repository
+
+REPOSITORY, BENCH, RUN, REPORT = "wayside", "bench", "run", "report.html"
+
+
+REVIEWERS = ("recorded", "analyser", "parrot", "silent")
+
+
+SLICES = ("language", "year")
+
+
+# A change a month, so a fix may take a year and a half; the recipe's own horizon is a year.
+SETTINGS = {"branch": MAINTAINED, "horizon": "540", "name": "example/wayside"}
+
+
+class DemoResult(Record):
+    """What the demo did, step by step. `recorded` is how many of the benchmark's cases the recorded review is on."""
+
+    schema_version: int = 1
+    build: BuildResult
+    recorded: int
+    review: ReviewResult
+    score: ScoreResult
+    report: ReportResult
+
+
+def demo(out: str | Path = "runs/demo", progress: Progress | None = None) -> DemoResult:
+    """Make a benchmark from the history of the sample's repository, and let reviewers review it.
+
+    Real static analysers, noise and silence review every case. The review that came with the sample is of its first 24
+    changes, and is put beside those that are cases. Then score and report. No network; a second call goes on where the
+    first one stopped.
+    """
+    folder = Path(out)
+    _check_out(folder / REPOSITORY)
+    bench, run = folder / BENCH, folder / RUN
+    built = build(folder / REPOSITORY, out=bench, settings=SETTINGS, progress=progress)
+    recorded = _hand_over(bench)
+    reviewed = review(str(bench), *REVIEWERS, run=run, progress=progress)
+    scored = score(run, "hits", slices=SLICES, progress=progress)
+    written = report(run, out=folder / REPORT, slices=SLICES, title="Code review on the history of a sample repository")
+    return DemoResult(build=built, recorded=recorded, review=reviewed, score=scored, report=written)
+
+
+def _check_out(folder: Path) -> None:
+    """The sample's repository, with what came after its 24 changes: made now, or as an earlier call left it."""
+    sample = Sample()
+    if not folder.exists():
+        part = folder.with_name(f".{folder.name}")  # renamed when it is whole: a killed clone is no repository
+        shutil.rmtree(part, ignore_errors=True)
+        sample.check_out(part, MAINTAINED)
+        part.rename(folder)
+    elif Repository(folder).run("rev-parse", f"refs/heads/{MAINTAINED}").decode().strip() != sample.tip(MAINTAINED):
+        raise UserError(f"{folder} is not the sample as it ships", remedy="name another folder with -o")
+
+
+def _hand_over(bench: Path) -> int:
+    """Put the sample's recorded reviews beside the cases that are of the same commits; returns how many."""
+    sample = Sample()
+    reviews, _ = sample.recorded()
+    heads = {case.id: case.change.head for case in sample.cases()}
+    said = {heads[one.case]: one for one in reviews}
+    placed = [
+        said[case.change.head].model_copy(update={"case": case.id})
+        for case in Jsonl(path=str(bench)).cases()
+        if case.change.head in said
+    ]
+    write_whole(bench / REVIEWS, b"".join(one.to_line() for one in placed))
+    return len(placed)

@@ -1,0 +1,46 @@
+"""`reviewgauge doctor`: can this benchmark and this metric be trusted at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reviewgauge.analysis.doctor.report import doctor as examine
+from reviewgauge.api.model_options import ModelOptions, Spending, spending
+from reviewgauge.api.resolve import find_dataset, find_metrics, find_stages, staged_label
+from reviewgauge.core.protocols import Dataset, Metric, Stage
+from reviewgauge.core.reports.leaderboard import DoctorReport
+from reviewgauge.engine.build.apply import apply_stages
+
+
+def doctor(
+    dataset: str | Dataset,
+    *metrics: str | Metric,
+    source: str | Path | None = None,
+    stages: Sequence[str | Stage] = (),
+    models: ModelOptions | None = None,
+) -> DoctorReport:
+    """Run the probes through a data set and metrics (`hits` when none is named), and lint the data.
+
+    `stages` narrow the cases first; their drops stand among the notes. `models`: how metrics ask models.
+    """
+    return _examined(dataset, metrics, source, stages, models or ModelOptions())[0]
+
+
+def _examined(
+    dataset: str | Dataset,
+    metrics: Sequence[str | Metric],
+    source: str | Path | None,
+    stages: Sequence[str | Stage],
+    models: ModelOptions,
+) -> tuple[DoctorReport, Spending, bool]:
+    """(the report, what it cost, whether a fake model answered)."""
+    found = find_dataset(dataset, source)
+    wanted = find_metrics(metrics)
+    narrowing = find_stages(stages)
+    cases, drops = apply_stages(found.cases(), narrowing)
+    fakes: set[bool] = set()
+    with models.door() as door:
+        door.record = lambda call: fakes.add(call.answer.fake)
+        report = examine(staged_label(found, narrowing), cases, wanted, [*found.notes(), *drops])
+        return report, spending(door), True in fakes

@@ -1,0 +1,180 @@
+"""Runs that people judged: recorded reviews of a data set with their labels, or a run folder with one's own labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewgauge.api.progress import Progress
+from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, staged_label
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
+from reviewgauge.core.protocols import Dataset, Stage
+from reviewgauge.core.records import Review
+from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import load_recorded, names
+from reviewgauge.datasets.labels.labels import on_reviews, read_label_file
+from reviewgauge.engine.build.apply import apply_stages
+from reviewgauge.engine.review import import_reviews
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.manifest import MANIFEST
+
+NO_LABELS = "--labels FILE.csv with judgements of your own (docs/labels.md), or graded_reviews or crscore_study"
+
+
+@dataclass(frozen=True)
+class JudgedRun:
+    """A run, open for writing, the labels that count, and what is known of them. `name` is fit for a folder."""
+
+    run: RunFolder
+    name: str
+    labels: Sequence[Label]
+    scales: Mapping[str, Scale]
+    people: frozenset[str]
+    notes: tuple[str, ...] = ()
+
+
+def is_run(word: str | Path | Dataset) -> bool:
+    """Whether a word names a run folder; a folder that is called like a data set needs a `./`."""
+    if isinstance(word, Dataset):
+        return False
+    return str(word) not in names(Dataset.kind) and (Path(word) / MANIFEST).is_file()
+
+
+def folder_name(word: str | Path | Dataset, stages: Sequence[str | Stage] = ()) -> str:
+    """A name for what is validated that any file system takes."""
+    if is_run(word):
+        label = Path(word).resolve().name  # type: ignore[arg-type]
+    else:
+        found = find_dataset(word if isinstance(word, Dataset) else str(word))
+        label = staged_label(found, find_stages(stages)).removesuffix(".jsonl")
+    return re.sub(r"[^\w.=-]+", "-", label).strip("-.") or "data"
+
+
+def judged_run(
+    word: str | Dataset,
+    folder: str | Path,
+    *,
+    source: str | Path | None = None,
+    labels: str | Path | None = None,
+    stages: Sequence[str | Stage] = (),
+    progress: Progress | None = None,
+) -> JudgedRun:
+    """The run that a word names, or the recorded reviews of the data set that it names, made into one in `folder`."""
+    if not is_run(word):
+        return make_run(word, folder, source=source, labels=labels, stages=stages, progress=progress)
+    if source or stages:
+        raise UserError("--from and --stage narrow a data set, not a run", remedy="name the data set instead")
+    return open_run(str(word), labels)
+
+
+def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
+    """A run as it is, judged by the labels in a file, or by those that it holds."""
+    run = RunFolder.open(path, write=True)
+    try:
+        notes: tuple[str, ...] = ()
+        if labels is None:
+            found, notes = last_word(label for case in run.cases() for label in case.labels)
+            _require_human(found, str(path))
+        else:
+            reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
+            found, notes = _from_file(Path(labels), reviews)
+        scales, people = _known_of(run.manifest.dataset)
+        return JudgedRun(run, folder_name(path), found, scales if labels is None else {}, people, notes)
+    except BaseException:
+        run.close()
+        raise
+
+
+def make_run(
+    word: str | Dataset,
+    folder: str | Path,
+    *,
+    source: str | Path | None = None,
+    labels: str | Path | None = None,
+    stages: Sequence[str | Stage] = (),
+    progress: Progress | None = None,
+) -> JudgedRun:
+    """The recorded reviews of a data set in a run folder, which is made or gone on with.
+
+    Raises UserError for a data set that came without recorded reviews or without judgements of people on them.
+    """
+    dataset = find_dataset(word, source)
+    narrowing = find_stages(stages)
+    reviews, recorded = dataset.recorded()
+    cases, drops = apply_stages(dataset.cases(), narrowing)
+    known = {case.id for case in cases}
+    if labels is None:
+        left_out = _said(note for note in dataset.notes() if note.by == "labels")
+        found = [label for case in cases for label in case.labels]
+        there = {label.to_line() for label in found}
+        found += [one for one in recorded if one.subject.case in known and one.to_line() not in there]
+        _require_human(found, dataset_label(dataset))
+    else:
+        found, left_out = _from_file(Path(labels), reviews)
+    run = RunFolder.create(
+        folder,
+        dataset=staged_label(dataset, narrowing),
+        dataset_path=_as_given(word, dataset, source),
+        cases=cases,
+    )
+    try:
+        kept = [review for review in reviews if review.case in known]
+        import_reviews(run, kept, source="recorded", pins=dataset.pins(), progress=progress)
+        if labels is None:
+            run.add_labels(found)
+    except BaseException:
+        run.close()
+        raise
+    dropped = (f"{len(drops)} cases were dropped by the stages: reviewgauge review names them",) if drops else ()
+    name = folder_name(dataset, narrowing)
+    scales = dataset.scales() if labels is None else {}
+    return JudgedRun(run, name, found, scales, frozenset(dataset.human_systems), (*dropped, *left_out))
+
+
+def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[list[Label], tuple[str, ...]]:
+    """The labels of a file on these reviews, and what of the file is none."""
+    read = read_label_file(file)
+    return on_reviews(read, reviews, file.name), _said(read.notes)
+
+
+def _said(notes: Iterable[Drop]) -> tuple[str, ...]:
+    return tuple(f"{note.item}: {note.reason}" for note in notes)
+
+
+def last_word(labels: Iterable[Label]) -> tuple[list[Label], tuple[str, ...]]:
+    """The labels, of two by one rater on one thing in one round the later one: the data was put right in between."""
+    found: dict[tuple[object, ...], Label] = {}
+    changed = 0
+    for label in labels:
+        key = (label.subject, label.rater, label.dimension, label.round, label.batch)
+        changed += key in found and found[key].value != label.value
+        found[key] = label
+    if not changed:
+        return list(found.values()), ()
+    return list(found.values()), (f"{changed} labels of the run were given again later: the later ones count",)
+
+
+def _require_human(labels: Iterable[Label], what: str) -> None:
+    if not any(one.rater_kind is RaterKind.HUMAN and one.subject.kind is SubjectKind.REVIEW for one in labels):
+        raise UserError(f"{what} holds no judgements of people on reviews to hold a metric against", remedy=NO_LABELS)
+
+
+def _known_of(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
+    """The scales and the human systems of the data set that a run was made on, where it is one of ours."""
+    word = label.partition(" | ")[0]
+    try:
+        dataset = load_recorded(Dataset, word)
+    except UserError:
+        return {}, frozenset()
+    return dataset.scales(), frozenset(dataset.human_systems)
+
+
+def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
+    """Where the data was said to be, in the user's own words: an absolute path would tell of this machine."""
+    if source:
+        return str(source)
+    named = isinstance(word, str) and found.path == str(Path(word).resolve())
+    return str(word) if named else found.path

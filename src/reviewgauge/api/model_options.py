@@ -1,0 +1,228 @@
+"""The options of verbs that ask chat models, the door that is opened with them, and what a verb says of the bill."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.engine.run.journal import Unstorable
+from reviewgauge.models.cache.call_cache import cache_file
+from reviewgauge.models.cache.contents import usual_answers
+from reviewgauge.models.chat.door import Door
+from reviewgauge.models.request.budget import money
+from reviewgauge.models.request.messages import Call
+from reviewgauge.models.request.model_spec import ModelSpec
+from reviewgauge.models.request.prices import FAKE, dollars, open_prices
+from reviewgauge.models.request.settings import Settings
+
+_ENOUGH = 5  # answers in the cache to one kind of question that say how long its answers are
+
+
+class Payer(Protocol):
+    """A folder that keeps the calls it paid for: a run, or a build."""
+
+    @property
+    def payer(self) -> str:
+        """The name under which it pays."""
+
+    def append_call(self, call: Call, *, ours: bool = False) -> None:
+        """Record one call."""
+
+    def spent(self) -> float:
+        """Dollars paid so far."""
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """How a verb asks models; see `chat.Settings`. `budget` in dollars, for the whole run folder.
+
+    `dry_run`: the fake model stands in for every model, so that calls are counted before they are paid for.
+    """
+
+    budget: float | None = None
+    dry_run: bool = False
+    cache: bool = True
+    in_flight: int = 16
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    prices: str | Path | None = None
+    replay: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        """Raises UserError for a number that is none."""
+        for name in ("budget", "in_flight", "requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise UserError(f"{name}={value} is no number above 0")
+
+    @contextmanager
+    def door(self, run: Payer | None = None) -> Iterator[Door]:
+        """A door with these settings, open while the verb asks; its calls are recorded in `run`.
+
+        What was spent on `run` before counts against the budget.
+        """
+        if self.dry_run and self.replay is not None:
+            raise UserError("--dry-run and --replay both ask no model", remedy="choose one")
+        open_prices(None if self.prices is None else Path(self.prices))  # a bad one is said before anything is done
+        counts = self.budget is not None and run is not None and not self.dry_run
+        settings = Settings(
+            cache=self.cache,
+            in_flight=self.in_flight,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            budget=None if self.dry_run else self.budget,
+            spent=run.spent() if counts and run is not None else 0.0,
+            prices=None if self.prices is None else Path(self.prices),
+            replay=None if self.replay is None else Path(self.replay),
+            rehearsal=self.dry_run,
+        )
+        with Door(settings) as door:
+            if run is not None and not self.dry_run:
+                door.calls.payer = run.payer
+                door.record = partial(_record, run, door)
+            yield door
+
+
+def _record(run: Payer, door: Door, call: Call) -> None:
+    """Record a call. What this run paid for before it was killed is its payment, though the cache answers now.
+
+    Raises Failed: where there is no room for a call the next one has none either, and the run stops.
+    """
+    try:
+        run.append_call(call, ours=door.calls.ours(call.key))
+    except Unstorable:
+        raise
+    except UserError as error:
+        raise Failed(FailureKind.CRASH, error.problem, remedy=error.remedy, stops=True) from None
+
+
+class Spending(Record):
+    """What the models of one verb cost. Dollars are None where a price is not known: `unpriced` names those models.
+
+    `calls` were answered and paid for now, `unanswered` tries were not. `reused` answers were there already, in the
+    cache or in the record that is replayed, and were worth `worth` dollars when they were made. `known` is the part of
+    `dollars` that has a price, `worst` what the same calls could have cost, `prices_of` the day of the oldest price.
+    `invented`: a fake model was among those paid, whose price is made up.
+    `estimated`: no model was asked, the fake model stood in (`--dry-run`). `seen` counts the answers in
+    the cache to such questions, which then say how long answers are.
+    """
+
+    calls: int = 0
+    unanswered: int = 0
+    reused: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    dollars: float | None = None
+    known: float = 0.0
+    worth: float | None = None
+    worst: float | None = None
+    unpriced: tuple[str, ...] = ()
+    prices_of: date | None = None
+    invented: bool = False
+    estimated: bool = False
+    seen: int = 0
+    replayed: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The closing line of a verb, or the paragraph of an estimate; empty where no model was asked."""
+        if not self.calls and not self.reused and not self.unanswered:
+            return ""
+        return self._estimate() if self.estimated else self._bill()
+
+    def _bill(self) -> str:
+        if self.replayed:
+            return f"{_calls(self.reused)} replayed{self._worth()}: no model was asked"
+        said = [f"{_calls(self.calls)} paid"]
+        said += [f"{self.unanswered} tries unanswered"] if self.unanswered else []
+        said += [f"{self.reused:,} from the cache{self._worth()}"] if self.reused else []
+        said += [f"{self.tokens_in:,} tokens in, {self.tokens_out:,} out"] if self.calls else []
+        fake = " (the fake model's price is invented)" if self.invented else ""
+        said += [self._dollars() + fake] if self.calls else []
+        return "; ".join(said)
+
+    def _worth(self) -> str:
+        return "" if self.worth is None else f" (worth {money(self.worth)})"
+
+    def _dollars(self) -> str:
+        if not self.unpriced:
+            return money(self.known)
+        names = ", ".join(self.unpriced)
+        lead = f"{money(self.known)} and " if self.known else ""
+        return f"{lead}an unknown sum: no price is known for {names} (--prices FILE gives one)"
+
+    def _estimate(self) -> str:
+        free = f" {self.reused:,} more are in the cache, or repeat another, and are free." if self.reused else ""
+        if not self.calls:
+            return f"Dry run: no model was asked. There is no call to pay for.{free}"
+        said = f"Dry run: no model was asked. {_calls(self.calls)} to pay for.{free}"
+        length = "as short as the fake model's answers are"
+        length = f"going by {self.seen:,} such answers in the cache" if self.seen else length
+        said += f" About {self.tokens_in:,} tokens in and {self.tokens_out:,} out, {length}: {self._dollars()}"
+        if self.worst is not None and self.known:
+            said += f", at most {money(self.worst)} if each answer runs to its max_tokens"
+        said += f". Prices of {self.prices_of}." if self.prices_of is not None else "."
+        return said + " A model that answers otherwise may be asked more often, or less."
+
+
+def _calls(number: int) -> str:
+    return "1 call" if number == 1 else f"{number:,} calls"
+
+
+def spending(door: Door) -> Spending:
+    """What went through a door so far; for a verb's result and its closing line."""
+    totals, reused = door.ledger.totals, door.calls.reused
+    found = Spending(
+        calls=totals.calls,
+        unanswered=totals.gave_back,
+        reused=reused.calls,
+        tokens_in=totals.tokens_in,
+        tokens_out=totals.tokens_out,
+        dollars=None if totals.unpriced else totals.dollars,
+        known=totals.dollars,
+        worth=None if reused.unpriced else round(reused.dollars, 12),
+        worst=None if totals.unpriced else totals.worst,
+        unpriced=totals.unpriced,
+        prices_of=totals.prices_of,
+        invented=any(FAKE in (spec.provider, spec.model) for spec in door.ledger.by_model),
+        estimated=door.settings.rehearsal,
+        replayed=door.settings.replay is not None,
+    )
+    return _as_usual(found, door) if found.estimated and door.settings.cache else found
+
+
+def _as_usual(found: Spending, door: Door) -> Spending:
+    """An estimate with answers as long as the cache's to questions of the same kinds, where it holds some of each."""
+    file = cache_file()
+    ledger = door.ledger
+    if file is None or not file.exists() or not ledger.asked:
+        return found
+    usual = {spec: usual_answers(file, str(spec)) for spec in ledger.by_model}
+    seen = {(spec, kind): usual.get(spec, {}).get(kind, (0, 0.0)) for spec, kind in ledger.asked}
+    if min(count for count, _ in seen.values()) < _ENOUGH:
+        return found
+    tokens: Counter[ModelSpec] = Counter()
+    for (spec, kind), calls in ledger.asked.items():
+        tokens[spec] += round(calls * seen[spec, kind][1])
+    prices = {spec: ledger.prices.facts(spec).price for spec in ledger.by_model}
+    known = sum(
+        price.cost(ledger.by_model[spec].tokens_in, tokens[spec]) for spec, price in prices.items() if price is not None
+    )
+    return found.model_copy(
+        update={
+            "tokens_out": tokens.total(),
+            "known": dollars(known),
+            "dollars": None if found.unpriced else dollars(known),
+            "seen": sum(count for count, _ in seen.values()),
+        }
+    )

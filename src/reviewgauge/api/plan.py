@@ -1,0 +1,112 @@
+"""`reviewgauge plan`: how many changes, attempts and raters a study takes, from a pilot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from reviewgauge.analysis.planning.plan import dollars_per_attempt
+from reviewgauge.analysis.planning.plan import plan as make_plan
+from reviewgauge.analysis.planning.raters import rater_plans
+from reviewgauge.analysis.planning.study import Question
+from reviewgauge.api.agree import labels_from
+from reviewgauge.api.runs import Measured, read_runs
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label
+from reviewgauge.core.reports.plan import ChangePlan, Plan, RaterPlan
+from reviewgauge.engine.run.folder import RunFolder
+
+
+def plan(
+    *runs: str | Path,
+    detect: float | None = None,
+    metric: str | None = None,
+    reading: str | None = None,
+    systems: Sequence[str] = (),
+    labels: str | Path | None = None,
+    data: str | Path | None = None,
+    power: float = 0.8,
+    level: float = 0.05,
+    comparisons: int = 1,
+    attempt_cost: float | None = None,
+    change_cost: float = 0.0,
+    margin: float | None = None,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> Plan:
+    """Plan a study from pilot runs, from human labels, or from both.
+
+    `runs` are scored pilots of one benchmark: the plan says how many changes and attempts find a difference of
+    `detect`. `labels` (a file, a run folder, or a data set whose files are in `data`) say how many raters it takes;
+    where it is left out, the labels of the runs do. `comparisons` share the level (Holm). Costs are in dollars; what
+    an attempt cost is taken from the runs where they recorded it.
+    """
+    if not runs and labels is None:
+        raise UserError("nothing to plan from", remedy="reviewgauge plan --from RUN --detect .03, or --labels FILE")
+    if runs and detect is None:
+        raise UserError("how small a difference should the study find?", remedy="--detect .03")
+    if data is not None and labels is None:
+        raise UserError("--data goes with --labels", remedy="--from names a run")
+    if margin is not None and not margin > 0:
+        raise UserError(f"a margin of {margin:g} is no margin", remedy="--margin .1 asks for ±.1")
+    costs = {"attempt cost": attempt_cost or 0.0, "change cost": change_cost}
+    for name, cost in costs.items():
+        if not 0 <= cost < float("inf"):
+            raise UserError(f"a {name} of {cost:g} dollars is no price")
+    asked = {"power": power, "level": level, "comparisons": comparisons, "dollars_per_change": change_cost}
+    changes = []
+    for entry in read_runs(runs, metric) if runs else ():
+        prices = _prices(entry, attempt_cost)
+        question = Question(detect or 0.0, dollars_per_attempt=prices, **asked)  # type: ignore[arg-type]
+        changes.append(_change_plan(entry, question, systems=systems, reading=reading, resamples=resamples, seed=seed))
+    found: list[RaterPlan] = []
+    wanted = Question(detect, **asked) if detect is not None and labels is not None else None  # type: ignore[arg-type]
+    notes: list[str] = []
+    for source, judged, said in _judged(runs, labels, data):
+        found += rater_plans(judged, source=source, question=wanted, margin=margin, resamples=resamples, seed=seed)
+        notes += said
+    return Plan(changes=tuple(changes), raters=tuple(found), notes=(*notes, *_notes(runs, labels, found)))
+
+
+def _prices(entry: Measured, attempt_cost: float | None) -> Mapping[str, float]:
+    if attempt_cost is not None:
+        return dict.fromkeys(entry.systems, attempt_cost)
+    return dollars_per_attempt(entry.outcomes)
+
+
+def _change_plan(
+    entry: Measured, question: Question, *, systems: Sequence[str], reading: str | None, resamples: int, seed: int
+) -> ChangePlan:
+    made = make_plan(
+        entry.scores,
+        entry.cases,
+        entry.metric,
+        question,
+        dataset=entry.dataset,
+        benchmark=entry.benchmark,
+        systems=systems,
+        reading=reading,
+        resamples=resamples,
+        seed=seed,
+    )
+    return made.model_copy(update={"warnings": (*entry.warnings, *made.warnings)})
+
+
+def _judged(
+    runs: Sequence[str | Path], labels: str | Path | None, data: str | Path | None
+) -> list[tuple[str, Sequence[Label], Sequence[str]]]:
+    """(name, labels, notes): of what was named, else of each run that holds labels of several raters."""
+    if labels is not None:
+        found = labels_from(str(labels), data)
+        return [(found.source, found.labels, found.notes)]
+    judged = [(str(run), RunFolder.open(run).cases()) for run in runs]
+    of_runs = [(name, [label for case in cases for label in case.labels]) for name, cases in judged]
+    return [(name, own, ()) for name, own in of_runs if len({one.rater for one in own if not one.consensus}) > 1]
+
+
+def _notes(runs: Sequence[str | Path], labels: str | Path | None, found: Sequence[RaterPlan]) -> list[str]:
+    if labels is None and runs and not any(plan.judged_twice for plan in found):
+        return ["raters: cannot be told, these runs hold no item that two raters judged (--labels FILE)"]
+    if labels is not None and not found:
+        return [f"raters: cannot be told, {labels} holds no labels"]
+    return []

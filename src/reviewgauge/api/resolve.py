@@ -1,0 +1,57 @@
+"""Words to objects: data sets and metrics as a user writes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from reviewgauge.core.plugin import plugin_name, short_spec, signature
+from reviewgauge.core.protocols import Dataset, Metric, Stage
+from reviewgauge.core.specs import load, names
+
+
+def find_dataset(word: str | Dataset, path: str | Path | None = None) -> Dataset:
+    """A data set from its spec, or from the path of a JSON lines file; `path` says where its files are."""
+    if isinstance(word, Dataset):
+        dataset = word
+    elif _is_path(word):
+        dataset = dataclasses.replace(load(Dataset, "jsonl"), path=str(Path(word).resolve()))  # type: ignore[type-var]
+    else:
+        dataset = load(Dataset, word)
+    if path:
+        dataset = dataclasses.replace(dataset, path=str(Path(path).resolve()))  # type: ignore[type-var]
+    return dataset
+
+
+def _is_path(word: str) -> bool:
+    """Whether a word means files of one's own; a folder that is called like a data set needs a `./`."""
+    is_spec = "(" in word and word.partition("(")[0] in names(Dataset.kind)
+    return not is_spec and (word.endswith(".jsonl") or "/" in word or Path(word).is_file() or _is_own_folder(word))
+
+
+def _is_own_folder(word: str) -> bool:
+    return bool(word) and word not in names(Dataset.kind) and Path(word).is_dir()
+
+
+def dataset_label(dataset: Dataset) -> str:
+    """The data set's spec without its path, which is a fact about this machine; files of one's own by their name."""
+    if plugin_name(dataset) == "jsonl" and dataset.path:
+        return Path(dataset.path).name
+    return short_spec(dataclasses.replace(dataset, path="")) if dataset.path else short_spec(dataset)  # type: ignore[type-var]
+
+
+def find_stages(specs: Sequence[str | Stage]) -> list[Stage]:
+    """Stages from their specs."""
+    return [spec if isinstance(spec, Stage) else load(Stage, spec) for spec in specs]
+
+
+def staged_label(dataset: Dataset, stages: Sequence[Stage]) -> str:
+    """The data set and what narrowed it, as a recipe reads: `aacr_bench | drop_large(lines=100)`."""
+    return " | ".join([dataset_label(dataset), *(short_spec(stage) for stage in stages)])
+
+
+def find_metrics(specs: Sequence[str | Metric]) -> list[Metric]:
+    """Metrics from their specs, each once; `hits` when none is named."""
+    found = [spec if isinstance(spec, Metric) else load(Metric, spec) for spec in (specs or ("hits",))]
+    return list({signature(metric): metric for metric in found}.values())

@@ -1,0 +1,212 @@
+"""`reviewgauge review`: benchmark x reviewers, or recorded reviews, into a run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewgauge.api.model_options import ModelOptions, Spending, spending
+from reviewgauge.api.progress import Progress
+from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, staged_label
+from reviewgauge.api.stopping import executor_for, with_bill
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.protocols import Dataset, Reviewer, Stage
+from reviewgauge.core.records import Case
+from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import load, parse_spec
+from reviewgauge.engine.build.apply import apply_stages
+from reviewgauge.engine.rehearsal import rehearse_review
+from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews
+from reviewgauge.engine.review import review as run_reviewer
+from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.engine.run.executors import Executor
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.engine.run.selection import Only, parse_only
+
+RECORDED = "recorded"
+
+
+class ReviewResult(Record):
+    """What a review did: one entry of totals per reviewer, or one for all recorded systems together.
+
+    `spending` is what went to models; with `--dry-run` it is the estimate, and nothing was reviewed.
+    """
+
+    schema_version: int = 1
+    run: str
+    dataset: str
+    benchmark: str
+    cases: int
+    totals: tuple[ReviewTotals, ...]
+    notes: tuple[Drop, ...] = ()
+    dropped: tuple[Drop, ...] = ()
+    spending: Spending = Spending()
+
+
+@dataclass(frozen=True)
+class _How:
+    """How a review is to be done, the same for each reviewer."""
+
+    attempts: int
+    workers: int | None
+    retry_failed: bool
+    only: Only
+    models: ModelOptions
+    stop: Interruption
+
+    def executor(self, reviewer: Reviewer) -> Executor:
+        return executor_for(reviewer, self.workers, self.models.in_flight, otherwise=2)
+
+
+def review(
+    dataset: str | Dataset,
+    *reviewers: str | Reviewer,
+    run: str | Path,
+    source: str | Path | None = None,
+    stages: Sequence[str | Stage] = (),
+    attempts: int = 1,
+    workers: int | None = None,
+    retry_failed: bool = False,
+    only: Sequence[str] = (),
+    seed: int = 0,
+    models: ModelOptions | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> ReviewResult:
+    """Let reviewers review every case of a data set, resuming what `run` holds already.
+
+    The reviewer `recorded` stands for the reviews that came with the data set, all systems at once. `source` is the
+    folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted. `only` does a
+    part: `failed`, `case=ID`. What stopped a run early stands in the totals and in `stop`.
+    """
+    if not reviewers:
+        raise UserError("no reviewer given", remedy="reviewgauge list reviewers")
+    how = _How(attempts, workers, retry_failed, parse_only(only), models or ModelOptions(), stop or Interruption())
+    found = find_dataset(dataset, source)
+    plan = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
+    narrowing = find_stages(stages)
+    cases, drops = apply_stages(found.cases(), narrowing)
+    label = staged_label(found, narrowing)
+    _check_code(plan, cases, found)
+    if how.models.dry_run:
+        totals, spent = _rehearse(cases, label, plan, run, how, progress)
+        benchmark = benchmark_hash(cases)
+    else:
+        where = _as_given(dataset, found, source)
+        with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
+            totals, spent = _run(folder, found, plan, how, progress)
+            label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
+    return ReviewResult(
+        run=str(run),
+        dataset=label,
+        benchmark=benchmark,
+        cases=len(cases),
+        totals=tuple(totals),
+        notes=tuple(found.notes()),
+        dropped=tuple(drops),
+        spending=spent,
+    )
+
+
+def _check_code(plan: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case], found: Dataset) -> None:
+    """Raise NeedsCode, with what to do, before a folder is made: with the code it will be another benchmark."""
+    for reviewer in plan:
+        if cases and isinstance(reviewer, Reviewer):
+            try:
+                changes_to_review(reviewer, cases, dataset_label(found))
+            except NeedsCode as error:
+                raise NeedsCode(error.what, dataset_label(found), found.code_remedy()) from None
+
+
+def _run(
+    folder: RunFolder,
+    found: Dataset,
+    plan: Sequence[Reviewer | dict[str, object]],
+    how: _How,
+    progress: Progress | None,
+) -> tuple[list[ReviewTotals], Spending]:
+    totals = []
+    with how.models.door(folder) as door:
+        for reviewer in plan:
+            if isinstance(reviewer, dict):
+                totals.append(_import(folder, found, reviewer, progress))
+                continue
+            done = run_reviewer(
+                folder,
+                reviewer,
+                executor=how.executor(reviewer),
+                attempts=how.attempts,
+                retry_failed=how.retry_failed,
+                only=how.only,
+                stop=how.stop,
+                progress=with_bill(progress, door),
+            )
+            totals.append(done)
+        return totals, spending(door)
+
+
+def _rehearse(
+    cases: Sequence[Case],
+    label: str,
+    plan: Sequence[Reviewer | dict[str, object]],
+    run: str | Path,
+    how: _How,
+    progress: Progress | None,
+) -> tuple[list[ReviewTotals], Spending]:
+    """What it would ask, with nothing written; a run that is there already says what is done."""
+    folder = RunFolder.open(run) if (Path(run) / MANIFEST).exists() else None
+    if folder is not None and folder.manifest.benchmark != benchmark_hash(cases):
+        raise UserError(f"{run} holds a run on {folder.manifest.dataset}, not on {label}", remedy="use another folder")
+    there = [] if folder is None else folder.outcomes()
+    with how.models.door() as door:
+        totals = [
+            ReviewTotals(
+                systems=(reviewer.system,),
+                left=rehearse_review(
+                    cases,
+                    there,
+                    reviewer,
+                    executor=how.executor(reviewer),
+                    dataset=label,
+                    attempts=how.attempts,
+                    retry_failed=how.retry_failed,
+                    only=how.only,
+                    stop=how.stop,
+                    progress=progress,
+                ),
+            )
+            for reviewer in plan
+            if isinstance(reviewer, Reviewer)
+        ]
+        return totals, spending(door)
+
+
+def _import(
+    folder: RunFolder, dataset: Dataset, parameters: dict[str, object], progress: Progress | None
+) -> ReviewTotals:
+    """Take in the reviews that came with the data set, and their labels."""
+    reviews, labels = dataset.recorded(**parameters)
+    given = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+    spec = f"{RECORDED}({given})" if given else RECORDED
+    totals = import_reviews(folder, reviews, source=spec, pins=dataset.pins(), progress=progress)
+    known = {case.id for case in folder.cases()}
+    # After the reviews: refused ones must not leave their verdicts behind.
+    folder.add_labels(label for label in labels if label.subject.case in known)
+    return totals
+
+
+def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
+    """Where the data was said to be, in the user's own words: an absolute path would tell of this machine."""
+    if source:
+        return str(source)
+    named = isinstance(word, str) and found.path == str(Path(word).resolve())
+    return str(word) if named else found.path
+
+
+def _parse(word: str) -> Reviewer | dict[str, object]:
+    spec = parse_spec(word)
+    return dict(spec.parameters) if spec.name == RECORDED else load(Reviewer, word)

@@ -1,0 +1,82 @@
+"""`reviewgauge score`: run x metrics, and the leaderboard that comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reviewgauge.api.measure import measure_run, rehearse_run
+from reviewgauge.api.model_options import ModelOptions, Spending
+from reviewgauge.api.progress import Progress
+from reviewgauge.api.resolve import find_metrics
+from reviewgauge.api.runs import read_runs
+from reviewgauge.core.base import Record
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.selection import parse_only
+from reviewgauge.engine.score import ScoreTotals
+
+
+class ScoreResult(Record):
+    """What was measured, the leaderboard of each metric, and how its leader compares with every other system.
+
+    `spending` is what went to models; with `--dry-run` it is the estimate, and nothing was measured.
+    """
+
+    schema_version: int = 1
+    run: str
+    totals: tuple[ScoreTotals, ...]
+    leaderboards: tuple[Leaderboard, ...]
+    comparisons: tuple[ComparisonTable, ...] = ()
+    spending: Spending = Spending()
+
+
+def score(
+    run: str | Path,
+    *metrics: str | Metric,
+    slices: Sequence[str] = (),
+    resamples: int = 10_000,
+    seed: int = 0,
+    retry_failed: bool = False,
+    only: Sequence[str] = (),
+    workers: int | None = None,
+    models: ModelOptions | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> ScoreResult:
+    """Measure every review of a run that the metrics have not measured yet; `hits` when none is named.
+
+    `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by. `only` does a part:
+    `failed`, `case=ID`. What stopped it early stands in the totals and in `stop`.
+    """
+    wanted, part = find_metrics(metrics), parse_only(only)
+    models, stop = models or ModelOptions(), stop or Interruption()
+    how: dict[str, Any] = {"retry_failed": retry_failed, "only": part, "workers": workers, "stop": stop}
+    if models.dry_run:
+        asked = rehearse_run(RunFolder.open(run), wanted, models, progress=progress, **how)
+        return ScoreResult(run=str(run), totals=asked.totals, leaderboards=(), spending=asked.spending)
+    with RunFolder.open(run, write=True) as folder:
+        done = measure_run(folder, wanted, models, progress=progress, **how)
+    boards, comparisons = [], []
+    for metric in _scored(run, wanted):
+        measured = read_runs([run], signature(metric))[0]
+        boards.append(measured.leaderboard(slices, resamples, seed))
+        if sum(row.scored > 0 for row in boards[-1].systems) > 1:
+            comparisons.append(measured.comparison(None, resamples, seed))
+    return ScoreResult(
+        run=str(run),
+        totals=done.totals,
+        leaderboards=tuple(boards),
+        comparisons=tuple(comparisons),
+        spending=done.spending,
+    )
+
+
+def _scored(run: str | Path, wanted: Sequence[Metric]) -> Sequence[Metric]:
+    """Those with a score to show; all of them where none has, so that its absence is said."""
+    there = {score.metric for score in RunFolder.open(run).scores()}
+    return [metric for metric in wanted if signature(metric) in there] or (wanted if not there else [])

@@ -1,0 +1,208 @@
+"""`reviewgauge validate`: metrics held against human labels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field
+
+from reviewgauge.analysis.compare.leaderboard import check_settings
+from reviewgauge.analysis.validity.report import Evidence, Scored, Settings, length_baseline
+from reviewgauge.analysis.validity.rows import Bench, HumanValues, human_values
+from reviewgauge.analysis.validity.subset import Where
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
+from reviewgauge.api.measure import Measured, heeding, measure_run, rehearse_run, run_to_rehearse
+from reviewgauge.api.model_options import ModelOptions, Spending
+from reviewgauge.api.progress import Progress
+from reviewgauge.api.resolve import find_metrics
+from reviewgauge.api.stamp import digest, unchanged, write_stamp
+from reviewgauge.core.base import Fact, Record
+from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Dataset, Metric, Stage
+from reviewgauge.core.reports.validity import ValidityReport
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.score import ScoreTotals
+
+REPORT, RESULT = "report.html", "validity.json"
+
+
+class ValidateResult(Record):
+    """The report, what was measured for it, and the files in `folder`, which may be `unchanged` since the last time.
+
+    `report` is None where measuring was stopped early, and with `--dry-run`; then no file is written.
+    """
+
+    schema_version: int = 1
+    run: str
+    folder: str
+    files: tuple[str, ...]
+    unchanged: bool = False
+    totals: tuple[ScoreTotals, ...]
+    report: ValidityReport | None = None
+    spending: Spending = Spending()
+    notes: tuple[str, ...] = ()
+    seconds: float = Field(ge=0)
+
+
+def validate(
+    dataset: str | Dataset,
+    *metrics: str | Metric,
+    out: str | Path | None = None,
+    source: str | Path | None = None,
+    labels: str | Path | None = None,
+    dimensions: Sequence[str] = (),
+    slices: Sequence[str] = (),
+    of_round: str | None = None,
+    where: Mapping[str, Fact] | Sequence[str] = (),
+    stages: Sequence[str | Stage] = (),
+    resamples: int = 1_000,
+    seed: int = 0,
+    folds: int = 10,
+    report: bool = True,
+    retry_failed: bool = False,
+    models: ModelOptions | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> ValidateResult:
+    """Hold metrics against what people said of recorded reviews, and write the report and its tables.
+
+    `dataset` is a data set with recorded reviews and labels, which are put into the run folder `out`
+    (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
+    table of judgements that counts instead of those of the data. `slices` are facts to break correlations down by,
+    beside the system and the language. Labels without a round count, or those of the first round; `of_round` names
+    another. `where` (`{"system": "Auger"}` or `["system=Auger"]`) makes the whole report on the rows where the facts
+    have these values, into a folder of its own inside `out`; scores and run are those of all rows. Without `report`
+    no report is written. Metrics that ask models do so as `models` says; what stopped them early stands in the totals
+    and in `stop`, and the same call goes on.
+    """
+    began = time.monotonic()
+    check_settings(resamples, 0.95)
+    if folds < 2:
+        raise UserError(f"{folds} folds are too few", remedy="2 or more; 10 is the default")
+    if not metrics:
+        raise UserError("no metric given", remedy="reviewgauge list metrics")
+    part = Where.of(where)
+    wanted = find_metrics(metrics)
+    models, stop = models or ModelOptions(), stop or Interruption()
+    folder = Path(out or f"validity-{folder_name(dataset, stages)}")
+    if models.dry_run:
+        with run_to_rehearse(dataset, folder, source=source, labels=labels, stages=stages) as run:
+            measured = rehearse_run(run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+        return _without_report(folder, measured, (), began)
+    judged = judged_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
+    with judged.run:
+        measured = measure_run(judged.run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+        if stop.is_set():
+            return _without_report(judged.run.path, measured, judged.notes, began)
+        asked = _Wanted(dimensions, slices, of_round, part)
+        evidence = _evidence(judged, wanted, asked, Settings(resamples, seed, folds))
+    folder = folder if part is None else folder / part.folder
+    made_of = digest(evidence.inputs)
+    known = unchanged(folder, made_of)
+    missing: tuple[str, ...] = ()
+    if known is not None:
+        files, found = known, ValidityReport.model_validate_json((folder / RESULT).read_bytes())
+    else:
+        found = evidence.report(heeding(stop, progress))
+        files, missing = _write(folder, found, made_of) if report else ((), ())
+    return ValidateResult(
+        run=str(judged.run.path),
+        folder=str(folder),
+        files=files,
+        unchanged=known is not None,
+        totals=measured.totals,
+        report=found,
+        spending=measured.spending,
+        notes=(*judged.notes, *missing),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _without_report(run: Path, measured: Measured, notes: tuple[str, ...], began: float) -> ValidateResult:
+    """What there is to say where no figure was made: figures on a part of the reviews would be others."""
+    return ValidateResult(
+        run=str(run),
+        folder=str(run),
+        files=(),
+        totals=measured.totals,
+        spending=measured.spending,
+        notes=notes,
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _evidence(judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: Settings) -> Evidence:
+    run = judged.run
+    bench = Bench.of(run.cases(), run.outcomes(), judged.people)
+    among = None
+    if wanted.where is not None:
+        bench = wanted.where.narrow(bench)
+        among = {bench.keys[at] for at in bench.places}
+    humans, notes = human_values(judged.labels, judged.scales, of_round=wanted.of_round, among=among)
+    scored = [Scored.of(metric, run.scores(signature(metric))) for metric in metrics]
+    return Evidence(
+        bench,
+        tuple(wanted.of(humans, notes)),
+        (*scored, length_baseline(bench)),
+        replace(settings, slices=wanted.facts(bench)),
+        dataset=run.manifest.dataset,
+        benchmark=run.manifest.benchmark,
+        warnings=tuple(notes),
+    )
+
+
+class _Wanted(NamedTuple):
+    """What the user asked to see."""
+
+    dimensions: Sequence[str]
+    slices: Sequence[str]
+    of_round: str | None
+    where: Where | None
+
+    def of(self, humans: Sequence[HumanValues], notes: Sequence[str]) -> list[HumanValues]:
+        """The dimensions that were named, or all. Raises UserError where there is none."""
+        known = [human.dimension for human in humans]
+        if not known and self.of_round is not None:
+            raise UserError(f"there are no human labels on reviews in the round {self.of_round!r}")
+        if not known:
+            raise UserError(notes[-1] if notes else "there are no human labels on reviews", remedy=NO_LABELS)
+        for name in self.dimensions:
+            if name not in known:
+                raise UserError(f"nobody judged {name!r}", remedy=f"there are: {', '.join(known)}")
+        return [human for human in humans if not self.dimensions or human.dimension in self.dimensions]
+
+    def facts(self, bench: Bench) -> tuple[str, ...]:
+        """The facts to slice by: system and language where there are several, and those that were named."""
+        known = bench.known_facts
+        for name in self.slices:
+            if name not in known:
+                raise UserError(f"no case has the fact {name!r}", remedy=f"there are: {', '.join(known)}")
+        usual = [name for name in ("system", "language") if len(bench.values(name)) > 1]
+        return tuple(dict.fromkeys([*usual, *self.slices]))
+
+
+def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The page, its tables and the whole report as JSON, each file whole or not at all: their names, and notes."""
+    from reviewgauge.views.validity.csv_files import csv_tables
+    from reviewgauge.views.validity.report import render
+
+    texts = {RESULT: report.model_dump_json(indent=1), **csv_tables(report)}
+    notes: tuple[str, ...] = ()
+    try:
+        texts[REPORT] = render(report)
+    except MissingExtra as error:  # the tables are worth having without it
+        notes = (f"{REPORT} was not written: {error}",)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(folder, error) from None
+    for name, text in texts.items():
+        write_whole(folder / name, text.encode("utf-8", "replace"))
+    write_stamp(folder, made_of, sorted(texts))
+    return tuple(sorted(texts)), notes

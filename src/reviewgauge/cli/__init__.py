@@ -1,0 +1,1 @@
+"""click only: flags in, a view out. One file per verb."""

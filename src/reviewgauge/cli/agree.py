@@ -1,0 +1,60 @@
+"""`reviewgauge agree`: how far raters agree, humans and models in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from reviewgauge.api.agree import agree
+from reviewgauge.cli._output import emit, from_option, json_option, seed_option
+from reviewgauge.core.labels import RaterKind
+
+
+@click.command("agree")
+@click.argument("labels")
+@from_option
+@click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
+@click.option("--batch", "batches", multiple=True, help="Only labels of this batch; may be given again.")
+@click.option("--round", "rounds", multiple=True, help="Only labels of this round; may be given again.")
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice([kind.value for kind in RaterKind]), help="Only these raters."
+)
+@click.option("--nominal", multiple=True, help="A dimension whose numbers are codes without an order.")
+@click.option("--tolerance", default=1.0, show_default=True, help="How far apart numbers still agree; 0 for none.")
+@click.option("--resamples", default=1_000, show_default=True, help="Draws behind an interval; 0 for none.")
+@seed_option
+@json_option
+def command(
+    labels: str,
+    source: str | None,
+    dimensions: Sequence[str],
+    batches: Sequence[str],
+    rounds: Sequence[str],
+    kinds: Sequence[str],
+    nominal: Sequence[str],
+    tolerance: float,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Measure how far raters agree in LABELS: a file of labels, a run folder or a data set."""
+    result = agree(
+        labels,
+        source=source,
+        dimensions=dimensions,
+        batches=batches,
+        rounds=rounds,
+        kinds=kinds,
+        nominal=nominal,
+        tolerance=tolerance,
+        resamples=resamples,
+        seed=seed,
+    )
+
+    def show() -> object:
+        from reviewgauge.views.terminal.agreement_tables import agreement
+
+        return agreement(result)
+
+    emit(result, as_json, show)

@@ -1,0 +1,116 @@
+"""`reviewgauge build`: a benchmark out of a repository, by a recipe."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import click
+
+from reviewgauge.api.build import CARD_MD, BuildResult, build
+from reviewgauge.api.model_options import ModelOptions
+from reviewgauge.cli._model_options import model_options
+from reviewgauge.cli._output import emit, json_option, note, progress_bar
+from reviewgauge.cli._stopping import end, stoppable
+from reviewgauge.core.errors import UserError
+from reviewgauge.views.files.build_card import funnel_table
+
+
+@click.command("build")
+@click.argument("source", default=".")
+@click.option("-o", "--out", required=True, type=click.Path(file_okay=False), help="The folder of the benchmark.")
+@click.option(
+    "--recipe", help="A recipe's name, or a TOML file. [default: local for a path, pull_requests for github:]"
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the recipe.")
+@click.option("--model", help="The model of the recipe's stages that ask one: --set model=SPEC.")
+@click.option("--stage", "stages", multiple=True, help="A further stage at the end; may be given again.")
+@click.option(
+    "--reviews-by", multiple=True, metavar="LOGIN", help="Take in what this account posted; may be given again."
+)
+@click.option(
+    "--audit",
+    default=0,
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Draw N decisions of each model for people to check.",
+)
+@model_options
+@json_option
+def command(
+    source: str,
+    out: str,
+    recipe: str | None,
+    settings: Sequence[str],
+    model: str | None,
+    stages: Sequence[str],
+    reviews_by: Sequence[str],
+    audit: int,
+    models: ModelOptions,
+    as_json: bool,
+) -> None:
+    """Build a benchmark from SOURCE: a git repository on this machine, or github:OWNER/NAME.
+
+    Without --recipe a local history needs no key and no network: changes that later needed a fix, and ones that never
+    did. The funnel and what is uncertain about the labels stand on the benchmark's card (card.md). Killed or
+    interrupted, the same command goes on where it stopped; run again later, it takes in what is new.
+    """
+    given = dict(_setting(word) for word in settings)
+    if model is not None:
+        given["model"] = repr(model)
+    with stoppable() as stop:
+        with progress_bar("building", quiet=as_json) as progress:
+            result = build(
+                source,
+                out=out,
+                recipe=recipe,
+                settings=given,
+                stages=stages,
+                reviews_by=reviews_by,
+                audit=audit,
+                models=models,
+                stop=stop,
+                progress=progress,
+            )
+        emit(result, as_json, lambda: _shown(result))
+        end(stop)
+        if result.card is not None and not result.card.cases:
+            raise click.exceptions.Exit(1)
+
+
+def _setting(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not equals:
+        raise UserError(f"--set {word} has no value", remedy="write --set NAME=VALUE")
+    return name, value
+
+
+def _shown(result: BuildResult) -> object:
+    from rich.console import Group
+    from rich.markup import escape
+
+    card, lines = result.card, []
+    if result.spending.sentence:
+        lines.append(result.spending.sentence)
+    if result.foretold:
+        lines.append(f"{result.folder}: a dry run; no benchmark was written")
+        return Group(funnel_table(result.foretold), escape("\n".join(lines)))
+    if card is None:
+        return escape("\n".join([*lines, f"{result.folder}: not finished, nothing was written"]))
+    for warning in card.warnings:
+        note(f"note: {warning}")
+    where = shlex.quote(result.folder)
+    if card.cases:
+        count = card.counts
+        held = ", ".join(
+            f"{count[name]} {name}" for name in ("changed", "clean", "without a verdict") if count.get(name)
+        )
+        findings = f"{count.get('findings', 0)} findings"
+        lines.append(f"{result.folder}: {card.cases} cases ({held}), {findings}, benchmark {card.benchmark[:12]}")
+        if result.reviews:
+            lines.append(f"{result.reviews} posted reviews: reviewgauge review {where} recorded -o RUN")
+        lines.append(f"card: {result.folder}/{CARD_MD}; every drop with its reason: {result.folder}/drops.jsonl")
+        lines.append(f"next: reviewgauge doctor {where}")
+    else:
+        lines.append(f"{result.folder}: no case is left; the funnel and {result.folder}/drops.jsonl say why")
+    return Group(funnel_table(card.funnel), escape("\n".join(lines)))

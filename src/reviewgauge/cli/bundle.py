@@ -1,0 +1,166 @@
+"""`reviewgauge bundle`: runs, their hashes and their tables in one archive, and the check that recomputes them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from reviewgauge.api.bundle import BundleResult, bundle
+from reviewgauge.api.bundles.data import OWN
+from reviewgauge.api.bundles.verify import VerifyResult, verify
+from reviewgauge.cli._output import emit, json_option, note, progress_bar, seed_option
+from reviewgauge.engine.bundle import compare
+
+__all__ = ["bundle", "command", "verify"]
+
+
+# --- the command ---------------------------------------------------------------------------------------------------
+
+
+class Bundle(click.Group):
+    """`bundle RUN... -o FILE` makes one, `bundle verify FILE` checks one; a run called `verify` needs a `./`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without a sub-command of its own the verb makes a bundle."""
+        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
+            args = ["make", *args]
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Both forms on one page."""
+        for name, title in (("make", "bundle"), ("verify", "bundle verify")):
+            sub = click.Context(self.commands[name], info_name=title, parent=ctx.parent)
+            self.commands[name].format_help(sub, formatter)
+            if name == "make":
+                formatter.write_paragraph()
+
+
+plugin_option = click.option(
+    "--plugin",
+    "--metric",
+    "plugins",
+    multiple=True,
+    help="Code of your own that a run names, such as my.metric; else it is not run.",
+)
+
+
+@click.group("bundle", cls=Bundle, no_args_is_help=True)
+def command() -> None:
+    """Put runs, their hashes and their tables into one archive, or check one."""
+
+
+@command.command("make")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+@click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="The archive, such as bundle.zip.")
+@click.option("--slice", "slices", multiple=True, help="Also break tables down by a fact or facet.")
+@click.option(
+    "--with-texts/--without-texts",
+    "texts",
+    default=None,
+    help="Pack all texts, or none (default: those whose licence allows it, and your own).",
+)
+@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@seed_option
+@plugin_option
+@json_option
+def make_command(
+    runs: Sequence[str],
+    out: str,
+    slices: Sequence[str],
+    texts: bool | None,
+    resamples: int,
+    seed: int,
+    plugins: Sequence[str],
+    as_json: bool,
+) -> None:
+    """Pack scored RUNS and their tables, as CSV and LaTeX, into one archive that anybody can check offline."""
+    with progress_bar("bundling", quiet=as_json) as progress:
+        result = bundle(
+            *runs,
+            out=out,
+            slices=slices,
+            texts=texts,
+            resamples=resamples,
+            seed=seed,
+            plugins=plugins,
+            progress=progress,
+        )
+    if not as_json:
+        for line in _said(result):
+            note(line)
+
+    def show() -> object:
+        from rich.markup import escape
+
+        return escape(
+            f"{result.path}: {result.bytes / 1e6:.1f} MB, {result.files} files, content {result.content[:16]}\n"
+            f"next: reviewgauge bundle verify {result.path}"
+        )
+
+    emit(result, as_json, show)
+
+
+def _said(result: BundleResult) -> list[str]:
+    """What somebody who is about to publish the bundle must know."""
+    lines = []
+    for entry in result.runs:
+        if entry.texts == "all":
+            why = f", {entry.why}" if entry.why else ""
+            if entry.licence == OWN:
+                why = ": your own data, which --without-texts leaves out"
+            lines.append(f"note: {entry.name} holds the texts of {entry.cases} cases (licence: {entry.licence}{why})")
+        else:
+            gone = entry.withheld["reviews"].records
+            lines.append(f"note: {entry.name} leaves out the texts of its cases and of {gone:,} reviews: {entry.why}")
+        lines += [f"note: {entry.name}/{name} is left out: {why}" for name, why in list(entry.left_out.items())[:5]]
+        if len(entry.left_out) > 5:
+            lines.append(f"note: {len(entry.left_out) - 5} more files of {entry.name} are left out; --json has all")
+    return lines
+
+
+@command.command("verify")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--from",
+    "source",
+    multiple=True,
+    help="The data, or the run, whose texts are left out; RUN=PATH for one of several.",
+)
+@click.option("--tables-only", is_flag=True, help="Do not measure again: check hashes, and tables against scores.")
+@click.option(
+    "--digits",
+    default=compare.DIGITS,
+    show_default=True,
+    type=click.IntRange(min=1, max=compare.DIGITS),
+    help="How far what is measured again must agree; fewer for embeddings on another machine.",
+)
+@plugin_option
+@json_option
+def verify_command(
+    file: str, source: Sequence[str], tables_only: bool, digits: int, plugins: Sequence[str], as_json: bool
+) -> int:
+    """Recompute every number of the bundle FILE without a network, up to the first that differs (exit code 1)."""
+    with progress_bar("checking", quiet=as_json) as progress:
+        result = verify(file, source=source, tables_only=tables_only, digits=digits, plugins=plugins, progress=progress)
+    for line in result.notes if not as_json else ():
+        note(f"note: {line}")
+
+    def show() -> object:
+        from rich.markup import escape
+
+        return escape("\n".join(_verdict(result)))
+
+    emit(result, as_json, show)
+    return 0 if result.ok else 1
+
+
+def _verdict(result: VerifyResult) -> list[str]:
+    if result.difference is not None:
+        return [f"DIFFERS: {result.difference.sentence}"]
+    again = f"{result.scores:,} scores of {result.reviews:,} reviews were measured again and " if result.scores else ""
+    lines = [
+        f"{result.path}, content {result.content[:16]}: {result.files} files have their hash",
+        f"{again}{result.figures:,} figures were recomputed: none differs",
+    ]
+    return [*lines, *(f"not measured again: {what}: {why}" for what, why in result.not_measured.items())]

@@ -1,0 +1,117 @@
+"""`reviewgauge cache`: what is kept of the answers of models, taking it out, and writing it into a file."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from reviewgauge.api.cache import CacheInfo, cache, clear, export
+from reviewgauge.cli._output import emit, json_option
+from reviewgauge.core.errors import UserError
+
+# --- the command ---------------------------------------------------------------------------------------------------
+
+
+class Cache(click.Group):
+    """Its help shows every sub-command in full."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """All of it on one page."""
+        super().format_help(ctx, formatter)
+        for name, sub in self.commands.items():
+            formatter.write_paragraph()
+            sub.format_help(click.Context(sub, info_name=name, parent=ctx), formatter)
+
+
+@click.group("cache", cls=Cache, no_args_is_help=True)
+def command() -> None:
+    """Show, clear or export the answers of models that are kept, so that no call is paid for twice."""
+
+
+@command.command("info")
+@json_option
+def info_command(as_json: bool) -> None:
+    """Show what the cache holds: calls, tokens and dollars by model, and vectors."""
+    found = cache()
+
+    def show() -> object:
+        from rich.console import Group
+        from rich.markup import escape
+
+        if not found.path:
+            return "the cache is turned off (REVIEWGAUGE_CACHE=off)"
+        lines = f"{found.path}: {found.calls:,} calls, {_size(found.bytes)}"
+        vectors = f"{found.vectors_path}: {found.vectors:,} vectors, {_size(found.vectors_bytes)}"
+        parts: list[object] = [escape(lines), *([_table(found)] if found.models else []), escape(vectors)]
+        return Group(*parts)  # type: ignore[arg-type]  # things that rich can print
+
+    emit(found, as_json, show)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 100_000 else f"{count / 1e3:.1f} KB"
+
+
+def _table(found: CacheInfo) -> object:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    from reviewgauge.models.request.budget import money
+
+    table = Table("model", box=box.SIMPLE_HEAD)
+    for name in ("calls", "tokens in", "tokens out", "cost", "oldest", "newest"):
+        table.add_column(name, justify="right")
+    for one in found.models:
+        cost = money(one.dollars) if one.unpriced < one.calls else "unknown"
+        table.add_row(
+            escape(one.model),
+            f"{one.calls:,}",
+            f"{one.tokens_in:,}",
+            f"{one.tokens_out:,}",
+            f"{cost} + ?" if 0 < one.unpriced < one.calls else cost,
+            f"{one.oldest:%Y-%m-%d}",
+            f"{one.newest:%Y-%m-%d}",
+        )
+    return table
+
+
+@command.command("clear")
+@click.option("--model", help="Only calls of this model: a spec, or a model's name.")
+@click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Only calls older than so many days.")
+@click.option("--vectors", is_flag=True, help="The vectors of texts instead of calls.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def clear_command(model: str | None, older_than: float | None, vectors: bool, yes: bool, as_json: bool) -> None:
+    """Take calls out of the cache. What is asked for again is then paid for again."""
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UserError("this takes answers out that were paid for", remedy="say --yes")
+        click.confirm("Take these answers out of the cache?", abort=True, err=True)
+    result = clear(model=model, older_than=older_than, vectors=vectors)
+
+    def show() -> object:
+        from rich.markup import escape
+
+        gone = f"{result.vectors:,} vectors" if vectors else f"{result.calls:,} calls"
+        return escape(f"{result.path}: {gone} taken out")
+
+    emit(result, as_json, show)
+
+
+@command.command("export")
+@click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="calls.jsonl, or calls.jsonl.gz.")
+@click.option("--model", help="Only calls of this model: a spec, or a model's name.")
+@click.option("--run", type=click.Path(exists=True, file_okay=False), help="The calls that this run recorded.")
+@json_option
+def export_command(out: str, model: str | None, run: str | None, as_json: bool) -> None:
+    """Write calls as JSON lines, for --replay on another machine. They hold the prompts, and so the code in them."""
+    result = export(out, model=model, run=run)
+
+    def show() -> object:
+        from rich.markup import escape
+
+        return escape(f"{result.path}: {result.calls:,} calls, {_size(result.bytes)}")
+
+    emit(result, as_json, show)

@@ -1,0 +1,50 @@
+"""`reviewgauge compare`: systems held against each other on the cases they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from reviewgauge.api.compare import compare
+from reviewgauge.cli._output import emit, json_option, seed_option
+
+
+@click.command("compare")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+@click.option("--system", "systems", multiple=True, help="Compare only this system; give two for one comparison.")
+@click.option("--metric", help="The metric to compare by (default: all that the runs were scored with).")
+@click.option("--reading", "readings", multiple=True, help="A reading to compare, such as recall; may be given again.")
+@click.option("--all-pairs", "every_pair", is_flag=True, help="Every pair, not only each system against the leader.")
+@click.option("--resamples", default=10_000, show_default=True)
+@seed_option
+@json_option
+def command(
+    runs: Sequence[str],
+    systems: Sequence[str],
+    metric: str | None,
+    readings: Sequence[str],
+    every_pair: bool,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare the systems of one or more RUNS on the cases they share, with intervals and corrected p-values."""
+    result = compare(
+        *runs,
+        systems=systems,
+        metric=metric,
+        readings=readings or None,
+        every_pair=every_pair,
+        resamples=resamples,
+        seed=seed,
+    )
+
+    def show() -> object:
+        from rich.console import Group
+
+        from reviewgauge.views.terminal import tables
+
+        return Group(*(tables.comparison(table) for table in result))
+
+    emit(result, as_json, show)

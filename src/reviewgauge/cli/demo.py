@@ -1,0 +1,68 @@
+"""`reviewgauge demo`: the main job on the shipped sample, offline: history, benchmark, leaderboard, report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from reviewgauge.api.build import CARD_MD
+from reviewgauge.api.demo import REPOSITORY, REVIEWERS, DemoResult, demo
+from reviewgauge.cli._output import emit, json_option, note, progress_bar
+from reviewgauge.cli.review import counted_notes
+from reviewgauge.core.reports.build_card import BuildCard
+
+NOISE = "What a history can show"  # the part of the card that says how sure the labels are
+TOLD = ("observed", "half-life", "rewritten")  # words in its figures that are shown here
+
+
+@click.command("demo")
+@click.option("-o", "--out", default="runs/demo", show_default=True, type=click.Path(file_okay=False))
+@json_option
+def command(out: str, as_json: bool) -> None:
+    """Build a benchmark from the sample's history, let reviewers review it, and report. No network, no key."""
+    if not as_json:
+        note(f"building a benchmark from the history of {out}/{REPOSITORY}, and reviewing it: {', '.join(REVIEWERS)}")
+    with progress_bar("demo", quiet=as_json) as progress:
+        result = demo(out, progress)
+    if not as_json:
+        for line in counted_notes(result.review):  # which analysers were missing changes the figures
+            note(line)
+
+    def show() -> object:
+        from rich.console import Group
+        from rich.markup import escape
+
+        from reviewgauge.views.files.build_card import funnel_table
+        from reviewgauge.views.terminal import tables
+
+        card, board = result.build.card, result.score.leaderboards[0]
+        return Group(
+            *(() if card is None else (funnel_table(card.funnel), escape("\n".join(_about(result, card))), "")),
+            tables.leaderboard(board, next(iter(result.score.comparisons), None)),
+            escape("\n".join(_end(result))),
+        )
+
+    emit(result, as_json, show)
+
+
+def _about(result: DemoResult, card: BuildCard) -> Iterator[str]:
+    """What was built, what its own card says of its labels, and how far the recorded review reaches."""
+    counts = card.counts
+    yield (
+        f"{result.build.folder}: {card.cases} cases ({counts.get('changed', 0)} changed, {counts.get('clean', 0)} "
+        f"clean), {counts.get('findings', 0)} findings, benchmark {card.benchmark[:12]}"
+    )
+    yield f"card: {result.build.folder}/{CARD_MD}, which says of the labels, among others:"
+    for section in card.sections:
+        if section.title == NOISE:
+            told = {name: value for name, value in section.figures.items() if any(word in name for word in TOLD)}
+            yield from (f"  {name}: {value}" for name, value in told.items())
+    recorded = sorted({name for totals in result.review.totals[:1] for name in totals.systems})
+    yield f"{', '.join(recorded)} was recorded on {result.recorded} of the {card.cases} cases"
+
+
+def _end(result: DemoResult) -> Iterator[str]:
+    yield "! a label is what was mended later: a true remark on what nobody mended counts as false"
+    yield f"report: {result.report.path} ({result.report.bytes / 1e6:.1f} MB, open it in a browser)"
+    yield f"next: reviewgauge review {result.build.folder} 'replay(path=\"my-tool.sarif\")' -o {result.review.run}"

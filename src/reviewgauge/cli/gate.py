@@ -1,0 +1,126 @@
+"""`reviewgauge gate`: may this candidate replace the baseline?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from reviewgauge.analysis.compare.smoke import smoke as pick
+from reviewgauge.api.gate import _one, gate, split_reading
+from reviewgauge.api.runs import read_runs
+from reviewgauge.cli._output import emit, json_option, note, seed_option
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.gate import GateVerdict, SmokeSet
+
+EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL: 3}
+
+
+def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | None = None) -> SmokeSet:
+    """The `count` cases that told the systems of scored runs apart best; `file` takes their ids, one a line."""
+    spec, reading = split_reading(metric)
+    measured = _one(read_runs(runs, spec or None))
+    found = pick(
+        measured.scores,
+        measured.cases,
+        measured.metric,
+        count=count,
+        reading=reading,
+        dataset=measured.dataset,
+        benchmark=measured.benchmark,
+    )
+    if file is None:
+        return found
+    Path(file).write_text("".join(f"{case.case}\n" for case in found.cases), encoding="utf-8")
+    return found.model_copy(update={"file": str(file)})
+
+
+@click.command("gate")
+@click.argument("run", type=click.Path(exists=True, file_okay=False))
+@click.option("--baseline", type=click.Path(exists=True, file_okay=False), help="The run to hold it against.")
+@click.option("--metric", default="", help="Metric and reading, such as hits.f1 (default: the metric of the runs).")
+@click.option("--margin", type=float, help="How much worse would still be fine, in the reading's unit.")
+@click.option("--system", default="", help="The candidate, where RUN holds several systems.")
+@click.option("--against", default="", help="The baseline system, where its run holds several.")
+@click.option("--markdown", type=click.Path(dir_okay=False), help="Write the verdict for a pull request.")
+@click.option("--junit", type=click.Path(dir_okay=False), help="Write the verdict as JUnit XML.")
+@click.option("--smoke", "count", type=click.IntRange(min=1), help="Pick the cases that separate best, and stop.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="With --smoke: write the case ids here.")
+@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@seed_option
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    run: str,
+    baseline: str | None,
+    metric: str,
+    margin: float | None,
+    system: str,
+    against: str,
+    markdown: str | None,
+    junit: str | None,
+    count: int | None,
+    output: str | None,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Say whether the system of RUN is not worse than a baseline.
+
+    Exit code 0: not worse by more than the margin. 1: worse. 3: cannot tell. Both runs must be scored.
+    """
+    _check_options(context, smoking=count is not None)
+    if count is not None:
+        _smoke([run] if baseline is None else [run, baseline], count, metric, output, as_json)
+        return
+    if margin is None:
+        raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
+    found = gate(
+        run,
+        baseline=baseline,
+        metric=metric,
+        margin=margin,
+        system=system,
+        against=against,
+        resamples=resamples,
+        seed=seed,
+    )
+
+    def show() -> object:
+        from reviewgauge.views.terminal import gate_tables
+
+        return gate_tables.gate(found)
+
+    from reviewgauge.views.files import gate_files
+
+    if markdown:
+        Path(markdown).write_text(gate_files.markdown(found), encoding="utf-8")
+    if junit:
+        Path(junit).write_bytes(gate_files.junit(found))
+    emit(found, as_json, show)
+    context.exit(EXIT[found.verdict])
+
+
+def _check_options(context: click.Context, smoking: bool) -> None:
+    """Refuse an option that would be passed over: a file that was asked for and never written is found too late."""
+    apart = {"margin", "system", "against", "markdown", "junit", "resamples", "seed"} if smoking else {"output"}
+    given = click.core.ParameterSource.COMMANDLINE
+    for option in context.command.params:
+        if option.name in apart and context.get_parameter_source(option.name) is given:
+            name = "-o" if option.name == "output" else f"--{option.name}"
+            raise UserError(f"{name} has no meaning {'with' if smoking else 'without'} --smoke")
+
+
+def _smoke(runs: Sequence[str], count: int, metric: str, output: str | None, as_json: bool) -> None:
+    found = smoke(*runs, count=count, metric=metric, file=output)
+
+    def show() -> object:
+        from reviewgauge.views.terminal import gate_tables
+
+        return gate_tables.smoke(found)
+
+    emit(found, as_json, show)
+    if output:
+        note(f"next: reviewgauge review DATASET REVIEWER -o RUN --only case=@{output}")

@@ -1,0 +1,39 @@
+"""`reviewgauge get`: fetch a data set, or take it from where it lies."""
+
+from __future__ import annotations
+
+import click
+
+from reviewgauge.api.get import get
+from reviewgauge.cli._output import emit, json_option, progress_bar
+
+
+@click.command("get")
+@click.argument("dataset")
+@click.option("--from", "source", type=click.Path(exists=True), help="Take the files from this folder instead.")
+@click.option("-o", "--out", type=click.Path(), help="Where to put them (default: the data home).")
+@click.option("--with-code", is_flag=True, help="Also fetch the commits under review (git).")
+@json_option
+def command(dataset: str, source: str | None, out: str | None, with_code: bool, as_json: bool) -> int:
+    """Fetch DATASET from its public origin, or take it from a folder with --from."""
+    with progress_bar("fetching", quiet=as_json) as progress:
+        result = get(dataset, source, out, with_code, progress)
+
+    def show() -> object:
+        from rich.markup import escape
+
+        lines = [f"{result.dataset}: {result.files} files in {result.path} ({result.fetched} fetched now)"]
+        if result.differs:
+            lines.append(f"not the official version: {', '.join(result.differs)}")
+        if result.absent:
+            lines.append(f"of the official files not there: {', '.join(result.absent)}")
+        if with_code:
+            lines.append(
+                f"code of {result.changes_with_code} changes in {result.repositories} repositories; "
+                f"{len(result.failed)} could not be fetched"
+            )
+        lines += [f"  {drop.item}: {drop.reason}" for drop in result.failed[:20]]
+        return escape("\n".join(lines))
+
+    emit(result, as_json, show)
+    return 1 if result.failed else 0

@@ -1,0 +1,25 @@
+"""`reviewgauge info`: a data set's card, and what the files at hand hold."""
+
+from __future__ import annotations
+
+import click
+
+from reviewgauge.api.info import info
+from reviewgauge.cli._output import emit, from_option, json_option
+
+
+@click.command("info")
+@click.argument("dataset")
+@from_option
+@json_option
+def command(dataset: str, source: str | None, as_json: bool) -> None:
+    """Show the card of DATASET and the counts of the files at hand."""
+    result = info(dataset, source)
+
+    def show() -> object:
+        from reviewgauge.views.terminal import tables
+
+        notes = [*result.notes[:12], *([f"… and {len(result.notes) - 12} more"] if len(result.notes) > 12 else [])]
+        return tables.card(result.card, result.counts, [*notes, *([result.missing] if result.missing else [])])
+
+    emit(result, as_json, show)

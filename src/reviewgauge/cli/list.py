@@ -1,0 +1,24 @@
+"""`reviewgauge list`: what there is."""
+
+from __future__ import annotations
+
+import click
+
+from reviewgauge.api.list import KINDS, list_plugins
+from reviewgauge.cli._output import emit, json_option
+from reviewgauge.core.specs import Entry
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(KINDS), required=False)
+@json_option
+def command(kind: str | None, as_json: bool) -> None:
+    """List the data sets, stages, reviewers, metrics, formats, judges and recipes, or those of one KIND."""
+    lines = list_plugins(kind)
+
+    def show() -> object:
+        from reviewgauge.views.terminal import tables
+
+        return tables.catalogue([Entry(line.kind, line.name, line.summary) for line in lines])
+
+    emit(lines, as_json, show)

@@ -1,0 +1,117 @@
+"""The `reviewgauge` command: finds the verb, and turns a user's errors into one line and exit code 2."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.version import __version__
+
+VERBS = {
+    "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
+    "list": "List the data sets, stages, reviewers, metrics, formats, judges and recipes.",
+    "info": "Show a data set's card and the counts of the files at hand.",
+    "get": "Fetch a data set from its public origin, or take it from a folder.",
+    "check": "Check a JSON lines file record by record.",
+    "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
+    "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
+    "score": "Measure the reviews of a run and print the leaderboard.",
+    "classify": "Let a model sort comments or changes into classes, for slices.",
+    "compare": "Compare systems pairwise on the cases they share.",
+    "gate": "Say whether a candidate is not worse than a baseline, for CI.",
+    "report": "Write one self-contained HTML report of one or more runs.",
+    "agree": "Measure how far raters agree, humans and models in one table.",
+    "plan": "Say how many changes, attempts and raters a study takes.",
+    "validate": "Hold metrics against what people said of recorded reviews.",
+    "judge-check": "Measure a judge: agreement, repeats, order, length, rewording, injection, cost.",
+    "calibrate": "Make several metrics into one grade, fitted to human labels.",
+    "bundle": "Pack runs and their tables into one archive that recomputes every number, or check one.",
+    "fake-server": "Serve the fake model on this machine, to try everything offline.",
+    "cache": "Show, clear or export the answers of models that are kept, so that no call is paid for twice.",
+    "doctor": "Probe whether a benchmark and a metric can be trusted.",
+}
+
+
+class Verbs(click.Group):
+    """Imports a verb's module only when that verb is called, so that --help answers at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order in which people meet them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb's command, imported now."""
+        if cmd_name not in VERBS:
+            near = difflib.get_close_matches(cmd_name, VERBS, n=1)
+            hint = f"did you mean {near[0]}?" if near else "reviewgauge --help"
+            raise UserError(f"there is no verb {cmd_name!r}", remedy=hint)
+        command = import_module(f"reviewgauge.cli.{cmd_name.replace('-', '_')}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of verbs, written without importing any of them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="reviewgauge")
+def group() -> None:
+    """How good is this code reviewer, on these changes?
+
+    Every verb answers --help, prints its result as JSON with --json, and is also a function of the Python package
+    with the same name.
+    """
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code. 2 is a user's error, 130 an interruption."""
+    here = str(Path.cwd())
+    _settle_streams()
+    if here not in sys.path:  # so that a plug-in file in the current folder can be named by its dotted path
+        sys.path.append(here)
+    try:
+        result = group.main(args=arguments, prog_name="reviewgauge", standalone_mode=False)
+    except UserError as error:
+        click.echo(f"error: {error}", err=True)
+        return 2
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        hint = " (see --help)" if isinstance(error, click.UsageError) else ""
+        click.echo(f"error: {one_line(error.format_message(), 500)}{hint}", err=True)
+        return 2
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # click takes the end of a file for Ctrl-D
+            click.echo(f"error: a file ends too early: {one_line(str(error.__cause__))}", err=True)
+            return 2
+        click.echo("interrupted: nothing finished is lost, run the same command again to go on", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"error: {one_line(where + (error.strerror or str(error)))}", err=True)
+        return 2
+    return result if isinstance(result, int) else 0
+
+
+def _settle_streams() -> None:
+    """Output that was closed goes nowhere, and a character that the terminal cannot show is a question mark."""
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  (open as long as the process)
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  (open as long as the process)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            stream.reconfigure(errors="replace")

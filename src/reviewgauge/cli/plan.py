@@ -1,0 +1,80 @@
+"""`reviewgauge plan`: how many changes, attempts and raters a study takes, from a pilot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from reviewgauge.api.plan import plan
+from reviewgauge.cli._output import emit, json_option, seed_option
+
+
+@click.command("plan")
+@click.option(
+    "--from",
+    "runs",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="A scored pilot run; may be given again for more runs of the same benchmark.",
+)
+@click.option("--detect", type=float, help="The smallest difference that the study should find, such as .03.")
+@click.option("--metric", help="The metric to plan for (default: all that the runs were scored with).")
+@click.option("--reading", help="The reading to plan for, such as recall (default: the metric's headline).")
+@click.option("--system", "systems", multiple=True, help="Plan for this system; give two for one pair.")
+@click.option("--labels", help="Human labels to plan raters from: a CSV or JSON lines file, a run, or a data set.")
+@click.option("--data", type=click.Path(exists=True), help="The files of the data set that --labels names.")
+@click.option("--power", default=0.8, show_default=True, help="How often a study should find the difference.")
+@click.option("--level", default=0.05, show_default=True, help="How often it may find one that is not there.")
+@click.option(
+    "--comparisons", default=1, show_default=True, type=click.IntRange(min=1), help="Comparisons made together (Holm)."
+)
+@click.option("--attempt-cost", type=float, help="Dollars that one review costs (default: as the runs recorded).")
+@click.option("--change-cost", default=0.0, help="Dollars that a further change costs, such as its references.")
+@click.option("--margin", type=float, help="Say how many items pin the mean of the labels down to ± so much.")
+@click.option("--resamples", default=2_000, show_default=True, type=click.IntRange(min=1), help="Bootstrap resamples.")
+@seed_option
+@json_option
+def command(
+    runs: Sequence[str],
+    detect: float | None,
+    metric: str | None,
+    reading: str | None,
+    systems: Sequence[str],
+    labels: str | None,
+    data: str | None,
+    power: float,
+    level: float,
+    comparisons: int,
+    attempt_cost: float | None,
+    change_cost: float,
+    margin: float | None,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Say how many changes, attempts and raters a study takes, from the variance that a pilot run shows."""
+    result = plan(
+        *runs,
+        detect=detect,
+        metric=metric,
+        reading=reading,
+        systems=systems,
+        labels=labels,
+        data=data,
+        power=power,
+        level=level,
+        comparisons=comparisons,
+        attempt_cost=attempt_cost,
+        change_cost=change_cost,
+        margin=margin,
+        resamples=resamples,
+        seed=seed,
+    )
+
+    def show() -> object:
+        from reviewgauge.views.terminal import plan_tables
+
+        return plan_tables.plan(result)
+
+    emit(result, as_json, show)

@@ -1,0 +1,43 @@
+"""`reviewgauge report`: one self-contained HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from reviewgauge.api.report import report
+from reviewgauge.cli._output import emit, json_option, seed_option
+
+
+@click.command("report")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+@click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="The HTML file to write.")
+@click.option("--metric", help="Only this metric (default: all that the runs were scored with).")
+@click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
+@click.option("--title", default="", help="The heading of the report.")
+@click.option("--resamples", default=10_000, show_default=True)
+@seed_option
+@json_option
+def command(
+    runs: Sequence[str],
+    out: str,
+    metric: str | None,
+    slices: Sequence[str],
+    title: str,
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Write one self-contained HTML report of one or more RUNS of the same benchmark."""
+    result = report(*runs, out=out, metric=metric, slices=slices, title=title, resamples=resamples, seed=seed)
+
+    def show() -> object:
+        from rich.markup import escape
+
+        return escape(
+            f"{result.path}: {result.bytes / 1e6:.1f} MB, {result.systems} systems on {result.cases} cases; "
+            "open it in a browser"
+        )
+
+    emit(result, as_json, show)

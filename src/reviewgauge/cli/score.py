@@ -1,0 +1,126 @@
+"""`reviewgauge score`: run x metrics, and the leaderboard that comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from reviewgauge.api.model_options import ModelOptions
+from reviewgauge.api.score import ScoreResult, score
+from reviewgauge.cli._model_options import model_options
+from reviewgauge.cli._output import emit, json_option, progress_bar, seed_option
+from reviewgauge.cli._stopping import (
+    end,
+    left_words,
+    only_option,
+    stoppable,
+    tell_reasons,
+    workers_option,
+)
+from reviewgauge.core.reports.leaderboard import Leaderboard
+from reviewgauge.engine.score import ScoreTotals
+
+
+@click.command("score")
+@click.argument("run", type=click.Path(exists=True, file_okay=False))
+@click.argument("metrics", nargs=-1)
+@click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
+@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@seed_option
+@workers_option
+@click.option("--retry-failed", is_flag=True, help="Measure what is missing, and again what failed before.")
+@only_option
+@model_options
+@json_option
+def command(
+    run: str,
+    metrics: Sequence[str],
+    slices: Sequence[str],
+    resamples: int,
+    seed: int,
+    workers: int | None,
+    retry_failed: bool,
+    only: Sequence[str],
+    models: ModelOptions,
+    as_json: bool,
+) -> None:
+    """Measure the reviews of RUN with METRICS (default: hits) and print the leaderboard.
+
+    Killed or interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at
+    once.
+    """
+    with stoppable() as stop:
+        with progress_bar("scoring", quiet=as_json) as progress:
+            result = score(
+                run,
+                *metrics,
+                slices=slices,
+                resamples=resamples,
+                seed=seed,
+                retry_failed=retry_failed,
+                only=only,
+                workers=workers,
+                models=models,
+                stop=stop,
+                progress=progress,
+            )
+        emit(result, as_json, lambda: _shown(result))
+        end(stop)
+        if any(_came_to_nothing(board) for board in result.leaderboards):
+            raise click.exceptions.Exit(1)
+
+
+def _came_to_nothing(board: Leaderboard) -> bool:
+    """Whether all that the metric has by now are failures, its own or the reviews'."""
+    worked = sum(row.scored + row.not_applicable for row in board.systems)
+    return not worked and any(row.failed for row in board.systems)
+
+
+def _shown(result: ScoreResult) -> object:
+    from rich.console import Group
+    from rich.markup import escape
+
+    from reviewgauge.views.terminal import tables
+
+    parts: list[object] = []
+    for board in result.leaderboards:
+        duels = next((c for c in result.comparisons if c.metric == board.metric), None)
+        parts.append(tables.leaderboard(board, duels))
+        if board.slices:
+            parts += ["", tables.slices(board)]
+    for totals in result.totals:
+        parts.append(escape(_closing(totals, result)))
+        tell_reasons(totals.reasons)
+    if result.spending.sentence:
+        parts.append(escape(result.spending.sentence))
+    parts += [escape(line) for line in _next(result)]
+    return Group(*parts)  # type: ignore[arg-type]
+
+
+def _next(result: ScoreResult) -> list[str]:
+    """What to do about what failed. What was stopped says so itself."""
+    if any(totals.stopped for totals in result.totals):
+        return []
+    failed = sum(sum(totals.failed.values()) + totals.failed_before for totals in result.totals)
+    nothing = [board.label for board in result.leaderboards if _came_to_nothing(board)]
+    lines = [f"{label}: nothing could be measured; {result.run}/scores.jsonl says why" for label in nothing]
+    if failed:
+        lines.append(f"{failed} failed: the same command with --only failed tries them again")
+    if any(totals.failed_reviews for totals in result.totals):
+        lines.append("what failed as a review is made again by the command that made it, with --only failed")
+    return lines
+
+
+def _closing(totals: ScoreTotals, result: ScoreResult) -> str:
+    if result.spending.estimated:
+        return f"{totals.left} reviews to measure"
+    failed = sum(totals.failed.values())
+    kinds = ", ".join(f"{kind} {n}" for kind, n in totals.failed.items())
+    said = [f"{totals.done} reviews measured"]
+    said += [f"{totals.skipped} measured before"] if totals.skipped else []
+    said += [f"{totals.not_applicable} not applicable"] if totals.not_applicable else []
+    said += [f"{failed} failed ({kinds})"] if failed else []
+    said += [f"{totals.failed_reviews} reviews had failed"] if totals.failed_reviews else []
+    said += left_words(totals.stopped, totals.left)
+    return f"{'; '.join(said)}; {totals.seconds:.1f} s"

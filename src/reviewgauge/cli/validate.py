@@ -1,0 +1,126 @@
+"""`reviewgauge validate`: metrics held against human labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from reviewgauge.api.measure import came_to_nothing, measured_words, next_words
+from reviewgauge.api.model_options import ModelOptions
+from reviewgauge.api.validate import REPORT, ValidateResult, validate
+from reviewgauge.cli._model_options import model_options
+from reviewgauge.cli._output import emit, from_option, json_option, note, progress_bar, seed_option, stage_option
+from reviewgauge.cli._stopping import end, retry_option, stoppable, tell_reasons
+
+
+@click.command("validate")
+@click.argument("dataset")
+@click.argument("metrics", nargs=-1, required=True)
+@from_option
+@click.option(
+    "-o", "--out", type=click.Path(file_okay=False), help="The folder for run and report.  [validity-DATASET]"
+)
+@click.option(
+    "--labels", type=click.Path(exists=True), help="Judgements of your own that count instead: docs/labels.md."
+)
+@click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
+@click.option("--slice", "slices", multiple=True, help="Also break down by this fact; may be given again.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="FACT=VALUE",
+    help="Only the rows where a fact, or the system, has this value; may be given again. The report goes into a folder "
+    "of its own.",
+)
+@click.option("--round", "of_round", help="Only labels of this round (default: those without one, or the first).")
+@stage_option
+@click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")
+@click.option("--folds", default=10, show_default=True, help="Folds of the calibrations.")
+@click.option("--report/--no-report", default=True, help="Whether to write report.html and the tables.")
+@seed_option
+@retry_option
+@model_options
+@json_option
+def command(
+    dataset: str,
+    metrics: Sequence[str],
+    source: str | None,
+    out: str | None,
+    labels: str | None,
+    dimensions: Sequence[str],
+    slices: Sequence[str],
+    where: Sequence[str],
+    of_round: str | None,
+    stages: Sequence[str],
+    resamples: int,
+    folds: int,
+    report: bool,
+    seed: int,
+    retry_failed: bool,
+    models: ModelOptions,
+    as_json: bool,
+) -> int:
+    """Hold METRICS against what people said of the recorded reviews of DATASET.
+
+    DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric goes best with
+    people and how each tells their grades apart, and writes report.html and its tables as CSV.
+
+    Killed or interrupted while it measures, the same command goes on where it stopped. The exit code is 1 when all
+    measurements of a metric failed.
+    """
+    with stoppable() as stop:
+        with progress_bar("validating", quiet=as_json) as progress:
+            result = validate(
+                dataset,
+                *metrics,
+                out=out,
+                source=source,
+                labels=labels,
+                dimensions=dimensions,
+                slices=slices,
+                of_round=of_round,
+                where=where,
+                stages=stages,
+                resamples=resamples,
+                seed=seed,
+                folds=folds,
+                report=report,
+                retry_failed=retry_failed,
+                models=models,
+                stop=stop,
+                progress=progress,
+            )
+        for text in result.notes:
+            note(f"note: {text}")
+        for totals in result.totals:
+            tell_reasons(totals.reasons)
+        emit(result, as_json, lambda: _shown(result))
+        end(stop)
+    return 1 if came_to_nothing(result.totals) else 0
+
+
+def _shown(result: ValidateResult) -> object:
+    from rich.console import Group
+    from rich.markup import escape
+
+    from reviewgauge.views.validity.tables import validity
+
+    tables = [] if result.report is None else [validity(result.report)]
+    said = [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
+    said += next_words(result.totals)
+    return Group(*tables, *(escape(line) for line in said))
+
+
+def _closing(result: ValidateResult) -> str:
+    from reviewgauge.views.report.plots import available as drawn
+
+    lines = [measured_words(result.totals, result.seconds, result.spending.estimated, unchanged=result.unchanged)]
+    tables = sum(name.endswith(".csv") for name in result.files)
+    if REPORT in result.files:
+        plots = "and plot" if drawn() else "but no plots (pip install 'reviewgauge[plots]')"
+        lines.append(f"{Path(result.folder) / REPORT} has every figure {plots}, beside it {tables} CSV tables")
+    elif tables:
+        lines.append(f"{result.folder} has {tables} CSV tables")
+    return "\n".join(lines)

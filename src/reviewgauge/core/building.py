@@ -1,0 +1,119 @@
+"""What flows through a build: candidates, drops and decisions; and what a build offers its stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import Field
+
+from reviewgauge.core.base import Fact, Id, Record, Text
+from reviewgauge.core.history import PullRequest
+from reviewgauge.core.records import Case, Review
+
+
+class Candidate(Record):
+    """A case in the making, with the pull request that it is made from (None when it came from a git history alone).
+
+    `reviews` are what hosted bots and people said on exactly this change, for `--reviews-by`. Only `case` and
+    `reviews` leave a build.
+    """
+
+    case: Case
+    pull: PullRequest | None = None
+    reviews: tuple[Review, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of its case."""
+        return self.case.id
+
+    def with_case(self, **update: object) -> Candidate:
+        """The candidate with some fields of its case replaced."""
+        return self.model_copy(update={"case": self.case.model_copy(update=update)})
+
+    def with_change(self, **update: object) -> Candidate:
+        """The candidate with some fields of its change replaced."""
+        return self.with_case(change=self.case.change.model_copy(update=update))
+
+    def with_facts(self, facts: Mapping[str, Fact]) -> Candidate:
+        """The candidate with further facts on its case."""
+        return self.with_case(facts={**self.case.facts, **facts})
+
+
+class Decision(Record):
+    """One thing that a model decided during a build, in a form that a person can check: `--audit n` draws from these.
+
+    `shown` is what the model had before it, `decided` what it said, `reason` why.
+    """
+
+    item: str
+    by: str
+    decided: Text
+    shown: Text
+    reason: Text = ""
+
+
+class CardSection(Record):
+    """A part of the build's card: figures that a stage knows (noise estimates, balance before and after).
+
+    `warnings` are what a user has to know before any figure is used: they stand at the top of the card.
+    """
+
+    by: str
+    title: str
+    text: Text = ""
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str | int | float | None, ...], ...] = ()
+    figures: Mapping[str, Fact] = Field(default_factory=dict)
+    warnings: tuple[Text, ...] = ()
+
+
+class RepositoryCandidate(Record):
+    """A repository that may be chosen: what a forge says about it. Counts are None where nobody asked."""
+
+    name: Id
+    language: str = ""
+    stars: int | None = None
+    new_stars: int | None = None
+    issues_and_pulls: int | None = None
+    closed_pulls: int | None = None
+    active: str = ""
+    language_share: float | None = None
+    extra: Mapping[str, Fact] = Field(default_factory=dict)
+
+
+class Place(Protocol):
+    """What a build offers its stages: where things lie, what was found out before, and where to report."""
+
+    @property
+    def source(self) -> str:
+        """What the user asked to build from: a path, or `github:owner/name`; empty when the stages name it."""
+        ...
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the build, which becomes the benchmark."""
+        ...
+
+    @property
+    def code(self) -> Path:
+        """The folder of bare repositories that the benchmark's changes are read from."""
+        ...
+
+    def recall(self, key: Sequence[str]) -> bytes | None:
+        """What was remembered under `key` in this build folder, by an earlier run or a killed one."""
+        ...
+
+    def remember(self, key: Sequence[str], value: bytes) -> None:
+        """Keep `value` under `key`, on disk before this returns."""
+        ...
+
+    def progress(self, label: str, done: int, total: int | None = None) -> None:
+        """Tell the user how far a long step is."""
+        ...
+
+    def report(self, section: CardSection) -> None:
+        """Put a section on the build's card; one of the same stage and title is replaced."""
+        ...

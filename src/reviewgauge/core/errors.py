@@ -1,0 +1,85 @@
+"""Errors that a person can cause: one line that says where, what, and what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
+_NAME_A_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS")  # how such names end
+_SHORTEST_SECRET = 8  # characters; a shorter value is a word that may stand anywhere
+
+
+def hide_secrets(text: str) -> str:
+    """`text` without credentials in addresses and without the values of environment variables that name a secret."""
+    for _, value in _secrets():
+        text = text.replace(value, "***")
+    return _IN_ADDRESS.sub("***@", text)
+
+
+def secret_in(text: str) -> str:
+    """The environment variable that names a secret and whose value stands in `text`; empty where none does."""
+    return next((name for name, value in _secrets() if value in text), "")
+
+
+def _secrets() -> Iterator[tuple[str, str]]:
+    """(name, value) of the variables that name a secret, without the line break that a value read from a file has."""
+    for name in os.environ:
+        if name.upper().endswith(_NAME_A_SECRET) and len(value := os.environ.get(name, "").strip()) >= _SHORTEST_SECRET:
+            yield name, value
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """`text` on one line, without control characters or terminal escapes, cut to `limit` characters."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    clean = " ".join(clean.split())
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+class UserError(Exception):
+    """Something a user can put right. The command line prints it as one line and exits with code 2."""
+
+    def __init__(self, problem: str, *, remedy: str = "") -> None:
+        self.problem = one_line(hide_secrets(problem), 500)
+        self.remedy = one_line(hide_secrets(remedy), 500)
+        super().__init__(self.problem + (f" ({self.remedy})" if self.remedy else ""))
+
+
+class BadInput(UserError):
+    """A file, a record of it or a field of that record is not what it should be.
+
+    `record` is the 1-based line of a JSON lines file, or a name such as `results[3]`.
+    """
+
+    def __init__(
+        self, source: str, problem: str, *, record: int | str | None = None, field: str = "", remedy: str = ""
+    ) -> None:
+        self.source, self.record, self.field = one_line(source), record, one_line(field)
+        where = self.source
+        if record is not None:
+            where += f", line {record}" if isinstance(record, int) else f", {one_line(record)}"
+        if field:
+            where += f", field {self.field}"
+        super().__init__(f"{where}: {problem}", remedy=remedy)
+
+
+class MissingExtra(UserError):
+    """A library that an optional part needs is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} is not installed", remedy=f"pip install 'reviewgauge[{extra}]'")
+
+
+class NeedsCode(UserError):
+    """Something asks for diffs or files of a change whose commits are not at hand.
+
+    A reviewer does not know which data set its change comes from and leaves `dataset` empty.
+    """
+
+    def __init__(self, what: str, dataset: str = "", remedy: str = "") -> None:
+        self.what = what
+        super().__init__(
+            f"{what} needs the code under review, which is not at hand for {dataset or 'this data set'}",
+            remedy=remedy or f"reviewgauge get {dataset or 'DATASET'} --with-code",
+        )

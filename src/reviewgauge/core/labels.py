@@ -1,0 +1,69 @@
+"""Judgements: who judged what, in which dimension. Recorded verdicts of published judges are labels too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from pydantic import Field
+
+from reviewgauge.core.base import Fact, Id, Record, Share, Text
+
+
+class RaterKind(StrEnum):
+    """Who judged."""
+
+    HUMAN = "human"
+    MODEL = "model"
+
+
+class SubjectKind(StrEnum):
+    """What a label is about."""
+
+    CHANGE = "change"
+    REVIEW = "review"
+    COMMENT = "comment"
+    CLAIM = "claim"
+    LINK = "link"  # a claim and a review
+    PAIR = "pair"  # a comment and a reference
+
+
+class Subject(Record):
+    """The thing that a label judges; the ids that its kind needs are set."""
+
+    kind: SubjectKind
+    case: Id
+    system: Id | None = None
+    attempt: int = 1
+    comment: Id | None = None
+    reference: Id | None = None
+    claim: Id | None = None
+
+
+class Label(Record):
+    """One judgement by one rater about one subject in one dimension. Recorded verdicts of judges are Labels too."""
+
+    subject: Subject
+    rater: str
+    rater_kind: RaterKind = RaterKind.HUMAN
+    dimension: str
+    value: Fact
+    confidence: Share | None = None
+    round: str | None = None
+    batch: str | None = None
+    reason: Text | None = None
+    seconds: float | None = None
+    consensus: bool = False
+
+
+class Scale(Record):
+    """The scale of one dimension of human labels: `low` to `high`, in steps of `step` (0: continuous).
+
+    `row_sets` name the parts of the scale that figures are also given for (`grade < 5` -> (1, 4)), ends included.
+    """
+
+    low: float
+    high: float
+    step: float = 1.0
+    meaning: str = ""
+    row_sets: Mapping[str, tuple[float, float]] = Field(default_factory=dict)

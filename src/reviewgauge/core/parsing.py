@@ -1,0 +1,106 @@
+"""Bytes to records, with errors that name file, line and field, and nothing read into memory that is too long."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import BinaryIO, TypeVar
+
+from pydantic import ValidationError
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import BadInput
+
+R = TypeVar("R", bound=Record)
+LONGEST_LINE = 64 * 1024 * 1024  # bytes; a longer line is refused before it is held in memory
+
+
+_FACT_TYPES = {"str", "int", "float", "bool"}  # the names that pydantic gives the branches of a Fact
+
+
+def first_problem(error: ValidationError) -> tuple[str, str]:
+    """(field, problem) of the first of pydantic's complaints, in plain words."""
+    details = error.errors(include_url=False, include_context=False)
+    detail = details[0]
+    place = detail["loc"]
+    siblings = {other["loc"][-1] for other in details if other["loc"][:-1] == place[:-1]} if place else set()
+    of_fact = siblings >= _FACT_TYPES
+    field = ""
+    for part in place[:-1] if of_fact else place:
+        field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else str(part)
+    if detail["type"] == "extra_forbidden":
+        return field, "is not a field of this record"
+    if detail["type"] == "missing":
+        return field, "is missing"
+    if detail["type"] == "json_invalid":
+        return "", f"is not valid JSON ({detail['msg'].removeprefix('Invalid JSON: ')})"
+    message = "should be text, a finite number, true or false" if of_fact else detail["msg"]
+    message = message.removeprefix("Value error, ").removeprefix("Input ")
+    found = detail["input"]
+    scalar = isinstance(found, str | int | float | bool) or found is None
+    if detail["type"] == "value_error":
+        shown = f": {found!r:.60}" if scalar else ""
+    else:
+        shown = f", not {found!r:.60}" if scalar else ""
+    return field, message[0].lower() + message[1:] + shown
+
+
+def parse_record(model: type[R], raw: bytes, source: str, record: int | str | None = None) -> R:
+    """One record from JSON. Types are strict: "12" is no number. Raises BadInput."""
+    try:
+        return model.model_validate_json(raw, strict=True)
+    except ValidationError as error:
+        refuse_bytes(raw, source, record)
+        field, problem = first_problem(error)
+        raise BadInput(source, problem, record=record, field=field) from None
+    except RecursionError:
+        raise BadInput(source, "is nested too deeply", record=record) from None
+
+
+def refuse_bytes(raw: bytes, source: str, record: int | str | None = None) -> None:
+    """Raise BadInput for bytes that are no text of JSON: UTF-16, NUL, another encoding than UTF-8."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or raw.count(b"\x00") * 3 > len(raw):
+        raise BadInput(source, "looks like UTF-16", record=record, remedy="save the file as UTF-8")
+    if b"\x00" in raw:
+        raise BadInput(source, f"holds a NUL byte at byte {raw.index(0) + 1}", record=record)
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            source, f"is not UTF-8 (byte {error.start + 1})", record=record, remedy="save it as UTF-8"
+        ) from None
+
+
+def lines(stream: BinaryIO, source: str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
+    """(number, line) of each non-blank line. Raises BadInput for a line longer than `longest` bytes."""
+    number = 0
+    while line := stream.readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            raise BadInput(source, f"is longer than {longest:,} bytes", record=number, remedy="split the record")
+        if number == 1 and line.startswith(b"\xef\xbb\xbf"):
+            line = line[3:]
+        if line.strip():
+            yield number, line
+
+
+def records(model: type[R], stream: BinaryIO, source: str, longest: int = LONGEST_LINE) -> Iterator[R]:
+    """The records of a JSON lines stream. Raises BadInput at the first bad one."""
+    for number, line in lines(stream, source, longest):
+        yield parse_record(model, line, source, number)
+
+
+def parse_json(raw: bytes, source: str) -> object:
+    """A whole JSON document. Raises BadInput that names line and column."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(source, f"is not UTF-8 (byte {error.start})", remedy="save it as UTF-8") from None
+    try:
+        value: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise BadInput(source, f"is not valid JSON at {where}: {error.msg}", remedy="is the file complete?") from None
+    except (RecursionError, ValueError):
+        raise BadInput(source, "is not readable JSON: nested too deeply or a number too long") from None
+    return value

@@ -1,0 +1,111 @@
+"""What `reviewgauge gate` says of a candidate and a baseline, and the cases that a small budget is best spent on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from reviewgauge.core.base import Record
+
+
+class GateVerdict(StrEnum):
+    """What the interval of the difference allows to say."""
+
+    NOT_WORSE = "not worse"
+    WORSE = "worse"
+    CANNOT_TELL = "cannot tell"
+
+
+class GateCase(Record):
+    """What one case adds to the candidate's reading.
+
+    `gain` is the candidate's reading less what it would be if it had done on this case as the baseline did, in the
+    reading's unit, better counted upwards; None where one of the two is undefined. `unstable`: some attempt of the one
+    against some attempt of the other says the opposite; None with a single attempt each.
+    """
+
+    case: str
+    gain: float | None
+    outcome: Literal["won", "lost", "tied", "undefined"]
+    unstable: bool | None = None
+
+
+class Gate(Record):
+    """Paired non-inferiority of `candidate` against `baseline` in one reading.
+
+    `difference` = candidate - baseline on the `n` cases that both were scored on, with its interval at `level`.
+    `failed` counts cases on which the candidate failed and the baseline did not; `low_if_worst` is the lower end (the
+    upper one where lower is better) with those counted as worst. `needed` is about how many clusters would tell, were
+    the difference to stay.
+    """
+
+    schema_version: Literal[1] = 1
+    verdict: GateVerdict
+    reason: str
+    metric: str
+    label: str
+    reading: str
+    unit: str
+    lower_is_better: bool
+    margin: float
+    candidate: str
+    baseline: str
+    candidate_value: float | None
+    baseline_value: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    low_if_worst: float | None = None
+    level: float
+    n: int
+    of: int
+    clusters: int
+    clustered_by: str
+    attempts: tuple[int, int]
+    failed: int = 0
+    needed: int | None = None
+    cases: tuple[GateCase, ...] = ()
+    dataset: str
+    benchmark: str
+    resamples: int
+    seed: int
+    fake: bool = False
+    estimate_note: str = ""
+    warnings: tuple[str, ...] = ()
+
+    def count(self, outcome: str) -> int:
+        """How many cases were won, lost, tied or undefined."""
+        return sum(case.outcome == outcome for case in self.cases)
+
+    @property
+    def unstable(self) -> int | None:
+        """How many cases are unstable across attempts; None where every case was tried once."""
+        return None if max(self.attempts) < 2 else sum(case.unstable is True for case in self.cases)
+
+
+class SmokeCase(Record):
+    """A case that separates: `separation` is the covariance of what the systems do on it with what they do elsewhere.
+
+    `noise` is the variance between attempts at it, None with a single attempt; both in squared units of the reading.
+    """
+
+    case: str
+    separation: float
+    noise: float | None = None
+    clean: bool = False
+
+
+class SmokeSet(Record):
+    """The cases that told systems apart best, best first, out of `of`."""
+
+    schema_version: Literal[1] = 1
+    metric: str
+    label: str
+    reading: str
+    systems: tuple[str, ...]
+    of: int
+    dataset: str
+    benchmark: str
+    cases: tuple[SmokeCase, ...]
+    file: str | None = None
+    warnings: tuple[str, ...] = ()

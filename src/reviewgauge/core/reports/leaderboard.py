@@ -1,0 +1,202 @@
+"""What a user reads: estimates with their intervals, leaderboards, slices and paired comparisons.
+
+These records are the `--json` output of the verbs, so their fields are a promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from reviewgauge.core.base import Record
+
+
+class Estimate(Record):
+    """One reading of one system. `value` is None where it is undefined (a precision of no comments).
+
+    `low` and `high` bound it at `level` by the percentile bootstrap over `clusters` clusters; `n` counts the cases
+    behind it. `worst` and `best` are the value with every failed case counted as worst and as best.
+    """
+
+    reading: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    unit: str = "share"
+    n: int
+    clusters: int
+    worst: float | None = None
+    best: float | None = None
+
+
+class AttemptSpread(Record):
+    """What the headline of one system varies by, where cases were tried several times. Its figures are in `unit`.
+
+    `between` and `within` are standard deviations of what one attempt at one case adds to the reading: between cases,
+    and between attempts at one case. `within_share` is the share of `within` in their variance, None where nothing
+    varies. `again` is the standard deviation of the reading itself if all attempts were made again on the same cases.
+    Of `n` scored cases `repeated` have two scored attempts or more; `attempts` counts them all.
+    """
+
+    reading: str
+    unit: str = "share"
+    between: float
+    within: float
+    within_share: float | None
+    again: float
+    n: int
+    repeated: int
+    attempts: int
+
+
+class SystemSummary(Record):
+    """One row of the leaderboard, with its coverage: cases = scored + failed + not_applicable + missing.
+
+    `spread` is known where a case has several scored attempts; not on slices.
+    """
+
+    system: str
+    estimates: tuple[Estimate, ...]
+    cases: int
+    scored: int
+    failed: int = 0
+    not_applicable: int = 0
+    missing: int = 0
+    failures: Mapping[str, int] = Field(default_factory=dict)
+    attempts: int = 1
+    parts: Mapping[str, float] = Field(default_factory=dict)
+    fake: bool = False
+    spread: AttemptSpread | None = None
+
+    def estimate(self, reading: str) -> Estimate | None:
+        """The estimate of that reading, or None."""
+        return next((e for e in self.estimates if e.reading == reading), None)
+
+
+class SliceSummary(Record):
+    """The systems on the `n` cases where `fact` has one value.
+
+    For a facet: on the parts of the `n` cases that have that value, such as their references of one category.
+    """
+
+    fact: str
+    value: str
+    facet: bool
+    n: int
+    systems: tuple[SystemSummary, ...]
+
+
+class Leaderboard(Record):
+    """All systems of one or more runs under one metric, best first by `headline`.
+
+    Each system is measured on all of its own scored cases; `common` counts the cases that every system was scored
+    on, and `on_common` holds the same rows on those alone when the two differ. `metric` is the full signature,
+    `label` the spec with its changed parameters only.
+    """
+
+    schema_version: Literal[1] = 1
+    metric: str
+    label: str = ""
+    headline: str
+    benchmark: str
+    dataset: str
+    clustered_by: str
+    clusters: int
+    resamples: int
+    seed: int
+    level: float = 0.95
+    systems: tuple[SystemSummary, ...]
+    common: int
+    on_common: tuple[SystemSummary, ...] = ()
+    slices: tuple[SliceSummary, ...] = ()
+    pins: Mapping[str, str] = Field(default_factory=dict)
+    estimate_note: str = ""
+    warnings: tuple[str, ...] = ()
+    broken: Mapping[str, int] = Field(default_factory=dict)
+
+
+class Comparison(Record):
+    """Two systems on the cases that both were scored on: `difference` = first - second, in the reading's unit.
+
+    `p` is two-sided, `p_holm` corrected over the comparisons made together. `detectable` is the smallest true
+    difference that this benchmark would have found with 80% power at the 5% level. `worst` and `best` are the
+    difference with failures counted against and for the first system.
+    """
+
+    reading: str
+    first: str
+    second: str
+    first_value: float | None
+    second_value: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    level: float = 0.95
+    p: float | None
+    p_holm: float | None
+    test: str
+    detectable: float | None
+    n: int
+    clusters: int
+    worst: float | None = None
+    best: float | None = None
+    unit: str = "share"
+
+
+class ComparisonTable(Record):
+    """Paired comparisons that were made together."""
+
+    schema_version: Literal[1] = 1
+    metric: str
+    label: str = ""
+    benchmark: str
+    dataset: str
+    clustered_by: str
+    resamples: int
+    seed: int
+    comparisons: tuple[Comparison, ...]
+    warnings: tuple[str, ...] = ()
+    estimate_note: str = ""
+
+
+class ProbeCheck(Record):
+    """One thing that must hold of a benchmark and a metric, and the smallest case that shows it does not."""
+
+    name: str
+    expected: str
+    found: str
+    ok: bool | None  # None: could not be tried on this data, `found` says why
+    case: str | None = None
+    detail: str = ""
+    metric: str = ""  # its spec; part of `name` where several metrics were tried
+
+
+class LintFinding(Record):
+    """Something odd in the data itself."""
+
+    level: Literal["error", "warning", "note"]
+    rule: str
+    case: str
+    item: str = ""
+    message: str
+
+
+class DoctorReport(Record):
+    """What `reviewgauge doctor` found."""
+
+    schema_version: Literal[1] = 1
+    dataset: str
+    benchmark: str
+    cases: int
+    metrics: tuple[str, ...]
+    checks: tuple[ProbeCheck, ...] = ()
+    lint: tuple[LintFinding, ...] = ()
+    lint_counts: Mapping[str, int] = Field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Nothing that must hold was seen to fail."""
+        return all(check.ok is not False for check in self.checks) and not any(f.level == "error" for f in self.lint)

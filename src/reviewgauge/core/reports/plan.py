@@ -1,0 +1,145 @@
+"""What `reviewgauge plan` answers: how many changes, attempts and raters a study takes. Its `--json` output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from reviewgauge.core.base import Record
+
+
+class Estimated(Record):
+    """A number from a pilot, with its interval. `value` is None where it cannot be told: `reason` says why."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+
+
+class AttemptRow(Record):
+    """What a study with so many attempts at each change takes, or with so many raters of each review.
+
+    `changes` find the difference with the power asked for; `low` and `high` bound them at 95%, as far as the pilot's
+    variances are known. `judgements` counts reviews, or labels, of both systems. `detectable` is what the changes at
+    hand would find with so many attempts. `dollars` is the price of the study, None where it is not known.
+    """
+
+    attempts: int
+    changes: int | None
+    low: int | None = None
+    high: int | None = None
+    repositories: int | None = None
+    judgements: int | None = None
+    detectable: float | None = None
+    dollars: float | None = None
+
+
+class PairPlan(Record):
+    """Two systems on the changes that both were measured on, and what telling such a pair apart takes.
+
+    `between` is the standard deviation, over changes, of the true difference; `within_first` and `within_second` are
+    those of one attempt around its change's mean, None where no change had two attempts: then `between` holds it.
+    `error` is the standard error of the difference at the present size. `assumed` says what was not measured.
+    `attempts_at_hand` is the fewest attempts with which the present changes would do, None where no number would.
+    """
+
+    first: str
+    second: str
+    difference: float | None
+    changes: int
+    clusters: int
+    attempts_first: float
+    attempts_second: float
+    between: float
+    within_first: float | None
+    within_second: float | None
+    error: float | None
+    rows: tuple[AttemptRow, ...] = ()
+    attempts_at_hand: int | None = None
+    cheapest: AttemptRow | None = None
+    assumed: str = ""
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class ChangePlan(Record):
+    """How many changes and attempts it takes to find a difference of `detect` in one reading of one metric.
+
+    `pairs` are the leader and every other system, or those that were named; `typical` is the position of the pair
+    in the middle. A test at `level` is shared by `comparisons` comparisons.
+    """
+
+    metric: str
+    label: str
+    reading: str
+    unit: str
+    dataset: str
+    benchmark: str
+    detect: float
+    power: float
+    level: float
+    comparisons: int
+    clustered_by: str
+    changes_per_cluster: float
+    dollars_per_attempt: Mapping[str, float] = Field(default_factory=dict)
+    dollars_per_change: float = 0.0
+    pairs: tuple[PairPlan, ...]
+    typical: int | None
+    resamples: int
+    seed: int
+    estimate_note: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class RaterRow(Record):
+    """What the mean of so many raters' values is worth.
+
+    `reliability` is that of one item's mean (Spearman-Brown). `half_width` is half the 95% interval of the mean of
+    all items at hand. `items` are needed for the margin asked for, `items_for_agreement` for an interval of the
+    agreement (ICC) of 0.1 to either side; one rater shows no agreement.
+    """
+
+    raters: int
+    reliability: float | None
+    half_width: float | None
+    items: int | None = None
+    labels: int | None = None
+    items_for_agreement: int | None = None
+
+
+class RaterPlan(Record):
+    """How many raters and items a study of human judgement takes, in one dimension of labels.
+
+    `between` and `within` are standard deviations: of the items' true values, and of one rater around them. `icc` is
+    the share of the variance of one rating that the item explains, one-way. `raters_for` gives the raters that an
+    item's mean takes to reach a reliability. `pair` plans the comparison of two systems by their labels.
+    """
+
+    source: str
+    dimension: str
+    items: int
+    judged_twice: int
+    labels: int
+    raters: Mapping[str, int]
+    left_out: Mapping[str, int] = Field(default_factory=dict)
+    mean: float | None = None
+    between: float | None = None
+    within: float | None = None
+    icc: Estimated
+    rows: tuple[RaterRow, ...] = ()
+    raters_for: Mapping[str, int] = Field(default_factory=dict)
+    margin: float | None = None
+    pair: PairPlan | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class Plan(Record):
+    """What `reviewgauge plan` found: one plan a metric, one a dimension of labels, and what cannot be told."""
+
+    schema_version: Literal[1] = 1
+    changes: tuple[ChangePlan, ...] = ()
+    raters: tuple[RaterPlan, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,351 @@
+"""What `validate` and `agree` report: how a metric, or a rater, holds against the people who judged.
+
+These records are the `--json` output of the verbs and what the validity report is drawn from. Every figure carries
+its row set, its n and its interval; a figure that is undefined has no value and a `reason`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.labels import Scale
+
+
+class RowSet(Record):
+    """The rows behind figures: what is in, what was left out and why. `clusters` are resampled whole."""
+
+    name: str
+    rows: int
+    clusters: int
+    clustered_by: str
+    left_out: Mapping[str, int] = Field(default_factory=dict)
+
+
+class Figure(Record):
+    """One number with its interval. `value` is None where it is undefined, and `reason` says why."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    n: int
+    p: float | None = None
+    reason: str = ""
+
+
+class Correlations(Record):
+    """How one metric's scores go with the human values on one row set."""
+
+    rows: RowSet
+    pearson: Figure
+    spearman: Figure
+    kendall: Figure
+
+
+class SliceRow(Record):
+    """The Spearman correlation on the rows where a fact has one value."""
+
+    fact: str
+    value: str
+    spearman: Figure
+
+
+class GradeRow(Record):
+    """The scores of the rows with one human value.
+
+    `mean` (with interval) over the values is the sensitivity line; `density` holds (score, density) points and is
+    empty where all scores are equal.
+    """
+
+    grade: float
+    n: int
+    minimum: float
+    q1: float
+    median: Figure
+    q3: float
+    maximum: float
+    mean: Figure
+    density: tuple[tuple[float, float], ...] = ()
+
+
+class KsCell(Record):
+    """The Kolmogorov-Smirnov distance between the scores of two grades: 0 the same, 1 fully apart.
+
+    `low` and `high` come from resampled clusters; where there are none, `reason` says why.
+    """
+
+    first: float
+    second: float
+    statistic: float
+    p: float
+    n_first: int
+    n_second: int
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+
+
+class ClassRow(Record):
+    """Precision, recall and F1 of one grade, averaged over splits; None where it never had a value.
+
+    `low` and `high` are the range over the splits in which it had one.
+    """
+
+    grade: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    support: float
+    precision_low: float | None = None
+    precision_high: float | None = None
+    recall_low: float | None = None
+    recall_high: float | None = None
+    f1_low: float | None = None
+    f1_high: float | None = None
+
+
+class Classifier(Record):
+    """How well grades can be told from the scores: means over `splits` splits, with the range over splits.
+
+    `name` is `decision tree` or `majority class`. `macro` is the row of means over the grades.
+    """
+
+    name: str
+    splits: int
+    n_train: int
+    n_test: int
+    rows: tuple[ClassRow, ...]
+    macro: ClassRow
+    accuracy: Figure
+    balanced_accuracy: Figure
+    kappa_quadratic: Figure
+
+
+class SweepPoint(Record):
+    """What taking every score from `threshold` on as positive gives; undefined ratios are None."""
+
+    threshold: float
+    precision: float | None
+    recall: float
+    f1: float
+
+
+class Sweep(Record):
+    """Telling `human >= cut` from the rest by the score: AUC, and P, R, F1 along the thresholds.
+
+    `best_f1` is the F1 of `best` with the interval at that very threshold: that it was chosen on these rows is not
+    in it.
+    """
+
+    cut: float
+    positives: int
+    n: int
+    auc: Figure
+    best: SweepPoint | None
+    points: tuple[SweepPoint, ...] = ()
+    best_f1: Figure | None = None
+
+
+class HeatMap(Record):
+    """How often each predicted grade (row) met each human grade (column). `exact` is the share on the diagonal.
+
+    `predicted_by` says where the predicted grades came from, such as `ordinal calibration, 10 folds by reference`.
+    """
+
+    predicted_by: str
+    grades: tuple[float, ...]
+    counts: tuple[tuple[int, ...], ...]
+    exact: Figure
+    kappa_quadratic: Figure
+
+
+class ReliabilityPoint(Record):
+    """Of the `n` rows with predictions about `predicted`, the mean human value."""
+
+    predicted: float
+    observed: Figure
+
+
+class Calibrated(Record):
+    """What is left of a correlation, or gained, when the scores pass a map that was fitted out of fold.
+
+    `method` is `floor` (all scores below one are equal), `isotonic` or `ordinal`. `learned` are the fitted
+    parameters by fold, in words. The labels were used, which a zero-shot judge does not do: `warning` says so.
+    """
+
+    method: str
+    folds: int
+    grouped_by: str
+    spearman: Figure
+    learned: str = ""
+    warning: str = ""
+    reliability: tuple[ReliabilityPoint, ...] = ()
+
+
+class SystemPoint(Record):
+    """One system: the mean of the human values (normalised to 0..1) and of the metric, and the ranks of both."""
+
+    system: str
+    human: Figure
+    metric: Figure
+    human_rank: float
+    metric_rank: float
+
+
+class Ranking(Record):
+    """How the metric orders the systems next to how people do; `left_out` are human references."""
+
+    systems: tuple[SystemPoint, ...]
+    spearman: Figure
+    kendall: Figure
+    left_out: tuple[str, ...] = ()
+
+
+class Misjudged(Record):
+    """One row that the metric places far from where people do. Ranks run from 0 (lowest) to 1."""
+
+    case: str
+    system: str
+    score: float
+    human: float
+    score_rank: float
+    human_rank: float
+    hypothesis: str
+    reference: str = ""
+
+
+class SharedTrait(Record):
+    """What the over- and underestimated rows share: the mean of one property there and on all rows.
+
+    `over_less_all` and `under_less_all` are the differences of the means: an interval that holds 0 may be noise.
+    """
+
+    trait: str
+    unit: str
+    over: float
+    under: float
+    all: float
+    n_over: int
+    n_under: int
+    n_all: int
+    over_less_all: Figure | None = None
+    under_less_all: Figure | None = None
+
+
+class MetricValidity(Record):
+    """One metric against one dimension of human labels. `correlations` has one entry a row set, all rows first."""
+
+    metric: str
+    label: str
+    reading: str
+    unit: str
+    dimension: str
+    pins: Mapping[str, str] = Field(default_factory=dict)
+    estimate_note: str = ""
+    fake: bool = False
+    baseline: bool = False  # what a metric must beat, such as the length of the review
+    correlations: tuple[Correlations, ...]
+    grades: tuple[GradeRow, ...] = ()
+    ks: tuple[KsCell, ...] = ()
+    classifiers: tuple[Classifier, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    heat_map: HeatMap | None = None
+    calibrated: tuple[Calibrated, ...] = ()
+    ranking: Ranking | None = None
+    slices: tuple[SliceRow, ...] = ()
+    over: tuple[Misjudged, ...] = ()
+    under: tuple[Misjudged, ...] = ()
+    traits: tuple[SharedTrait, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class LabelSummary(Record):
+    """The human labels of one dimension: who gave how many, on which scale, and how they are distributed."""
+
+    dimension: str
+    scale: Scale
+    raters: Mapping[str, int]
+    rows: int
+    distribution: Mapping[str, int]
+    consensus: bool = False
+
+
+class ValidityReport(Record):
+    """What `reviewgauge validate` found: every metric against every dimension, on one data set."""
+
+    schema_version: Literal[1] = 1
+    dataset: str
+    benchmark: str
+    cases: int
+    reviews: int
+    labels: tuple[LabelSummary, ...]
+    metrics: tuple[MetricValidity, ...]
+    resamples: int
+    seed: int
+    folds: int = 10
+    level: float = 0.95
+    warnings: tuple[str, ...] = ()
+
+
+# --- agreement -----------------------------------------------------------------------------------------------------
+
+
+class Coefficient(Record):
+    """One agreement coefficient over the items that at least two raters judged.
+
+    `name` as the field says it: percent agreement, within 1, Cohen's kappa, Fleiss' kappa, Krippendorff's alpha
+    (ordinal), Gwet's AC1 and so on. `items` were judged by at least two raters.
+    """
+
+    name: str
+    figure: Figure
+    items: int
+    raters: int
+
+
+class PairAgreement(Record):
+    """Two raters on the items that both judged; one coefficient each."""
+
+    first: str
+    second: str
+    items: int
+    coefficients: tuple[Coefficient, ...]
+
+
+class BatchAgreement(Record):
+    """Agreement in one batch or round, in the order in which they were judged."""
+
+    batch: str
+    items: int
+    coefficients: tuple[Coefficient, ...]
+
+
+class DimensionAgreement(Record):
+    """Everything on one dimension. `kinds` tell humans from models by rater name."""
+
+    dimension: str
+    scale: Scale | None = None
+    labels: int
+    items: int
+    judged_twice: int
+    kinds: Mapping[str, str]
+    coefficients: tuple[Coefficient, ...]
+    pairs: tuple[PairAgreement, ...] = ()
+    batches: tuple[BatchAgreement, ...] = ()
+    left_out: Mapping[str, int] = Field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class AgreementReport(Record):
+    """What `reviewgauge agree` found."""
+
+    schema_version: Literal[1] = 1
+    source: str
+    dimensions: tuple[DimensionAgreement, ...]
+    resamples: int
+    seed: int
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,316 @@
+"""Plug-in specs and the catalogue.
+
+A spec is a name with literal parameters: `chrf`, `chrf(beta=3)`, or a dotted path for a class outside the package
+(`my_package.my_metric`, `my_package.my_metric.MyMetric(beta=3)`). Parameters are read with `ast.literal_eval`,
+never evaluated. `load(kind, signature(plugin)) == plugin` holds for every plug-in.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import importlib
+import importlib.machinery
+import inspect
+import math
+import re
+import shlex
+import sys
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
+from typing import NamedTuple, TypeVar
+
+from reviewgauge.core.errors import UserError, secret_in
+from reviewgauge.core.plugin import PACKAGE, Plugin
+
+P = TypeVar("P", bound=Plugin)
+_SECRET = re.compile(r"(?i)api_?key|(^|_)(token|password|passwd|secret|credentials?)$")
+
+
+class Spec(NamedTuple):
+    """A parsed plug-in spec."""
+
+    name: str
+    parameters: Mapping[str, object]
+
+
+class Entry(NamedTuple):
+    """One line of the catalogue."""
+
+    kind: str
+    name: str
+    summary: str
+
+
+def parse_spec(text: str) -> Spec:
+    """Read `name` or `name(key=literal, ...)`. Raises UserError for anything else."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise UserError(f"cannot read the spec {text!r}", remedy="write name or name(key=value)") from None
+    if not isinstance(node, ast.Call):
+        return Spec(_dotted(node, text), {})
+    if node.args:
+        raise UserError(f"{text!r}: parameters are given by name", remedy="write name(key=value)")
+    parameters: dict[str, object] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise UserError(f"{text!r}: '**' is not allowed in a spec")
+        try:
+            parameters[keyword.arg] = ast.literal_eval(keyword.value)
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            raise UserError(
+                f"{text!r}: {keyword.arg} must be a plain value",
+                remedy="a number, a quoted text, True, False, None, or a tuple of them",
+            ) from None
+    return Spec(_dotted(node.func, text), parameters)
+
+
+def _dotted(node: ast.expr, text: str) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value, text)}.{node.attr}"
+    raise UserError(f"cannot read the spec {text!r}", remedy="write name or name(key=value)")
+
+
+def names(kind: str) -> list[str]:
+    """The plug-ins of a kind that ship with the package, from the file names; imports none of them."""
+    folder = resources.files(f"{PACKAGE}.{kind}")
+    found = (entry.name for entry in folder.iterdir())
+    return sorted(n[:-3] for n in found if n.endswith(".py") and not n.startswith("_"))
+
+
+def catalogue(kind: str) -> Iterator[Entry]:
+    """Name and first docstring line of each plug-in of a kind, read from the files without importing them."""
+    for name in names(kind):
+        source = resources.files(f"{PACKAGE}.{kind}").joinpath(f"{name}.py").read_text(encoding="utf-8")
+        doc = ast.get_docstring(ast.parse(source)) or ""
+        yield Entry(kind, name, doc.partition("\n")[0])
+
+
+def find_class(kind: type[P], name: str) -> type[P]:
+    """The class behind a plug-in name or dotted path. Raises UserError that names near misses."""
+    if "." not in name:
+        if name not in names(kind.kind):
+            known = names(kind.kind)
+            near = [k for k in known if k.startswith(name)] or difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"reviewgauge list {kind.kind}"
+            raise UserError(f"no {kind.kind[:-1]} is called {name!r}", remedy=hint)
+        return _public_class(kind, importlib.import_module(f"{PACKAGE}.{kind.kind}.{name}"))
+    found = _import_dotted(kind, name)
+    if isinstance(found, types.ModuleType):
+        return _public_class(kind, found)
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        raise UserError(f"{name} is no {kind.__name__}")
+    return found
+
+
+def _import_dotted(kind: type[Plugin], name: str) -> object:
+    for module_name, attribute in ((name, ""), name.rpartition(".")[::2]):
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not (module_name + ".").startswith(error.name + "."):
+                raise UserError(f"{module_name} needs {error.name}, which is not installed") from error
+            continue
+        except Exception as error:
+            raise UserError(f"importing {module_name} failed: {type(error).__name__}: {error}") from error
+        if not attribute:
+            return module
+        if hasattr(module, attribute):
+            return getattr(module, attribute)
+    what = getattr(kind, "kind", "plug-ins")[:-1]
+    raise UserError(f"no {what} found at {name}", remedy="is its folder the current one or on PYTHONPATH?")
+
+
+def _public_class(kind: type[P], module: types.ModuleType) -> type[P]:
+    own = [
+        item
+        for key, item in vars(module).items()
+        if isinstance(item, type)
+        and issubclass(item, kind)
+        and item.__module__ == module.__name__
+        and not key.startswith("_")
+        and not inspect.isabstract(item)
+    ]
+    if len(own) != 1:
+        count = "no" if not own else "more than one"
+        raise UserError(f"{module.__name__} holds {count} public {kind.__name__} class", remedy="one class a file")
+    return own[0]
+
+
+def load(kind: type[P], text: str) -> P:
+    """The plug-in that a spec names. Raises UserError for unknown names and wrong parameters."""
+    spec = parse_spec(text)
+    return build(find_class(kind, spec.name), spec)
+
+
+def load_recorded(kind: type[P], text: str) -> P:
+    """The plug-in of a spec that stands in a file, such as a score's metric. It imports no code.
+
+    A class outside the package is found only where its module was imported already: naming it on the command line does
+    so (`import_named`), or making it in Python. Otherwise whoever wrote the file would choose what runs here. Raises
+    UserError.
+    """
+    spec = parse_spec(text)
+    for name in dict.fromkeys(_dotted_names(spec)):
+        if not _is_imported(name) and (name == spec.name or _would_import(name)):
+            option = "--metric" if kind.kind == "metrics" else "--plugin"
+            raise UserError(
+                f"{name} is code outside ReviewGauge, and code that only a file names is not run",
+                remedy=f"if you trust it, name it yourself: {option} {_quoted(text)}",
+            )
+    return build(find_class(kind, spec.name), spec)
+
+
+def _quoted(text: str) -> str:
+    """As a shell takes it, in double quotes where nothing in it would be replaced there."""
+    return shlex.quote(text) if set(text) & set('"$`\\!') or "'" not in text else f'"{text}"'
+
+
+def import_named(text: str) -> None:
+    """Import the code that a user's own words name, also inside of parameters; then files may name it too."""
+    spec = parse_spec(text)
+    for name in _dotted_names(spec):
+        if not _is_imported(name) and (name == spec.name or _would_import(name)):
+            _import_dotted(Plugin, name)
+
+
+def texts_of(text: str) -> Iterator[str]:
+    """Every text among the parameters of a spec, also of the specs inside of it."""
+    try:
+        found = list(_texts_in(parse_spec(text).parameters.values()))
+    except UserError:
+        return
+    for one in found:
+        yield one
+        yield from texts_of(one)
+
+
+def _dotted_names(spec: Spec) -> Iterator[str]:
+    """The dotted paths in a spec, also in the specs that are parameters of it; a file's name may look like one."""
+    if "." in spec.name:
+        yield spec.name
+    for text in _texts_in(spec.parameters.values()):
+        try:
+            inner = parse_spec(text)
+        except UserError:
+            continue
+        yield from _dotted_names(inner)
+
+
+def _texts_in(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _texts_in([*value.keys(), *value.values()])
+        elif isinstance(value, tuple | list | set | frozenset):
+            yield from _texts_in(value)
+
+
+def _is_imported(name: str) -> bool:
+    """Whether a dotted path can be followed without importing anything."""
+    module, _, attribute = name.rpartition(".")
+    return name in sys.modules or (module in sys.modules and attribute in vars(sys.modules[module]))
+
+
+def _would_import(name: str) -> bool:
+    """Whether following a dotted path would run a module's code: `mine.json` is a file as long as there is no `mine`.
+
+    Packages without code of their own (namespaces) are looked into.
+    """
+    places = None
+    walked = ""
+    for part in name.split("."):
+        walked = f"{walked}.{part}" if walked else part
+        if walked in sys.modules:
+            places = getattr(sys.modules[walked], "__path__", None)
+            if places is None:
+                return False
+            continue
+        try:
+            found = importlib.machinery.PathFinder.find_spec(walked, places)
+        except (ImportError, ValueError):
+            return True
+        if found is None:
+            return False
+        if found.origin is not None or found.submodule_search_locations is None:
+            return True
+        places = found.submodule_search_locations
+    return False
+
+
+def build(cls: type[P], spec: Spec) -> P:
+    """An instance of `cls` with the parameters of `spec`, each checked against the field's type."""
+    if not dataclasses.is_dataclass(cls):
+        raise UserError(f"{cls.__name__} is not a dataclass", remedy="decorate it with @dataclass(frozen=True)")
+    fields = {field.name for field in dataclasses.fields(cls) if field.init}
+    unknown = sorted(set(spec.parameters) - fields)
+    if unknown:
+        known = ", ".join(sorted(fields)) or "none"
+        raise UserError(f"{spec.name} has no parameter {unknown[0]!r}", remedy=f"it has: {known}")
+    if missing := [name for name in _required(cls) if name not in spec.parameters]:
+        raise UserError(f"{spec.name} needs {missing[0]}", remedy=f"write {spec.name}({missing[0]}=...)")
+    for key, value in spec.parameters.items():
+        if isinstance(value, str) and value and _SECRET.search(key):
+            raise UserError(
+                f"{spec.name}: {key} looks like a secret, and parameters are written into manifests and reports",
+                remedy="let the plug-in read it from the environment",
+            )
+    if variable := next(filter(None, map(secret_in, _texts_in(spec.parameters.values()))), ""):
+        raise UserError(
+            f"{spec.name}: the value of {variable} stands in a parameter, and parameters are written into manifests "
+            "and reports",
+            remedy=f"leave it out: {variable} is read where it is needed",
+        )
+    hints = typing.get_type_hints(cls)
+    for key, value in spec.parameters.items():
+        if not _fits(value, hints[key]):
+            raise UserError(f"{spec.name}: {key}={value!r} {_misfit(hints[key])}")
+    try:
+        return cls(**spec.parameters)
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{spec.name}: {error}") from error
+
+
+def _required(cls: type[Plugin]) -> list[str]:
+    """The fields that have no default."""
+    none = dataclasses.MISSING
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # a dataclass, as was asked before
+    return [field.name for field in fields if field.init and field.default is none and field.default_factory is none]
+
+
+def _misfit(hint: object) -> str:
+    if typing.get_origin(hint) is typing.Literal:
+        return f"is none of {', '.join(repr(word) for word in typing.get_args(hint))}"
+    finite = " (a finite number)" if hint is float else ""
+    return f"is not of type {getattr(hint, '__name__', str(hint).replace('typing.', ''))}{finite}"
+
+
+def _fits(value: object, hint: object) -> bool:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is typing.Any or hint is object:
+        return True
+    if origin is typing.Literal:
+        return value in arguments
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, option) for option in arguments)
+    if hint is None or hint is type(None):
+        return value is None
+    if hint is float:
+        # 1e400 reads as infinity, which no spec can write: a score under such a name could never be read again
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if origin is tuple:
+        if not isinstance(value, tuple):
+            return False
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return all(_fits(item, arguments[0]) for item in value)
+        return len(value) == len(arguments) and all(_fits(v, a) for v, a in zip(value, arguments, strict=True))
+    return isinstance(value, hint) if isinstance(hint, type) else True

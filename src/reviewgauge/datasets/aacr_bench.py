@@ -1,0 +1,184 @@
+"""Review comments on 200 pull requests in ten languages, with comments that are known to be wrong beside them.
+
+Source: Zhang et al., "AACR-Bench: Evaluating Automatic Code Review with Holistic Repository-Level Context",
+arXiv:2601.19494, 2026 (https://github.com/alibaba/aacr-bench), Apache-2.0. The files hold neither diffs nor titles
+nor descriptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.records import Case, Change, Comment, Location, Needs, Side, Span
+from reviewgauge.core.results import Drop
+from reviewgauge.datasets.files.cards import AACR_BENCH
+from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
+from reviewgauge.datasets.files.forge import parse_pull
+from reviewgauge.datasets.files.home import locate
+from reviewgauge.datasets.files.json_shape import Shape, build, read_json
+
+_CATEGORIES = {
+    "Security Vulnerability": "security",
+    "Code Defect": "defect",
+    "Maintainability and Readability": "maintainability",
+    "Performance": "performance",
+}
+_NEEDS = {"Diff Level": Needs.DIFF, "File Level": Needs.FILE, "Repo Level": Needs.REPO}
+_SIDES = {"left": Side.OLD, "right": Side.NEW}
+_SIZES = ((9, "1-9"), (29, "10-29"), (99, "30-99"), (499, "100-499"), (999, "500-999"))  # the paper's size classes
+
+
+def size_class(changed_lines: int) -> str:
+    """The paper's size class of a change: 1-9, 10-29, 30-99, 100-499, 500-999 or 1000+ changed lines."""
+    return next((name for most, name in _SIZES if changed_lines <= most), "1000+")
+
+
+class _Sample(NamedTuple):
+    """One pull request in one of the two files."""
+
+    id: str
+    change: Change
+    facts: dict[str, str | int]
+    comments: tuple[Comment, ...]
+    at: Shape
+
+
+@dataclass(frozen=True)
+class AacrBench(Dataset):
+    """AACR-Bench: right comments (positive samples) are references, wrong ones (negative samples) are rejected.
+
+    `code`: take the diffs from the folder `code` beside the files, where `get aacr_bench --with-code` put them.
+    """
+
+    path: str = ""
+    code: bool = True
+
+    @property
+    def card(self) -> Card:
+        """The card of the official repository's version."""
+        return AACR_BENCH
+
+    @property
+    def folder(self) -> Path:
+        """Where the files lie."""
+        return locate("aacr_bench", self.path)
+
+    def cases(self) -> Sequence[Case]:
+        """One case a pull request: those of the positive file in its order, then those of the negative file alone."""
+        return self._read()[0]
+
+    def code_remedy(self) -> str:
+        """The commits are fetched on request."""
+        return "reviewgauge get aacr_bench --with-code"
+
+    def notes(self) -> Sequence[Drop]:
+        """Ranges put right, pull requests that only the negative file holds, changes whose code was not fetched."""
+        return self._read()[1]
+
+    def _read(self) -> tuple[list[Case], list[Drop]]:
+        notes: list[Drop] = []
+        right = _read_samples(self.folder / "positive_samples.json", notes)
+        wrong = _read_samples(self.folder / "negative_samples.json", notes)
+        cases: list[Case] = []
+        for key in [*right, *(key for key in wrong if key not in right)]:
+            good, bad = right.get(key), wrong.get(key)
+            sample = good or bad
+            assert sample is not None  # the key came from one of the two
+            if good and bad and (good.change, good.facts) != (bad.change, bad.facts):
+                raise bad.at.fault(f"says something else of {key} than positive_samples.json does")
+            cases.append(
+                build(
+                    Case,
+                    sample.at,
+                    id=key,
+                    change=sample.change,
+                    references=good.comments if good else (),
+                    rejected=bad.comments if bad else (),
+                    facts=sample.facts,
+                )
+            )
+        if lone := len(wrong.keys() - right.keys()):
+            notes.append(
+                Drop(
+                    item=f"{lone} changes",
+                    by="aacr_bench",
+                    reason="in the negative file only: no reference comments, facts from there",
+                )
+            )
+        if self.code and (self.folder / CODE / DIFFS).is_file():
+            cases, drops = attach_code(cases, self.folder / CODE)
+            notes.extend(drops)
+        return cases, notes
+
+
+def _read_samples(file: Path, notes: list[Drop]) -> dict[str, _Sample]:
+    found: dict[str, _Sample] = {}
+    for at in read_json(file, "aacr_bench").items():
+        sample = _read_sample(at, notes)
+        if sample.id in found:
+            raise at.fault(f"the pull request {sample.id} occurs twice")
+        found[sample.id] = sample
+    return found
+
+
+def _read_sample(at: Shape, notes: list[Drop]) -> _Sample:
+    url = at["githubPrUrl"].text()
+    address = parse_pull(url)
+    if address is None:
+        raise at["githubPrUrl"].fault(f"{url!r:.80} is no address of a pull request")
+    lines = at["change_line_count"].whole()
+    facts: dict[str, str | int] = {
+        "language": at["project_main_language"].text(),
+        "domain": at["category"].text(),
+        "size": size_class(lines),
+        "repository": address.repo,
+        "changed_lines": lines,
+    }
+    # The official prompt asks for the changes "from source...target", the paper calls the first the base commit, and
+    # the comments lie in the hunks of that diff: source is the base, target the head.
+    change = build(
+        Change, at, repo=address.repo, base=at["source_commit"].text(), head=at["target_commit"].text(), url=url
+    )
+    seen: dict[str, int] = {}
+    comments = tuple(_read_comment(each, address.id, url, seen, notes) for each in at["comments"].items())
+    return _Sample(address.id, change, facts, comments, at)
+
+
+def _read_comment(at: Shape, case: str, url: str, seen: dict[str, int], notes: list[Drop]) -> Comment:
+    path, body, side = at["path"].text(), at["note"].text(), at["side"].text()
+    start, end = at["from_line"].whole(), at["to_line"].whole()
+    if side not in _SIDES:
+        raise at["side"].fault(f"{side!r:.40} is neither 'left' nor 'right'")
+    claimed: Location | None = None
+    if start > end:
+        claimed = Location(path=path, start=start, end=end, side=_SIDES[side])
+        notes.append(
+            Drop(item=f"{case}, {path}", by="aacr_bench", reason=f"the range {start} to {end} was reversed: put right")
+        )
+        start, end = end, start
+    category, context = at["category"].text(), at["context"].text()
+    identity = content_id(url, path, side, start, end, body)
+    seen[identity] = seen.get(identity, 0) + 1
+    if seen[identity] > 1:
+        identity = content_id(identity, seen[identity])
+    extra: dict[str, object] = {"is_ai": at["is_ai_comment"].flag()}
+    needs = _NEEDS.get(context)
+    if needs is None:
+        extra["context"] = context
+    return build(
+        Comment,
+        at,
+        id=identity,
+        body=body,
+        span=build(Span, at, path=path, start=start, end=end, side=_SIDES[side]),
+        category=_CATEGORIES.get(category, category.lower()),
+        needs=needs,
+        author=at["source_model"].text() or "human",
+        claimed=claimed,
+        extra=extra,
+    )

@@ -1,0 +1,211 @@
+"""CodeReviewer's three tasks in nine languages: does a diff need a comment, which one, and how was it answered?
+
+Source: Li et al., "Automating Code Review Activities by Large-Scale Pre-training", arXiv:2203.09095, 2022; data at
+https://zenodo.org/record/6900648, field names as https://github.com/microsoft/CodeBERT (CodeReviewer/code/utils.py)
+reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Resolution, Side, Span, Task
+from reviewgauge.core.results import Drop
+from reviewgauge.datasets.files.cards import CODE_REVIEWER
+from reviewgauge.datasets.files.home import locate
+from reviewgauge.datasets.files.json_shape import Shape, build, objects
+from reviewgauge.repo.diff.diffs import parse_patch
+
+PREFIXES = {"assess": "cls", "comment": "msg", "refine": "ref"}
+REMEDY = "download it from https://zenodo.org/record/6900648, unpack it, and give the folder with --from"
+_LANGUAGES = {  # by suffix; those that are called like their suffix are not here
+    "py": "python",
+    "js": "javascript",
+    "cpp": "c++",
+    "cc": "c++",
+    "cs": "c#",
+    "rb": "ruby",
+}
+
+
+_NO_HUNK = "the patch has no readable hunk header: left out"
+_NO_COMMENT = "the comment is empty: left out"
+
+
+@dataclass
+class _Noted:
+    """How often something was noted, and where first."""
+
+    first: str
+    times: int = 0
+
+
+@dataclass(frozen=True)
+class CodeReviewer(Dataset):
+    """CodeReviewer's official JSON lines, one case a line, read as they are asked for. `path`: a folder or one file.
+
+    `task`: `assess` (cls-*.jsonl: can the hunk stay as it is?), `comment` (msg-*.jsonl: write the comment), `refine`
+    (ref-*.jsonl: the comment, with the code that answered it as its resolution). `split` chooses among a folder's
+    files.
+    """
+
+    path: str = ""
+    task: Literal["assess", "comment", "refine"] = "comment"
+    split: Literal["train", "valid", "test", "all"] = "test"
+    _noted: dict[str, _Noted] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def card(self) -> Card:
+        """The card; its counts are those of the comments of the test set."""
+        if (self.task, self.split) == ("comment", "test"):
+            return CODE_REVIEWER
+        return CODE_REVIEWER.model_copy(update={"expected": {}})
+
+    def cases(self) -> Iterator[Case]:
+        """One case a line. Ids are the file's name and the line's place counted from 0, as the official code counts.
+
+        Raises BadInput for a line that lacks a field of its task.
+        """
+        self._noted.clear()
+        for file in self._files():
+            for index, shape in enumerate(objects(file)):
+                case = self._case(shape, f"{file.stem}-{index}")
+                if isinstance(case, Case):
+                    yield case
+                else:
+                    self._note(case, shape)
+
+    def counts(self) -> Mapping[str, int]:
+        """Cases, references and languages, counted while the files stream by."""
+        changes = references = 0
+        languages: set[object] = set()
+        for case in self.cases():
+            changes += 1
+            references += len(case.references)
+            languages |= {case.facts["language"]} if "language" in case.facts else set()
+        found = {"changes": changes, "references": references, "languages": len(languages)}
+        return {name: count for name, count in found.items() if count}
+
+    def notes(self) -> Sequence[Drop]:
+        """Lines that were left out or put right, by reason; complete once the cases were read."""
+        return tuple(
+            Drop(
+                item=noted.first if noted.times == 1 else f"{noted.times} lines, first {noted.first}",
+                by="code_reviewer",
+                reason=why,
+            )
+            for why, noted in self._noted.items()
+        )
+
+    def check_out(self, folder: Path) -> int:
+        """Raises UserError: the archives have to be fetched by hand, since no checksum of theirs is known here."""
+        raise UserError("code_reviewer cannot be fetched: no checksum of its archives is known", remedy=REMEDY)
+
+    def _files(self) -> list[Path]:
+        try:
+            given = locate("code_reviewer", self.path)
+        except UserError as error:
+            raise UserError(error.problem, remedy=REMEDY) from None
+        prefix = PREFIXES[self.task]
+        if not given.is_dir():
+            kind = given.name.partition("-")[0]
+            if kind in PREFIXES.values() and kind != prefix:
+                word = next(task for task, known in PREFIXES.items() if known == kind)
+                raise UserError(f"{given.name} is of another task than {self.task!r}", remedy=f'task="{word}"')
+            return [given]
+        pattern = f"{prefix}-*.jsonl" if self.split == "all" else f"{prefix}-{self.split}*.jsonl"
+        found = sorted(given.rglob(pattern), key=lambda file: (file.name, str(file)))
+        if not found:
+            raise UserError(f"{given} holds no {pattern}", remedy=REMEDY)
+        for one, two in pairwise(found):
+            if one.name == two.name:
+                raise UserError(f"{given} holds {one.name} twice", remedy="give the folder of one of them")
+        return found
+
+    def _case(self, shape: Shape, name: str) -> Case | str:
+        """The case of one line, or why it is left out."""
+        if self.task == "refine":
+            return _refinement(shape, name)
+        patch = shape["patch"].text()
+        if not _readable(patch):
+            return _NO_HUNK
+        if self.task == "comment":
+            body = shape["msg"].text()
+            return _build(shape, name, Task.COMMENT, patch, [_comment(shape, body)]) if body.strip() else _NO_COMMENT
+        message = shape.get("msg")
+        body = message.text() if message else ""
+        needs_comment = shape["y"].whole()
+        if needs_comment not in (0, 1):
+            raise shape["y"].fault("is neither 0 nor 1")
+        if body.strip() and not needs_comment:
+            self._note("a comment although y is 0: taken as 1, as the official code does", shape)
+            needs_comment = 1
+        comments = [_comment(shape, body)] if body.strip() else []
+        case = _build(shape, name, Task.ASSESS, patch, comments)
+        return case.model_copy(update={"verdict": not needs_comment})
+
+    def _note(self, why: str, shape: Shape) -> None:
+        self._noted.setdefault(why, _Noted(f"{shape.source}, {shape.place}")).times += 1
+
+
+def _refinement(shape: Shape, name: str) -> Case | str:
+    """The comment on a hunk with the code before it (quoted) and the code that answered it (the resolution)."""
+    old, new, body = (shape[key].text() for key in ("old", "new", "comment"))
+    given = shape.get("old_hunk")
+    patch = given.text() if given else None
+    if patch is not None and not _readable(patch):
+        return _NO_HUNK
+    if not body.strip():
+        return _NO_COMMENT
+    answer = Resolution(snippet=_without_markers(new))
+    comment = _comment(shape, body).model_copy(update={"quote": _without_markers(old), "resolution": answer})
+    return _build(shape, name, Task.COMMENT, patch, [comment])
+
+
+def _readable(patch: str) -> bool:
+    return patch.startswith("@@") and bool(parse_patch(patch))
+
+
+def _comment(shape: Shape, body: str) -> Comment:
+    return build(Comment, shape, id="comment", body=body)
+
+
+def _build(shape: Shape, name: str, task: Task, patch: str | None, comments: Sequence[Comment]) -> Case:
+    """A case of one hunk of one file. The data does not name it: `file`, with the language's suffix if it is given."""
+    given = shape.get("lang")
+    suffix = given.text().strip().lower().lstrip(".") if given else ""
+    path = f"file.{suffix}" if suffix.isalnum() else "file"
+    language = _LANGUAGES.get(suffix, suffix)
+    project = shape.get("proj") or shape.get("repo")
+    change = build(
+        Change,
+        shape,
+        repo=project.text() if project else "code_reviewer",
+        files=(ChangedFile(path=path, patch=patch),),
+        task=task,
+        focus=_focus(path, patch),
+    )
+    facts = {"language": language} if language else {}
+    return build(Case, shape, id=name, change=change, references=tuple(comments), facts=facts)
+
+
+def _focus(path: str, patch: str | None) -> Span | None:
+    """The lines of the hunk after the change; those before it where none are left."""
+    if patch is None:
+        return None
+    hunk = parse_patch(patch)[0]
+    new = [line.new for line in hunk.lines if line.new is not None]
+    old = [line.old for line in hunk.lines if line.old is not None]
+    at, side = (new, Side.NEW) if new else (old, Side.OLD)
+    return Span(path=path, start=at[0], end=at[-1], side=side) if at and at[0] > 0 else Span(path=path)
+
+
+def _without_markers(lines_: str) -> str:
+    """Lines of a diff without their first character."""
+    return "\n".join(line[1:] for line in lines_.split("\n"))

@@ -1,0 +1,231 @@
+"""ContextCRBench: hunks with issue, pull request and function around them; may it be merged, which line, what comment?
+
+Source: Hu et al., "Benchmarking LLMs for Fine-Grained Code Review with Enriched Context in Practice", arXiv:2511.07017,
+2025. The paper samples only unmerged entries for the second and third task, and so does this reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Issue, Side, Snippet, Span, Task
+from reviewgauge.core.results import Drop
+from reviewgauge.datasets.files.cards import CONTEXT_CRBENCH
+from reviewgauge.datasets.files.json_shape import Shape, build, objects
+from reviewgauge.datasets.files.pull_entries import (
+    change_facts,
+    count_cases,
+    find_entry_files,
+    moment,
+    name_of,
+    without_emails,
+    words,
+)
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.positions import Marker, markers, parse_marker
+
+REMEDY = "take its files from the authors' repository and give the file or folder with --from"
+_SIDES = {"LEFT": Side.OLD, "RIGHT": Side.NEW}
+
+
+@dataclass(frozen=True)
+class ContextCrbench(Dataset):
+    """The official entries, one case a hunk, read as they are asked for.
+
+    `task`: `assess` (may the hunk be merged? the verdict is `merged`), `locate` (rank the lines that deserve a
+    comment), `comment` (write the comment for the line in `focus`). The change holds the whole hunk, the issue, title
+    and description, and as snippets the function before and after; a reviewer looks at which of these it likes.
+    """
+
+    path: str = ""
+    task: Literal["assess", "locate", "comment"] = "assess"
+    _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def card(self) -> Card:
+        """The card; its counts are those of the first task."""
+        return CONTEXT_CRBENCH if self.task == "assess" else CONTEXT_CRBENCH.model_copy(update={"expected": {}})
+
+    def cases(self) -> Iterator[Case]:
+        """One case an entry. Raises BadInput for an entry that lacks a field."""
+        self._notes.clear()
+        for file in find_entry_files("context_crbench", self.path, "*", REMEDY):
+            for shape in objects(file):
+                case = self._case(shape)
+                if isinstance(case, Case):
+                    yield case
+                else:
+                    self._notes.append(Drop(item=name_of(shape, "id"), by="context_crbench", reason=case))
+
+    def counts(self) -> Mapping[str, int]:
+        """Counted while the files stream by."""
+        return count_cases(self.cases())
+
+    def notes(self) -> Sequence[Drop]:
+        """Entries that were left out."""
+        return tuple(self._notes)
+
+    def _case(self, shape: Shape) -> Case | str:
+        """The case of one entry, or why it is left out."""
+        merged = shape["merged"].flag()
+        if merged and self.task != "assess":
+            return "it was merged: not asked about in this task"
+        patch = _whole_hunk(shape)
+        cut = patch is None
+        if patch is None:
+            patch = shape["diff_hunk"].text()
+        hunks = parse_patch(patch)
+        if len(hunks) != 1 or not hunks[0].lines:
+            return "its hunk cannot be read"
+        if cut and self.task == "locate":
+            return "its hunk ends with the line that was commented on, which would give the answer away"
+        commented = _commented(shape, hunks[0])
+        if commented is None and self.task != "assess":
+            return "the line that was commented on is not in its hunk"
+        if self.task != "assess" and not next(map(_said, shape["review_comment"].items()), "").strip():
+            return "its comment says nothing"
+        path = shape["path"].text()
+        before, after = words(shape, "file_path_before") or None, words(shape, "file_path_after") or None
+        file = build(
+            ChangedFile,
+            shape,
+            path=after or path,
+            old_path=before if before and before != (after or path) else None,
+            status=FileStatus.RENAMED if before and after and before != after else FileStatus.MODIFIED,
+            patch=patch,
+        )
+        place = _span(file.path, commented) if commented else None
+        places = _runs(file.path, commented) if commented and self.task == "locate" else [place]
+        change = build(
+            Change,
+            shape,
+            repo=shape["full_name"].text(),
+            head=words(shape, "original_commit_id") or words(shape, "commit_id") or None,
+            title=words(shape, "pr_title"),
+            description=words(shape, "pr_body"),
+            files=(file,),
+            issues=_issues(shape),
+            snippets=tuple(_snippets(shape, file)),
+            task=Task(self.task),
+            focus=place if self.task == "comment" else _hunk_span(file.path, hunks[0]),
+        )
+        facts = change_facts(change, moment(shape, "created_at"), words(shape, "lang")) | {
+            "hunk": "cut" if cut else "whole"
+        }
+        return build(
+            Case,
+            shape,
+            id=name_of(shape, "id"),
+            change=change,
+            references=() if merged else _references(shape, places if self.task == "locate" else places[:1]),
+            verdict=merged if self.task == "assess" else None,
+            facts=facts,
+        )
+
+
+def _whole_hunk(shape: Shape) -> str | None:
+    """The hunk with its header, None where the entry only has GitHub's, which ends with the commented line."""
+    head, content = shape.get("diff_hunk_head"), shape.get("diff_hunk_content")
+    if head is None or content is None or not head.text().startswith("@@"):
+        return None
+    body = content.text()
+    return body if body.startswith("@@") else f"{head.text().rstrip()}\n{body}"
+
+
+def _commented(shape: Shape, hunk: Hunk) -> list[Marker] | None:
+    """The commented lines of the hunk, first to last: by their markers, else by GitHub's numbers; None: not in it."""
+    there = {parse_marker(text) for text in markers(hunk)}
+    listed = shape.get("comment_lines")
+    found = [parse_marker(item.text()) for item in listed.items() if isinstance(item.value, str)] if listed else []
+    named = [marker for marker in found if marker is not None and marker in there]
+    if named:
+        return named
+    side_name = shape.get("original_side") or shape.get("side") or shape.get("start_side")
+    side = _SIDES.get(side_name.text() if side_name else "RIGHT", Side.NEW)
+    end = shape.get("original_line") or shape.get("line")
+    if end is None:
+        return None
+    start = shape.get("original_start_line") or end
+    wanted = range(min(start.whole(), end.whole()), end.whole() + 1)
+    rows = [Marker(row.old, row.new) for row in hunk.lines if (row.old if side is Side.OLD else row.new) in wanted]
+    return rows or None
+
+
+def _span(path: str, lines: Sequence[Marker]) -> Span:
+    """From the first to the last marker, on the side after the change where the first line is there."""
+    side = Side.OLD if lines[0].new is None else Side.NEW
+    numbers = [number for line in lines if (number := line.old if side is Side.OLD else line.new) is not None]
+    return Span(path=path, start=min(numbers), end=max(numbers), side=side)
+
+
+def _runs(path: str, lines: Sequence[Marker]) -> list[Span]:
+    """Exactly the lines of the markers, as few spans as can be: deleted lines by their old numbers, others by new."""
+    found: list[Span] = []
+    for line in lines:
+        side = Side.OLD if line.new is None else Side.NEW
+        number = line.old if line.new is None else line.new
+        last = found[-1] if found else None
+        if last is not None and last.side is side and last.end is not None and number in (last.end, last.end + 1):
+            found[-1] = last.model_copy(update={"end": number})
+        else:
+            found.append(Span(path=path, start=number, end=number, side=side))
+    return found
+
+
+def _hunk_span(path: str, hunk: Hunk) -> Span:
+    new = [line.new for line in hunk.lines if line.new is not None]
+    old = [line.old for line in hunk.lines if line.old is not None]
+    return Span(path=path, start=min(new or old), end=max(new or old), side=Side.NEW if new else Side.OLD)
+
+
+def _issues(shape: Shape) -> tuple[Issue, ...]:
+    number = shape.get("issue_number")
+    if number is None:
+        return ()
+    title = words(shape, "issue_tilte") or words(shape, "issue_title")  # the official files spell it so
+    return (build(Issue, shape, number=number.whole(), title=title, body=words(shape, "issue_body")),)
+
+
+def _references(shape: Shape, places: Sequence[Span | None]) -> tuple[Comment, ...]:
+    """The comment that opened the thread, once for each place that it is about; what was answered stands in `extra`."""
+    said = [_said(item) for item in shape["review_comment"].items()]
+    if not said or not said[0].strip():
+        return ()
+    replies = {"replies": said[1:]}
+    return tuple(
+        build(
+            Comment,
+            shape,
+            id="comment" if n == 1 else f"comment-{n}",
+            body=said[0],
+            span=place,
+            same_as=None if n == 1 else "comment",
+            extra=replies,
+        )
+        for n, place in enumerate(places, 1)
+    )
+
+
+def _said(item: Shape) -> str:
+    body = item.get("body") if isinstance(item.value, dict) else item
+    return without_emails(body.text()) if body else ""
+
+
+def _snippets(shape: Shape, file: ChangedFile) -> Iterator[Snippet]:
+    for name, side in (("before", Side.OLD), ("after", Side.NEW)):
+        text, start, end = (shape.get(f"snippet{part}_{name}") for part in ("", "_start_line", "_end_line"))
+        if text is not None and text.text().strip() and start is not None and end is not None:
+            path = (file.old_path or file.path) if side is Side.OLD else file.path
+            yield build(
+                Snippet,
+                shape,
+                path=path,
+                side=side,
+                start=start.whole(),
+                end=end.whole(),
+                text=text.text(),
+                kind="function",
+            )

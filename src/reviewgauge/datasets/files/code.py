@@ -1,0 +1,303 @@
+"""The code behind a data set's changes: one shallow, partial, bare mirror a repository, and the diffs made from it.
+
+A mirror holds the commits back to each change's merge base, and the trees and touched files of both sides.
+The diff of a change is `base...head`: from the merge base of the two commits to the head, which is what a pull request
+shows. (From `base` itself it would also undo whatever the main branch did meanwhile.) Each finished change becomes a
+line of `changes.jsonl` beside the mirrors, so an interrupted fetch goes on where it was, and reading needs no git.
+"""
+
+from __future__ import annotations
+
+import re
+import urllib.parse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.base import Id, Record
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import records
+from reviewgauge.core.records import Case, ChangedFile
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.repository import Repository
+
+Progress = Callable[[int, int, str], None]
+"""Called with the changes that are done, the changes in all, and the repository's name."""
+
+GITHUB = "https://github.com"
+DEPTHS = (1000, 10_000, 2**31 - 1)  # commits to look back for the merge base, tried in turn; the last means all
+CODE = "code"  # the folder beside a data set's files
+DIFFS = "changes.jsonl"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_REPO = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*/[A-Za-z0-9_-][A-Za-z0-9_.-]*")
+_FORGE = re.compile(r"(https?|git|ssh)://[A-Za-z0-9_.:@\[\]-]+(/[A-Za-z0-9_./~-]*)?")
+# A mirror's own configuration. Objects that are not here are known to be at the origin, and nothing is ever pruned.
+# "noop": git must not tell the origin which commits are here, or it would leave out the trees and files that it takes
+# for granted with them. A connection that stands still for a minute is given up.
+_CONFIG = """[core]
+\trepositoryformatversion = 1
+\tbare = true
+[extensions]
+\tpartialClone = origin
+[remote "origin"]
+\turl = {url}
+\tpromisor = true
+\tpartialclonefilter = blob:none
+[gc]
+\tauto = 0
+[http]
+\tlowSpeedLimit = 1
+\tlowSpeedTime = 60
+"""
+
+
+class Diff(Record):
+    """One line of `changes.jsonl`: a change's diff, from `merge_base` to `head`."""
+
+    repo: Id
+    base: str
+    head: str
+    merge_base: str
+    files: tuple[ChangedFile, ...]
+
+
+class Key(NamedTuple):
+    """What a diff is found by."""
+
+    repo: str
+    base: str
+    head: str
+
+
+class CodeTotals(NamedTuple):
+    """What a fetch came to: changes fetched now, changes that were there already, and what failed, each with why."""
+
+    fetched: int
+    at_hand: int
+    failed: tuple[Drop, ...]
+
+
+def mirror_path(folder: Path, repo: str) -> Path:
+    """The mirror of `owner/name` below `folder`. Raises UserError for a name that is no repository's."""
+    if not _REPO.fullmatch(repo):
+        raise UserError(f"{repo!r} is no repository's name", remedy="owner/name")
+    return folder / (repo.replace("/", "+") + ".git")
+
+
+def fetch_code(
+    cases: Iterable[Case],
+    folder: Path,
+    *,
+    forge: str = GITHUB,
+    progress: Progress | None = None,
+    depths: Sequence[int] = DEPTHS,
+) -> CodeTotals:
+    """Fetch the commits of every case into mirrors below `folder`, and write their diffs.
+
+    `forge` is the address that `owner/name.git` is appended to; `depths` is how many commits to look back for the
+    merge base, tried in turn. A repository or change that cannot be had is counted
+    and passed over; run again, only what is missing is asked for. Raises UserError for a forge that is no address.
+    """
+    if not _FORGE.fullmatch(forge):
+        raise UserError(f"{forge!r} is no address of a forge", remedy=GITHUB)
+    wanted, failed = _wanted(cases)
+    folder.mkdir(parents=True, exist_ok=True)
+    _mend(folder / DIFFS)
+    there = read_diffs(folder)
+    missing: dict[str, list[Key]] = {}
+    for key in wanted:
+        if key not in there:
+            missing.setdefault(key.repo, []).append(key)
+    at_hand = fetched = len(wanted) - sum(map(len, missing.values()))
+    for repo, keys in missing.items():
+        diffs, drops = _fetch_repository(repo, keys, folder, forge, depths)
+        _append(folder / DIFFS, diffs)
+        failed.extend(drops)
+        fetched += len(diffs)
+        if progress is not None:
+            progress(fetched, len(wanted), repo)
+    return CodeTotals(fetched - at_hand, at_hand, tuple(failed))
+
+
+def attach_code(cases: Iterable[Case], folder: Path) -> tuple[list[Case], list[Drop]]:
+    """The cases with their diffs and their mirror, where they are at hand; a Drop for each that stays without.
+
+    `Change.base` becomes the merge base, because that is what the old side of the diff and of every comment is.
+    """
+    diffs = read_diffs(folder)
+    made: list[Case] = []
+    drops: list[Drop] = []
+    for case in cases:
+        change = case.change
+        diff = diffs.get(Key(change.repo, change.base or "", change.head or ""))
+        if diff is None:
+            drops.append(Drop(item=case.id, by="code", reason="its commits were not fetched: no diff"))
+            made.append(case)
+            continue
+        mirror = mirror_path(folder, change.repo)
+        update = {"base": diff.merge_base, "files": diff.files, "git": str(mirror) if mirror.is_dir() else None}
+        made.append(case.model_copy(update={"change": change.model_copy(update=update)}))
+    return made, drops
+
+
+def read_diffs(folder: Path) -> Mapping[Key, Diff]:
+    """The finished diffs below `folder`; empty where none were fetched."""
+    file = folder / DIFFS
+    if not file.is_file():
+        return {}
+    try:
+        with file.open("rb") as stream:
+            return {Key(diff.repo, diff.base, diff.head): diff for diff in records(Diff, stream, file.name)}
+    except BadInput as error:
+        raise BadInput(error.source, error.problem, remedy=f"delete {file} and get the code again") from None
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _wanted(cases: Iterable[Case]) -> tuple[list[Key], list[Drop]]:
+    keys: dict[Key, None] = {}
+    drops = []
+    for case in cases:
+        key = Key(case.change.repo, case.change.base or "", case.change.head or "")
+        if not (_COMMIT.fullmatch(key.base) and _COMMIT.fullmatch(key.head) and _REPO.fullmatch(key.repo)):
+            drops.append(Drop(item=case.id, by="code", reason="names no repository with full base and head commits"))
+        else:
+            keys[key] = None
+    return list(keys), drops
+
+
+def _mend(file: Path) -> None:
+    """Cut a last line that was only half written, so that its change is fetched again."""
+    if not file.is_file():
+        return
+    whole = file.read_bytes()
+    if whole and not whole.endswith(b"\n"):
+        with file.open("r+b") as stream:
+            stream.truncate(whole.rfind(b"\n") + 1)
+
+
+def _append(file: Path, diffs: Sequence[Diff]) -> None:
+    try:
+        with file.open("ab") as stream:
+            stream.writelines(diff.to_line() for diff in diffs)
+    except OSError as error:
+        raise UserError(f"cannot write {file}: {error.strerror}") from None
+
+
+def _fetch_repository(
+    repo: str, keys: Sequence[Key], folder: Path, forge: str, depths: Sequence[int]
+) -> tuple[list[Diff], list[Drop]]:
+    protocol = urllib.parse.urlsplit(forge).scheme
+    try:
+        mirror = _Mirror(mirror_path(folder, repo), f"{forge.rstrip('/')}/{repo}.git", protocol, depths)
+        lost = mirror.fetch_commits([commit for key in keys for commit in (key.base, key.head)])
+    except UserError as error:
+        return [], [Drop(item=f"{repo}, {len(keys)} changes", by="code", reason=_reason(error))]
+    diffs: list[Diff] = []
+    drops: list[Drop] = []
+    for key in keys:
+        gone = [commit for commit in (key.base, key.head) if commit in lost]
+        try:
+            if gone:
+                raise UserError(lost[gone[0]])
+            diffs.append(mirror.diff(key))
+        except UserError as error:
+            drops.append(Drop(item=f"{repo} {key.base[:10]}...{key.head[:10]}", by="code", reason=_reason(error)))
+    return diffs, drops
+
+
+def _reason(error: UserError) -> str:
+    """What git said last, without its hints."""
+    return error.problem.rpartition("fatal: ")[2]
+
+
+class _Mirror:
+    """One repository's mirror while it is being filled."""
+
+    def __init__(self, path: Path, url: str, protocol: str, depths: Sequence[int]) -> None:
+        self.git, self.protocols, self.depths = Repository(path), (protocol,), depths
+        if not (path / "HEAD").is_file():
+            path.mkdir(parents=True, exist_ok=True)
+            self.git.run("init", "--bare", "--quiet")
+        (path / "config").write_text(_CONFIG.format(url=url), encoding="utf-8")
+
+    def fetch_commits(self, commits: Sequence[str]) -> dict[str, str]:
+        """Fetch the commits at the first depth; what the origin does not have, with why."""
+        wanted = list(dict.fromkeys(commits))
+        try:
+            self._fetch_commits(wanted, self.depths[0])
+        except UserError as together:
+            if len(wanted) == 1 or "not our ref" not in together.problem:
+                raise
+            lost = {}
+            for commit in wanted:  # one that is gone makes the whole request fail
+                try:
+                    self._fetch_commits([commit], self.depths[0])
+                except UserError as error:
+                    lost[commit] = _reason(error)
+            return lost
+        return {}
+
+    def diff(self, key: Key) -> Diff:
+        """The diff of one change, with the trees and the touched files of both sides fetched first."""
+        merge_base = self._merge_base(key)
+        self._fetch_objects([self._tree(merge_base), self._tree(key.head)])
+        listed = self.git.run("diff-tree", "-r", "--raw", "--no-renames", "--full-index", "-z", merge_base, key.head)
+        self._fetch_objects(_blobs(listed))
+        files = self.git.changed_files(merge_base, key.head)
+        return Diff(repo=key.repo, base=key.base, head=key.head, merge_base=merge_base, files=files)
+
+    def _tree(self, commit: str) -> str:
+        # rev-parse would ask for the tree itself, which is not here yet.
+        return self.git.run("rev-list", "--no-walk", "--format=%T", commit).decode("ascii").split()[-1]
+
+    def _merge_base(self, key: Key) -> str:
+        for depth in (*self.depths[1:], 0):
+            found = self._visible_merge_base(key, final=not depth)
+            if found:
+                return found
+            if depth:
+                self._fetch_commits([key.base, key.head], depth)
+        raise UserError("base and head have no common ancestor")
+
+    def _visible_merge_base(self, key: Key, final: bool) -> str:
+        """The merge base as far as history is here; empty where there is none, or where a nearer one may be hidden.
+
+        History is cut at some depth. A nearer merge base could only lie behind a cut that is younger than the one
+        that was found.
+        """
+        try:
+            found = self.git.run("merge-base", key.base, key.head).decode("ascii").strip()
+        except UserError:
+            return ""
+        if final:
+            return found
+        when = int(self.git.run("rev-list", "--no-walk", "--timestamp", found).split()[0])
+        ends = self.git.run("rev-list", "--max-parents=0", "--timestamp", key.base, key.head).decode("ascii")
+        stamps = [int(stamp) for stamp, commit in map(str.split, ends.splitlines()) if commit != found]
+        return found if all(stamp < when for stamp in stamps) else ""
+
+    def _fetch_commits(self, commits: Sequence[str], depth: int) -> None:
+        # Refs keep the commits from ever being pruned. Commits alone are small: trees and files come for two of them.
+        refs = [f"+{commit}:refs/reviewgauge/{commit}" for commit in commits]
+        options = ("--quiet", "--no-tags", f"--depth={depth}", "--filter=tree:0")
+        self.git.run("fetch", *options, "origin", *refs, protocols=self.protocols)
+
+    def _fetch_objects(self, objects: Sequence[str]) -> None:
+        if objects:
+            options = ("--quiet", "--no-tags", "--filter=blob:none", "--stdin", "origin")
+            self.git.run("fetch", *options, stdin="\n".join(objects).encode() + b"\n", protocols=self.protocols)
+
+
+def _blobs(listed: bytes) -> list[str]:
+    """The blobs on both sides of `diff-tree --raw -z`: no submodules, no absent sides."""
+    found: dict[str, None] = {}
+    for entry in listed.split(b"\x00"):
+        if not entry.startswith(b":"):
+            continue
+        old_mode, new_mode, old, new = entry[1:].decode("ascii").split(" ")[:4]
+        found.update({blob: None for mode, blob in ((old_mode, old), (new_mode, new)) if mode not in _NO_BLOB})
+    return list(found)
+
+
+_NO_BLOB = {"000000", "160000"}

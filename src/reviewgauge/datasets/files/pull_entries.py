@@ -1,0 +1,133 @@
+"""What data sets of pull requests share: their files, diffs in several spellings, e-mails taken out, facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reviewgauge.core.base import Fact
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus, Side
+from reviewgauge.datasets.files.home import locate
+from reviewgauge.datasets.files.json_shape import Shape, build
+from reviewgauge.repo.diff.diffs import changed_lines, split_diff
+
+_EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
+NO_EMAIL = "(e-mail)"
+_SIZES = ((9, "XS"), (29, "S"), (99, "M"), (499, "L"), (999, "XL"))  # AACR-Bench (arXiv:2601.19494), Table 6
+
+
+def find_entry_files(name: str, path: str, pattern: str, remedy: str) -> list[Path]:
+    """The official files below `path`, or `path` itself where it is a file. Raises UserError with `remedy`."""
+    try:
+        given = locate(name, path)
+    except UserError as error:
+        raise UserError(error.problem, remedy=remedy) from None
+    if given.is_file():
+        return [given]
+    found = sorted(file for kind in ("jsonl", "json") for file in given.rglob(f"{pattern}.{kind}"))
+    if not found:
+        raise UserError(f"{given} holds no {pattern}.jsonl", remedy=remedy)
+    return found
+
+
+def without_emails(text: str) -> str:
+    """`text` with every e-mail address taken out."""
+    return _EMAIL.sub(NO_EMAIL, text)
+
+
+def words(shape: Shape, key: str) -> str:
+    """A text field without e-mail addresses; empty where it is absent or null."""
+    found = shape.get(key)
+    return without_emails(found.text()) if found else ""
+
+
+def name_of(shape: Shape, key: str) -> str:
+    """An id, written as text or as a number."""
+    value = shape[key].value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else shape[key].text()
+
+
+def moment(shape: Shape, key: str) -> datetime | None:
+    """A time in ISO form, as UTC where it names no zone; None where it is absent, null or empty."""
+    found = shape.get(key)
+    if found is None or not found.text().strip():
+        return None
+    try:
+        read = datetime.fromisoformat(found.text().strip())
+    except ValueError:
+        raise found.fault("is no ISO time") from None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+def files_of(at: Shape, path: str, patch: str) -> tuple[ChangedFile, ...]:
+    """The files of one patch: a whole diff, or hunks of the file `path` as GitHub's API gives them; none of no text.
+
+    Raises BadInput at `at`.
+    """
+    if patch.lstrip().startswith(("diff --git ", "--- ")):
+        return split_diff(patch.lstrip("\n"))
+    if not path and not patch.strip():
+        return ()
+    if not path:
+        raise at.fault("is no diff")
+    status = FileStatus.MODIFIED
+    if patch.startswith("@@ -0,0 "):
+        status = FileStatus.ADDED
+    elif patch.startswith("@@ ") and " +0,0 @@" in patch.partition("\n")[0]:
+        status = FileStatus.DELETED
+    shown = patch if patch.startswith("@@") else None
+    return (build(ChangedFile, at, path=path, patch=shown, status=status),)
+
+
+def join_files(files: Iterable[ChangedFile]) -> tuple[tuple[ChangedFile, ...], int]:
+    """One entry a path, in order of first mention, and how many paths several commits change.
+
+    Their patches follow each other, oldest first: the line numbers of each are those of its own commit.
+    """
+    found: dict[str, ChangedFile] = {}
+    twice: set[str] = set()
+    for file in files:
+        before = found.get(file.path)
+        if before is None:
+            found[file.path] = file
+            continue
+        twice.add(file.path)
+        patches = [one.patch for one in (before, file) if one.patch]
+        found[file.path] = before.model_copy(update={"patch": "\n".join(patches) if patches else None})
+    return tuple(found.values()), len(twice)
+
+
+def change_facts(change: Change, created: datetime | None, language: str) -> dict[str, Fact]:
+    """The facts that slices are made by: day, year, language, size."""
+    facts: dict[str, Fact] = {"language": language} if language else {}
+    if created is not None:
+        facts |= {"created": created.date().isoformat(), "year": created.year}
+    if change.has_diff:
+        lines = sum(len(changed_lines(file, side)) for file in change.files for side in Side)
+        size = next((name for most, name in _SIZES if lines <= most), "XXL")
+        facts |= {"changed_lines": lines, "changed_files": len(change.files), "size": size}
+    return facts
+
+
+def count_cases(cases: Iterable[Case]) -> dict[str, int]:
+    """The counts of a card, taken while the cases stream by."""
+    changes = clean = references = 0
+    repositories: set[str] = set()
+    languages: set[object] = set()
+    for case in cases:
+        changes += 1
+        clean += case.clean
+        references += len(case.references)
+        repositories.add(case.change.repo)
+        languages |= {case.facts["language"]} if "language" in case.facts else set()
+    found = {
+        "changes": changes,
+        "clean": clean,
+        "references": references,
+        "repositories": len(repositories),
+        "languages": len(languages),
+    }
+    return {name: count for name, count in found.items() if count}

@@ -1,0 +1,180 @@
+"""Cases of your own: one case a line, in ReviewGauge's own JSON lines format.
+
+Source: this project; every field is described in docs/jsonl.md and docs/schema/case.schema.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Label, Scale
+from reviewgauge.core.parsing import lines, parse_record
+from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Drop
+from reviewgauge.datasets.files.cards import JSONL
+from reviewgauge.datasets.files.home import locate
+from reviewgauge.datasets.labels.labels import find_labels, observed_scales, on_reviews, read_label_file, read_labels
+from reviewgauge.repo.git.containment import strays_to
+from reviewgauge.repo.git.repository import Repository
+
+R = TypeVar("R", bound=Record)
+CASES, REVIEWS, LABELS = "cases.jsonl", "reviews.jsonl", "labels.jsonl"
+
+
+@dataclass(frozen=True)
+class Jsonl(Dataset):
+    """A file of cases, or a folder: its `cases.jsonl`, else all its `*.jsonl` in the order of their names.
+
+    The repositories that cases name have to lie in the file's own folder, or in the folder `code`: a file of others
+    could name any on this machine, and reviewers would be shown what is private.
+    """
+
+    path: str = ""
+    code: str = ""
+    _gaps: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
+    _unlabelled: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def card(self) -> Card:
+        """The card; licence and permissions are those of whoever made the file."""
+        return JSONL
+
+    def cases(self) -> Iterator[Case]:
+        """The cases in the order of the file, read as they are asked for. Raises BadInput at the first bad record.
+
+        A change that names its commits and holds no patches gets them from there.
+        """
+        seen: set[str] = set()
+        sound: set[str] = set()
+        self._gaps[:] = ()
+        for file in case_files(self._given()):
+            for number, case in _records(Case, file):
+                if case.id in seen:
+                    raise BadInput(file.name, f"the case {case.id!r} occurs twice", record=number, field="id")
+                seen.add(case.id)
+                placed = _with_git(case, file)
+                if (git := placed.change.git) is not None and git not in sound:
+                    self._check_git(Path(git), file, number)
+                    sound.add(git)
+                whole, gap = _with_files(placed)
+                if gap:
+                    self._gaps.append(Drop(item=case.id, by="jsonl", reason=gap))
+                yield whole
+        if not seen:
+            raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/jsonl.md")
+
+    def _check_git(self, git: Path, file: Path, number: int) -> None:
+        """Raise BadInput where a case names a repository that its file may not."""
+        allowed = [file.parent, *([Path(self.code).expanduser()] if self.code else [])]
+        try:
+            found = strays_to(git, allowed)
+        except OSError as error:  # a name that is too long, a folder that may not be read
+            problem = f"cannot be read: {error.strerror}"
+            raise BadInput(file.name, problem, record=number, field="change.git") from None
+        if found is not None:
+            raise BadInput(
+                file.name,
+                f"leads to {found}, outside of the file's own folder",
+                record=number,
+                field="change.git",
+                remedy=f"if reviewers may see that: jsonl(path={str(file)!r}, code={str(found.parent)!r})",
+            )
+
+    def notes(self) -> Sequence[Drop]:
+        """Changes whose commits are named but could not be read, and what `recorded` left out of the labels."""
+        return (*self._gaps, *self._unlabelled)
+
+    def code_remedy(self) -> str:
+        """Where the code of one's own cases comes from."""
+        return "give each change its files with patches, or git, base and head: docs/jsonl.md"
+
+    def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
+        """The reviews in the folder's `reviews.jsonl`, and the labels on them in its `labels.csv` or `labels.jsonl`.
+
+        A label that names no system is on the only review of its case. Labels may stand on the cases too.
+        """
+        if parameters:
+            raise UserError(f"jsonl's recorded reviews have no parameter {next(iter(parameters))!r}")
+        file = self._folder() / REVIEWS
+        if not file.is_file():
+            raise UserError(f"there is no {REVIEWS} beside the cases", remedy="name a reviewer instead")
+        reviews = _reviews(file)
+        labels = find_labels(self._folder())
+        if labels is None:
+            return reviews, ()
+        read = read_label_file(labels)
+        self._unlabelled[:] = read.notes
+        return reviews, on_reviews(read, reviews, labels.name)
+
+    def scales(self) -> Mapping[str, Scale]:
+        """The range that the labels beside the cases take, by dimension."""
+        labels = find_labels(self._folder())
+        return observed_scales(read_labels(labels)) if labels else {}
+
+    def _folder(self) -> Path:
+        given = self._given()
+        return given if given.is_dir() else given.parent
+
+    def _given(self) -> Path:
+        if not self.path:
+            raise UserError("jsonl needs a file or a folder", remedy='jsonl(path="my-cases.jsonl")')
+        return locate("jsonl", self.path)
+
+
+def case_files(given: Path) -> list[Path]:
+    """The files that hold the cases of `given`, which is a file or a folder."""
+    if not given.is_dir():
+        return [given]
+    if (given / CASES).is_file():
+        return [given / CASES]
+    found = sorted(file for file in given.glob("*.jsonl") if file.name not in (REVIEWS, LABELS))
+    if not found:
+        raise UserError(f"{given} holds no *.jsonl", remedy=f"put the cases into {CASES}")
+    return found
+
+
+def _records(model: type[R], file: Path) -> Iterator[tuple[int, R]]:
+    try:
+        with file.open("rb") as stream:
+            for number, line in lines(stream, file.name):
+                yield number, parse_record(model, line, file.name, number)
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _reviews(file: Path) -> list[Review]:
+    reviews: list[Review] = []
+    seen: set[tuple[str, str, int]] = set()
+    for number, review in _records(Review, file):
+        key = (review.case, review.system, review.attempt)
+        if key in seen:
+            raise BadInput(file.name, "the same case, system and attempt occur twice", record=number)
+        seen.add(key)
+        reviews.append(review)
+    return reviews
+
+
+def _with_git(case: Case, file: Path) -> Case:
+    """The case with a relative git directory read from the file's own folder."""
+    git = case.change.git
+    if git is None or Path(git).is_absolute():
+        return case
+    return case.model_copy(update={"change": case.change.model_copy(update={"git": str(file.parent / git)})})
+
+
+def _with_files(case: Case) -> tuple[Case, str]:
+    """The case with the patches between its commits where it brings none itself, and why there are none."""
+    change = case.change
+    if change.files or not (change.git and change.base and change.head):
+        return case, ""
+    try:
+        files = Repository(Path(change.git)).changed_files(change.base, change.head)
+    except UserError as error:
+        return case, f"no diff: {error}"
+    return case.model_copy(update={"change": change.model_copy(update={"files": files})}), ""

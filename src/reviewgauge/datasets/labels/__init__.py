@@ -1,0 +1,1 @@
+"""Human labels in files: their rows, and the labels that come of them."""

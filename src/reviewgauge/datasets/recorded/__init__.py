@@ -1,0 +1,1 @@
+"""Recorded reviews, claims and verdicts that came with published data sets."""

@@ -1,0 +1,249 @@
+"""Phase 2 of the CRScore study: claims that a review should address, ten reviews a change, and how people rated them.
+
+The list of claims runs beside the reviews: a claim has nothing to do with the review in its row. `claims addressed`
+names claims by their place in that list, from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review
+from reviewgauge.core.results import Drop
+from reviewgauge.datasets.files.json_shape import build
+from reviewgauge.datasets.recorded.crscore_tables import Language, Pair, Row
+
+HUMAN = "msg"  # the comment that a person wrote: the reference
+DIMENSIONS = {"Con (P)": "con", "Comp (R)": "comp", "Rel (F)": "rel"}
+ADDRESSED, NECESSARY = "addressed", "necessary"
+AGREEMENT_ROUND = "agreement"
+# The reliability test: rows of the files of both raters. The paper's alphas are those of the first range.
+AGREEMENT_ROWS = (range(800, 900), range(900, 1000))
+_LINKS = re.compile(r"\d{1,4}(\s*,\s*\d{1,4})*")
+_AT_LINE = re.compile(r"line (\d{1,6})\b")
+
+
+class Notes:
+    """What reading left out or put right, counted by reason."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, list[str]] = {}
+
+    def add(self, item: str, reason: str) -> None:
+        """One more."""
+        self._items.setdefault(reason, []).append(item)
+
+    def drops(self) -> Iterator[Drop]:
+        """One note a reason, naming the first ones."""
+        for reason, items in self._items.items():
+            more = f" and {len(items) - 4} more" if len(items) > 4 else ""
+            counted = f"{len(items)}: " if len(items) > 1 else ""
+            yield Drop(item=f"{counted}{', '.join(items[:4])}{more}", by="crscore_study", reason=reason)
+
+
+class Block(NamedTuple):
+    """Everything on one change: its rows, its diff, and its claims in the order that the links count by."""
+
+    id: str
+    change: str
+    pairs: tuple[Pair, ...]
+    diff: str
+    claims: tuple[Claim, ...]
+
+
+def blocks(
+    language: Language,
+    pairs: Sequence[Pair],
+    generated: Mapping[str, Sequence[Claim]],
+    added: Mapping[str, set[str]],
+    notes: Notes,
+) -> Iterator[Block]:
+    """The changes of one language. `generated` and `added` are the claims of phase 1 by the change's index."""
+    by_case: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_case.setdefault(pair.row.case, []).append(pair)
+    for index, own in by_case.items():
+        diff = own[0].row.text("diff")
+        if not diff.startswith("@@"):
+            raise own[0].row.fault("diff", "does not begin with a hunk header")
+        made = {claim.body: claim for claim in generated.get(index, ())}
+        name = f"{language.code}-{index}"
+        rows = [pair.row for pair in own]
+        yield Block(name, index, tuple(own), diff, tuple(_claims(name, rows, made, added.get(index, set()), notes)))
+
+
+def _claims(
+    case: str, rows: Iterable[Row], made: Mapping[str, Claim], added: set[str], notes: Notes
+) -> Iterator[Claim]:
+    number = 0
+    for row in rows:
+        body = row.text("claim")
+        if not body:
+            continue
+        number += 1
+        kind = row.word("type") or "claim"
+        if not row.word("type"):
+            notes.add(f"{case}, claim {number}", "the type is blank: taken as a claim")
+        status, source = None, ""
+        if known := made.get(body):
+            status, source = known.status, known.source
+        elif body.strip() in added:
+            status, source = "added", "annotator"
+        elif kind == "issue":
+            source = "analyser"
+        else:
+            notes.add(
+                f"{case}, claim {number}",
+                "a claim that phase 1 neither generated nor added: an issue of an analyser in a wrong row",
+            )
+        at_line = _AT_LINE.match(body)
+        line = int(at_line[1]) if at_line and int(at_line[1]) else None
+        yield build(Claim, row.at, id=str(number), body=body, kind=kind, source=source, status=status, line=line)
+
+
+def case_of(language: Language, block: Block, claims: Sequence[Claim]) -> Case:
+    """The case of one change: one hunk of a file, the person's comment as the reference."""
+    row = block.pairs[0].row
+    path = f"test{block.change}.{language.code}"
+    references = [
+        build(Comment, pair.row.at, id=HUMAN, body=pair.row.text("review"))
+        for pair in block.pairs
+        if pair.row.word("system") == HUMAN and pair.row.text("review")
+    ]
+    change = build(Change, row.at, repo="crscore_study", files=(ChangedFile(path=path, patch=block.diff),))
+    return build(
+        Case,
+        row.at,
+        id=block.id,
+        change=change,
+        references=tuple(references),
+        claims=tuple(claims),
+        facts={"language": language.name},
+    )
+
+
+def reviews_of(block: Block, notes: Notes) -> Iterator[tuple[str, Row, Review]]:
+    """(rater, row, review) of each review of one change; a blank one has no comments."""
+    seen: set[str] = set()
+    for pair in block.pairs:
+        row = pair.row
+        system = row.word("system").removesuffix("_pred")
+        if not system:
+            continue  # a row that only goes on with the claims
+        if system in seen:
+            raise row.fault("system", f"{system!r} reviewed {block.id} twice")
+        seen.add(system)
+        body = row.text("review")
+        if not body:
+            notes.add(f"{block.id} by {system}", "the review is blank: a review without comments")
+        comments = (build(Comment, row.at, id="comment", body=body),) if body else ()
+        yield pair.rater, row, build(Review, row.at, case=block.id, system=system, comments=comments)
+
+
+def rating_labels(rater: str, row: Row, review: Review, batch: str | None = None) -> list[Label]:
+    """The rater's scores of one review, 1 to 5; none where it was not rated."""
+    found = []
+    for column, dimension in DIMENSIONS.items():
+        value = row.whole(column, 1, 5)
+        if value is not None:
+            subject = Subject(kind=SubjectKind.REVIEW, case=review.case, system=review.system)
+            found.append(_label(subject, rater, dimension, value, batch))
+    return found
+
+
+def link_labels(
+    rater: str, row: Row, review: Review, claims: Sequence[str], notes: Notes, *, batch: str | None = None
+) -> Iterator[Label]:
+    """Whether the review addresses each of `claims` (their ids): 1 or 0, and 0.5 for partly, where that was asked."""
+    where = f"{review.case} by {review.system} ({rater})"
+    chosen = _numbers(row, "claims addressed", len(claims), where, notes)
+    if chosen is None:
+        return
+    partly = set() if "partial" not in row.cells else _numbers(row, "partial", len(claims), where, notes) or set()
+    for number, claim in enumerate(claims, start=1):
+        value = 1 if number in chosen else 0.5 if number in partly else 0
+        subject = Subject(kind=SubjectKind.LINK, case=review.case, system=review.system, claim=claim)
+        yield _label(subject, rater, ADDRESSED, value, batch)
+
+
+def _numbers(row: Row, column: str, claims: int, where: str, notes: Notes) -> set[int] | None:
+    """The numbers of the claims in a cell; None where the cell is blank or unreadable."""
+    word = row.word(column)
+    if word == "-":
+        return set()
+    if not word:
+        return None
+    if not _LINKS.fullmatch(word):
+        notes.add(where, f"the claims addressed read {word!r:.20}: unreadable, no links")
+        return None
+    found = {int(number) for number in word.split(",")}
+    if outside := sorted(number for number in found if not 1 <= number <= claims):
+        notes.add(f"{where}: {', '.join(map(str, outside))} of {claims}", "addresses a claim that is not in the list")
+    return found - set(outside)
+
+
+def necessary_labels(block: Block) -> Iterator[Label]:
+    """Whether the rater found each claim necessary: 1 or 0."""
+    number = 0
+    for pair in block.pairs:
+        if not pair.row.text("claim"):
+            continue
+        number += 1
+        value = pair.row.whole("necessary?", 0, 1)
+        if value is not None:
+            subject = Subject(kind=SubjectKind.CLAIM, case=block.id, claim=str(number))
+            yield _label(subject, pair.rater, NECESSARY, value)
+
+
+def agreement_labels(pairs: Sequence[Pair], known: Mapping[str, Block], notes: Notes) -> Iterator[Label]:
+    """Both raters' scores and links in the reliability test, in the round `agreement`, the rows as batch.
+
+    Its lists of claims are older than those of the study in some changes: a claim that is not in the study's list has
+    the id aN, its place in the older list.
+    """
+    claims: dict[str, list[str]] = {}
+    for pair in pairs:
+        body, block = pair.row.text("claim"), known.get(pair.row.case)
+        if not body or block is None:
+            continue
+        own = claims.setdefault(pair.row.case, [])
+        same = next((claim.id for claim in block.claims if claim.body.strip() == body.strip()), None)
+        own.append(same or f"a{len(own) + 1}")
+    for pair in pairs:
+        system = pair.row.word("system").removesuffix("_pred")
+        block = known.get(pair.row.case)
+        rows = next((rows for rows in AGREEMENT_ROWS if pair.row.number in rows), None)
+        if not system or block is None or rows is None:
+            continue
+        review = Review(case=block.id, system=system)
+        batch = f"{rows[0]}-{rows[-1]}"
+        for rater, row in pair.copies():
+            rated = rating_labels(rater, row, review, batch)
+            yield from rated
+            if rated:
+                yield from link_labels(rater, row, review, claims.get(pair.row.case, []), notes, batch=batch)
+
+
+def _label(subject: Subject, rater: str, dimension: str, value: float, batch: str | None = None) -> Label:
+    return Label(
+        subject=subject,
+        rater=rater,
+        dimension=dimension,
+        value=value,
+        batch=batch,
+        round=AGREEMENT_ROUND if batch else None,
+    )
+
+
+def count_unrated(rated: Counter[str], every: Iterable[Block], systems: Mapping[str, int], notes: Notes) -> None:
+    """Note the reviews without a rating: whole changes (dropped from the study) apart from single reviews."""
+    for block in every:
+        missing = systems[block.id] - rated[block.id]
+        if missing == systems[block.id]:
+            notes.add(block.id, "no review of it was rated: the paper discards changes that are mislabelled")
+        elif missing:
+            notes.add(f"{block.id} ({missing} of {systems[block.id]} reviews)", "not rated")

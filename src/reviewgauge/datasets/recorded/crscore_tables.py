@@ -1,0 +1,174 @@
+"""The tables of the CRScore study: two copies of each, one a rater, of which every row counts in one of them.
+
+A change's index stands on the first of its rows only. Rows are counted from 0 without the header, as the published
+scripts count them, and up to some row one rater's copy counts, after it the other's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.datasets.files.json_shape import LARGEST_FILE, Shape
+
+MARCUS, ATHARVA = "marcus", "atharva"
+RATERS = (MARCUS, ATHARVA)
+_CORRECTNESS = "Correctness"  # the column's name goes on with the meaning of its codes
+_WHOLE = re.compile(r"-?\d{1,9}(\.0+)?")
+
+
+class Language(NamedTuple):
+    """A language of the study: its file prefix, its name, and from which row on Atharva's copies count, by phase."""
+
+    code: str
+    name: str
+    phase1: int
+    phase2: int
+
+
+# The limits of compute_combined_claim_acc.py and compare_our_metric_with_human_annot.py in the official repository.
+LANGUAGES = (
+    Language("py", "python", 246, 500),
+    Language("java", "java", 248, 500),
+    Language("js", "javascript", 245, 504),
+)
+
+
+class Row(NamedTuple):
+    """One row of a table: its number, the index of its change, its cells by column, and where it stands."""
+
+    number: int
+    case: str
+    cells: Mapping[str, str]
+    at: Shape
+
+    def text(self, column: str) -> str:
+        """A cell, empty where it is blank."""
+        text = self.cells[column]
+        return Shape(text, self.at.source, f"{self.at.place}, {column}").text() if text.strip() else ""
+
+    def word(self, column: str) -> str:
+        """A cell without the blanks around it."""
+        return self.text(column).strip()
+
+    def whole(self, column: str, low: int, high: int) -> int | None:
+        """A whole number from `low` to `high`, None where the cell is blank. Raises BadInput for anything else."""
+        word = self.word(column)
+        if not word:
+            return None
+        if not _WHOLE.fullmatch(word) or not low <= (found := int(float(word))) <= high:
+            raise self.fault(column, f"{word!r:.40} is no whole number from {low} to {high}")
+        return found
+
+    def fault(self, column: str, problem: str) -> BadInput:
+        """The error that names a cell."""
+        return BadInput(self.at.source, problem, record=self.at.place, field=column)
+
+
+class Pair(NamedTuple):
+    """One row in both copies, and which of them counts."""
+
+    marcus: Row
+    atharva: Row
+    rater: str
+
+    @property
+    def row(self) -> Row:
+        """The copy that counts."""
+        return self.marcus if self.rater == MARCUS else self.atharva
+
+    def copies(self) -> tuple[tuple[str, Row], ...]:
+        """(rater, row) of both copies."""
+        return (MARCUS, self.marcus), (ATHARVA, self.atharva)
+
+
+def phase1_files(language: Language) -> tuple[str, str]:
+    """The names of a language's two copies of phase 1."""
+    return f"phase1/{language.code}_claim_acc_annot_marcus.csv", f"phase1/{language.code}_claim_acc_annot_atharva.csv"
+
+
+def phase2_files(language: Language) -> tuple[str, str]:
+    """The names of a language's two copies of phase 2."""
+    return (
+        f"phase2/{language.code}_marcus_review_qual_final.csv",
+        f"phase2/{language.code}_atharva_review_qual_final.csv",
+    )
+
+
+def read_phase1(folder: Path, language: Language) -> list[Pair]:
+    """The claims of a language with each rater's codes; the code stands in the column `Correctness`."""
+    columns = ("index", "diff", "claim", _CORRECTNESS, "additional claims")
+    marcus, atharva = (_read(folder, name, columns) for name in phase1_files(language))
+    return _paired(marcus, atharva, language.phase1)
+
+
+def read_phase2(folder: Path, language: Language) -> list[Pair]:
+    """The claims and, beside them, the reviews of a language with each rater's scores."""
+    marcus, atharva = (_read(folder, name, _REVIEW_COLUMNS) for name in phase2_files(language))
+    return _paired(marcus, atharva, language.phase2)
+
+
+def read_agreement(folder: Path, names: Sequence[str]) -> list[Pair]:
+    """The rows of the reliability test, which both raters scored: both copies count."""
+    marcus, atharva = (_read(folder, name, (*_REVIEW_COLUMNS, "partial")) for name in names)
+    return _paired(marcus, atharva, 0)
+
+
+_REVIEW_COLUMNS = (
+    *("index", "diff", "claim", "necessary?", "type", "review", "system", "claims addressed"),
+    *("Con (P)", "Comp (R)", "Rel (F)"),
+)
+
+
+def _paired(marcus: Sequence[Row], atharva: Sequence[Row], first_of_atharva: int) -> list[Pair]:
+    if len(marcus) != len(atharva):
+        raise atharva[-1].at.fault(f"the table has {len(atharva)} rows and {marcus[0].at.source} has {len(marcus)}")
+    for one, two in zip(marcus, atharva, strict=True):
+        if one.case != two.case:
+            raise two.fault("index", f"is about {two.case}, and about {one.case} in {one.at.source}")
+    return [
+        Pair(one, two, MARCUS if one.number < first_of_atharva else ATHARVA)
+        for one, two in zip(marcus, atharva, strict=True)
+    ]
+
+
+def _read(folder: Path, name: str, columns: Sequence[str]) -> list[Row]:
+    """The rows of one table. Raises UserError where it is absent, BadInput where it is something else."""
+    file = folder / name
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise BadInput(name, f"is over {LARGEST_FILE:,} bytes")
+        text = file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise UserError(f"{file} is not there", remedy="reviewgauge get crscore_study") from None
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(name, f"is not UTF-8 (byte {error.start + 1})") from None
+    cells = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[Row] = []
+    try:
+        head = [_CORRECTNESS if cell.startswith(_CORRECTNESS) else cell for cell in next(cells, [])]
+        if lacking := [column for column in columns if column not in head]:
+            raise BadInput(name, f"has no column {lacking[0]!r}", record="header")
+        case = ""
+        for number, values in enumerate(cells):
+            at = Shape(None, name, f"row {number}")
+            if len(values) != len(head):
+                raise at.fault(f"has {len(values)} cells for {len(head)} columns")
+            row = Row(number, case, dict(zip(head, values, strict=True)), at)
+            if (index := row.whole("index", 0, 10**8)) is not None:
+                case = str(index)
+            if not case:
+                raise row.fault("index", "is empty in the first row")
+            rows.append(row._replace(case=case))
+    except csv.Error as error:
+        raise BadInput(name, f"is no readable CSV: {error}", record=f"row {len(rows)}") from None
+    if not rows:
+        raise BadInput(name, "holds no rows")
+    return rows

@@ -1,0 +1,147 @@
+"""The sample that ships with ReviewGauge: 24 changes of one small repository, two thirds with planted problems.
+
+Source: written for this project; how it was made is in docs/sample.md, what it is made from in the folder sample/ of
+this project's repository.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label
+from reviewgauge.core.parsing import records
+from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Drop
+from reviewgauge.datasets.files.home import data_home, locate
+from reviewgauge.datasets.jsonl import Jsonl
+from reviewgauge.repo.git.repository import Repository
+
+CASES, BUNDLE, BRANCH = "cases.jsonl", "sample.bundle", "refs/heads/main"
+MAINTAINED = "maintained"  # the branch that goes on where the cases end
+
+CARD = Card(
+    title="The sample",
+    summary="A parcel locker service in Python, JavaScript and Go, and 24 changes to it the size of pull requests. "
+    "Sixteen carry one to three planted problems, eight are clean; the comments on them are written as a reviewer "
+    "would write them, every finding in at least two phrasings.",
+    origin="written for ReviewGauge; the source is the folder sample/ of its repository",
+    version="1",
+    licence="Apache-2.0",
+    may="use, change and pass on, also commercially, with licence and notices",
+    languages=("Go", "JavaScript", "Python"),
+    expected={"changes": 24, "references": 87, "neutral": 23, "rejected": 37, "repositories": 1, "languages": 4},
+    traps=(
+        "One repository and planted problems: good for trying things out and for telling a strong reviewer from a "
+        "noisy one, no basis for a claim about code in general.",
+        "The answers are public, so a model may have read them.",
+        "The 87 references are 43 findings: each has two phrasings, one has three. The language `mixed` counts as one.",
+        "Later changes mend some of the planted problems without saying so, as it happens in real histories.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Sample(Dataset):
+    """The shipped sample; `path` names a folder with another build of it (cases.jsonl and sample.bundle)."""
+
+    path: str = ""
+
+    @property
+    def card(self) -> Card:
+        """The card."""
+        return CARD
+
+    def cases(self) -> Iterator[Case]:
+        """The cases in the order of the history. The repository is unpacked into the data home on first use.
+
+        Where that is not possible (no git, nothing may be written) the cases come without it; they hold their diffs.
+        """
+        git, _ = self._repository()
+        file = self._folder() / CASES
+        if not file.is_file():
+            raise UserError(f"{file} is not there", remedy="build it with sample/build.py")
+        with file.open("rb") as stream:
+            for case in records(Case, stream, file.name):
+                yield case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
+
+    def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
+        """What a language model said that reviewed every change blind (docs/sample.md), as system `blind-reader`."""
+        return Jsonl(path=str(self._folder())).recorded(**parameters)
+
+    def check_out(self, folder: Path, branch: str = "main") -> int:
+        """Clone one branch of the repository, with its history, into `folder`; returns how many files it has.
+
+        `main` is where the cases come from. `maintained` goes on from there and mends much of what is planted: no tool
+        that is measured on the cases may see it. Raises UserError where something is there already.
+        """
+        if folder.exists() and any(folder.iterdir()):
+            raise UserError(f"{folder} is not empty", remedy="give another folder with -o")
+        repository = Repository(unpack(self._folder() / BUNDLE, data_home()))
+        bundle = str((self._folder() / BUNDLE).absolute())
+        self.tip(branch)
+        chosen = ("--single-branch", "--branch", branch)
+        repository.run("clone", "--quiet", *chosen, bundle, str(folder.absolute()), protocols=("file",))
+        return len(Repository(folder / ".git").paths("HEAD"))
+
+    def tip(self, branch: str) -> str:
+        """The last commit of a branch. Raises UserError."""
+        repository = Repository(unpack(self._folder() / BUNDLE, data_home()))
+        lines = repository.run("bundle", "list-heads", str((self._folder() / BUNDLE).absolute())).decode().splitlines()
+        tips = {name: commit for commit, name in (line.split(maxsplit=1) for line in lines)}
+        if f"refs/heads/{branch}" not in tips:
+            raise UserError(f"{BUNDLE} holds no branch {branch}")
+        return tips[f"refs/heads/{branch}"]
+
+    def code_remedy(self) -> str:
+        """The repository is unpacked from the package, which can only fail for a reason that has a name."""
+        return self._repository()[1]
+
+    def notes(self) -> Sequence[Drop]:
+        """Whether the code itself is missing, and why."""
+        git, why = self._repository()
+        return () if git else (Drop(item="the repository", by="sample", reason=f"{why}; the diffs are there"),)
+
+    def _folder(self) -> Path:
+        return locate("sample", self.path) if self.path else Path(__file__).parent / "_sample"
+
+    def _repository(self) -> tuple[str | None, str]:
+        try:
+            return str(unpack(self._folder() / BUNDLE, data_home())), ""
+        except (OSError, UserError) as error:
+            return None, str(error)
+
+
+def unpack(bundle: Path, home: Path) -> Path:
+    """The bare repository made from `bundle`, below `home`: made now, or found where an earlier call left it.
+
+    It is made beside its place and then renamed, so that several processes may do this at the same time and none
+    sees half of it. Raises OSError, or UserError where git fails.
+    """
+    digest = hashlib.sha256(bundle.read_bytes()).hexdigest()[:12]
+    target = home / f"sample-{digest}.git"
+    if target.is_dir():
+        return target
+    home.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=".sample-", dir=home))
+    try:
+        repository = Repository(made)
+        repository.run("init", "--bare", "--quiet", "--initial-branch=main")
+        heads = repository.run("bundle", "unbundle", str(bundle.absolute())).decode().split()
+        repository.run("update-ref", BRANCH, heads[heads.index(BRANCH) - 1])
+        try:
+            made.rename(target)
+        except OSError:
+            if not target.is_dir():  # otherwise somebody else was quicker, with the same content
+                raise
+    except ValueError:
+        raise UserError(f"{bundle.name} holds no branch main") from None
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return target

@@ -1,0 +1,122 @@
+"""SWE-CARE: pull requests with the issues they resolve, reviewed at the commit that people commented on.
+
+Source: Guo et al., "CodeFuse-CR-Bench: A Comprehensiveness-aware Benchmark for End-to-End Code Review Evaluation in
+Python Projects", arXiv:2509.14856, 2025; https://github.com/inclusionAI/SWE-CARE. The merged patch, the hints and the
+comments reach no reviewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reviewgauge.core.base import Fact, content_id
+from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.records import Case, Change, Comment, Issue, Side, Span
+from reviewgauge.core.results import Drop
+from reviewgauge.datasets.files.cards import SWE_CARE
+from reviewgauge.datasets.files.json_shape import Shape, build, objects
+from reviewgauge.datasets.files.pull_entries import (
+    change_facts,
+    count_cases,
+    files_of,
+    find_entry_files,
+    moment,
+    name_of,
+    words,
+)
+
+REMEDY = "take its JSON lines from the authors' repository and give the file or folder with --from"
+_FACTS = {"problem_domain": "domain", "difficulty": "difficulty", "estimated_review_effort": "effort"}
+
+
+@dataclass(frozen=True)
+class SweCare(Dataset):
+    """The official JSON lines, one case a pull request. A comment stands where it was made (`original_line`)."""
+
+    path: str = ""
+    _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def card(self) -> Card:
+        """The card."""
+        return SWE_CARE
+
+    def cases(self) -> Iterator[Case]:
+        """One case a line. Raises BadInput for a line that lacks a field."""
+        self._notes.clear()
+        for file in find_entry_files("swe_care", self.path, "*", REMEDY):
+            for shape in objects(file):
+                yield self._case(shape)
+
+    def counts(self) -> Mapping[str, int]:
+        """Counted while the files stream by."""
+        return count_cases(self.cases())
+
+    def notes(self) -> Sequence[Drop]:
+        """Comments that say nothing, or no place; patches that are empty."""
+        return tuple(self._notes)
+
+    def _case(self, shape: Shape) -> Case:
+        name, review = shape["instance_id"].text(), shape["commit_to_review"]
+        change = build(
+            Change,
+            shape,
+            repo=shape["repo"].text(),
+            base=shape["base_commit"].text(),
+            head=review["head_commit"].text(),
+            title=words(shape, "title"),
+            description=words(shape, "body"),
+            url=f"https://github.com/{shape['repo'].text()}/pull/{name_of(shape, 'pull_number')}",
+            files=files_of(review["patch_to_review"], "", review["patch_to_review"].text()),
+            issues=tuple(
+                build(Issue, i, number=i["number"].whole(), title=words(i, "title"), body=words(i, "body"))
+                for i in shape["resolved_issues"].items()
+            ),
+        )
+        if not change.files:
+            self._notes.append(Drop(item=name, by="swe_care", reason="its patch is empty: no diff"))
+        comments = tuple(
+            c for n, at in enumerate(shape["reference_review_comments"].items(), 1) if (c := self._comment(at, name, n))
+        )
+        facts = change_facts(change, moment(shape, "created_at"), words(shape, "language")) | _metadata(shape)
+        return build(
+            Case, shape, id=name, change=change, references=comments, verdict=False if comments else None, facts=facts
+        )
+
+    def _comment(self, at: Shape, name: str, number: int) -> Comment | None:
+        body = words(at, "text")
+        if not body.strip():
+            self._notes.append(
+                Drop(item=f"{name}, comment {number}", by="swe_care", reason="it says nothing: left out")
+            )
+            return None
+        line, start = _line(at, "original_line", "line"), _line(at, "original_start_line", "start_line")
+        if line is None:
+            self._notes.append(Drop(item=f"{name}, comment {number}", by="swe_care", reason="it names no line"))
+        hunk = at.get("diff_hunk")
+        last = hunk.text().rstrip("\n").rpartition("\n")[2] if hunk else ""
+        span = build(
+            Span,
+            at,
+            path=at["path"].text(),
+            start=None if line is None else min(start or line, line),
+            end=None if line is None else max(start or line, line),
+            side=Side.OLD if last.startswith("-") else Side.NEW,  # GitHub's hunk ends with the line commented on
+        )
+        return build(Comment, at, id=content_id(name, number, span.path, line, body), body=body, span=span)
+
+
+def _line(at: Shape, *keys: str) -> int | None:
+    found = next((at.get(key) for key in keys if at.get(key) is not None), None)
+    return None if found is None else found.whole()
+
+
+def _metadata(shape: Shape) -> dict[str, Fact]:
+    found = shape.get("metadata")
+    facts: dict[str, Fact] = {}
+    for key, fact in _FACTS.items():
+        value = None if found is None else found.get(key)
+        if value is not None and isinstance(value.value, str | int | float):
+            facts[fact] = value.value
+    return facts

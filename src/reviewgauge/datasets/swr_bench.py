@@ -1,0 +1,147 @@
+"""SWR-Bench: 1,000 whole pull requests of 12 Python projects, half with change-points that review brought, half clean.
+
+Source: Zeng et al., "Benchmarking and Studying the LLM-based Code Review", arXiv:2509.01494, 2025; files
+`swr_datasets_*.jsonl`. What came of a pull request (timeline, later commits, change-points) reaches no reviewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Location, Resolution
+from reviewgauge.core.results import Drop
+from reviewgauge.datasets.files.cards import SWR_BENCH
+from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
+from reviewgauge.datasets.files.json_shape import Shape, build, objects
+from reviewgauge.datasets.files.pull_entries import (
+    change_facts,
+    count_cases,
+    files_of,
+    find_entry_files,
+    join_files,
+    moment,
+    words,
+)
+from reviewgauge.judges.classes.change_types import TYPES, change_type
+from reviewgauge.repo.diff.anchors import anchor
+
+REMEDY = "take swr_datasets_*.jsonl from the authors' repository and give the folder with --from"
+
+
+@dataclass(frozen=True)
+class SwrBench(Dataset):
+    """The official JSON lines, one case a pull request, read as they are asked for.
+
+    `body` is what a reference says: the summary of the discussion, or the reviewer's own comment. A change-point's code
+    snippet is looked for in the diff; one that is not there has no place. `code`: take the diffs from the folder `code`
+    beside the files, where `get swr_bench --with-code` put them; without, a file that several commits change shows the
+    patches of each.
+    """
+
+    path: str = ""
+    body: Literal["summary", "original"] = "summary"
+    code: bool = True
+    _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def card(self) -> Card:
+        """The card."""
+        return SWR_BENCH
+
+    def cases(self) -> Iterator[Case]:
+        """One case a line. Raises BadInput for a line that lacks a field."""
+        self._notes.clear()
+        for file in find_entry_files("swr_bench", self.path, "swr_datasets_*", REMEDY):
+            code = file.parent / CODE
+            for shape in objects(file):
+                case = self._case(shape)
+                if self.code and (code / DIFFS).is_file():
+                    (case,), drops = attach_code([case], code)
+                    self._notes.extend(drops)
+                yield case.model_copy(update={"references": tuple(anchor(c, case.change) for c in case.references)})
+
+    def counts(self) -> Mapping[str, int]:
+        """Counted while the files stream by."""
+        return count_cases(self.cases())
+
+    def notes(self) -> Sequence[Drop]:
+        """Changes whose files several commits change, and types that are none of the paper's."""
+        return tuple(self._notes)
+
+    def code_remedy(self) -> str:
+        """The commits are fetched on request."""
+        return "reviewgauge get swr_bench --with-code"
+
+    def _case(self, shape: Shape) -> Case:
+        name = shape["instance_id"].text()
+        commits = list(shape["pr_commits"].items())
+        files, twice = join_files(file for commit in commits for file in _files(commit))
+        if twice:
+            self._notes.append(
+                Drop(
+                    item=name,
+                    by="swr_bench",
+                    reason="several commits change one file: its patch shows each commit's, one after the other",
+                    detail=f"{twice} files",
+                )
+            )
+        change = build(
+            Change,
+            shape,
+            repo=shape["repo"].text(),
+            base=shape["base_commit"].text(),
+            head=commits[-1]["sha"].text() if commits else None,
+            title=words(shape, "pr_title"),
+            description=words(shape, "pr_statement"),
+            files=files,
+        )
+        points = tuple(self._point(point, name, n) for n, point in enumerate(shape["changes"].items(), 1))
+        facts = change_facts(change, moment(shape, "created_at"), "Python") | {"commits": len(commits)}
+        return build(Case, shape, id=name, change=change, references=points, verdict=not points, facts=facts)
+
+    def _point(self, point: Shape, name: str, number: int) -> Comment:
+        """One change-point: its type, what was said, the code it was said about and the commit that answered."""
+        brought, talk = point["change_introducing"], point["change_discussion"]
+        said, summary = words(talk, "original_reviewer_comment"), words(talk, "discussion_summary")
+        given = point["change_type"].text()
+        code = change_type(given)
+        if code is None:
+            note = "its type is none of the paper's: kept as it is written"
+            self._notes.append(Drop(item=f"{name}, point {number}", by="swr_bench", reason=note, detail=given))
+        answer = point.get("change_resolve_info")
+        snippet = brought.get("code_snippet")
+        return build(
+            Comment,
+            point,
+            id=content_id(name, number, given, summary, said),
+            body=(summary or said) if self.body == "summary" else (said or summary),
+            category=given if code is None else f"{code} {TYPES[code].name}",
+            quote=snippet.text() if snippet else None,
+            commit=words(brought, "commit_sha") or None,
+            created=moment(talk, "first_mention_timestamp"),
+            claimed=Location(),
+            resolution=None
+            if answer is None
+            else Resolution(
+                commit=words(answer, "commit_sha") or None,
+                snippet=words(answer, "code_snippet") or None,
+                explanation=words(answer, "resolution_explanation") or None,
+            ),
+            extra={"original": said} if self.body == "summary" else {"summary": summary},
+        )
+
+
+def _files(commit: Shape) -> Iterator[ChangedFile]:
+    """The files of one commit, from its list of patches, else from the text of its whole diff."""
+    listed = commit.get("diff")
+    if listed is None:
+        text = commit.get("diff_text")
+        yield from files_of(text, "", text.text()) if text else ()
+        return
+    for entry in listed.items():
+        patch = entry.get("patch")
+        yield from files_of(entry, entry["file"].text(), patch.text() if patch else "")

@@ -1,0 +1,263 @@
+"""Runs the stages of a recipe over a stream of candidates, counts what becomes of each, and writes the benchmark.
+
+A build is a function of its source: cheap stages are computed anew in every run, and what was costly (a model's answer,
+a walk through the history) is remembered in the folder by the content of the item. So a build that was killed goes on
+where it stopped, and one whose source grew does only what is new. The benchmark is written when everything went
+through: a folder never holds half a benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from reviewgauge.core.building import Candidate, Decision
+from reviewgauge.core.reports.build_card import FunnelRow
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Usage
+from reviewgauge.core.results import Drop, Failed, Failure
+from reviewgauge.engine.run.executors import Executor, failure_of
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.journal import write_error
+from reviewgauge.engine.run.progress import Spent
+from reviewgauge.engine.build.recipes import Step
+from reviewgauge.engine.build.stream_file import Spool
+from reviewgauge.engine.build.folder import Stopped, Workplace
+from reviewgauge.models.chat.door import counted
+
+DROPS, FAILURES, SCRATCH = "drops.jsonl", "failures.jsonl", ".scratch"
+WINDOW = 64  # candidates of a costly stage that are worked on before the next are read
+Made = Candidate | Drop | Decision
+_KINDS: dict[str, type[Candidate] | type[Drop] | type[Decision]] = {"c": Candidate, "d": Drop, "m": Decision}
+
+
+@dataclass
+class Tallied:
+    """What one stage did so far."""
+
+    stage: Stage
+    step: Step
+    entered: int = 0
+    kept: int = 0
+    dropped: int = 0
+    failed: int = 0
+    remembered: int = 0
+    decisions: int = 0
+    fake: bool = False
+    seconds: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    spent: Spent = field(default_factory=Spent)
+
+    def row(self) -> FunnelRow:
+        """Its line in the funnel."""
+        return FunnelRow(
+            stage=short_spec(self.stage),
+            why=self.step.why,
+            entered=self.entered,
+            made=self.kept + self.dropped + self.failed - self.entered,
+            kept=self.kept,
+            dropped=self.dropped,
+            failed=self.failed,
+            reasons=dict(self.reasons.most_common()),
+            failures=dict(self.failures.most_common()),
+            remembered=self.remembered,
+            decisions=self.decisions,
+            fake=self.fake,
+            usage=self.spent.usage,
+            seconds=round(self.seconds, 3),
+        )
+
+
+class Line:
+    """The stages in a row, fed by each other. `finished` candidates come out of `run`."""
+
+    def __init__(
+        self,
+        place: Workplace,
+        stages: Sequence[tuple[Stage, Step]],
+        executor: Callable[[Stage], Executor],
+        stop: Interruption,
+        rehearsal: bool = False,
+    ) -> None:
+        """`rehearsal`: the fake model stands in for every model, so nothing that a model says is remembered."""
+        self.tallies = [Tallied(stage, step) for stage, step in stages]
+        self._place, self._executor, self._stop, self._rehearsal = place, executor, stop, rehearsal
+        self._scratch = place.folder / SCRATCH
+        self._open = ExitStack()
+
+    def run(self) -> Iterator[Candidate]:
+        """The candidates that are left after the last stage. Raises Stopped, and UserError of a stage."""
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        try:
+            self._scratch.mkdir(parents=True)
+            with self._open:
+                self._drops = self._open.enter_context((self._scratch / DROPS).open("wb"))
+                self._failures = self._open.enter_context((self._scratch / FAILURES).open("wb"))
+                stream: Iterator[Candidate] = iter(())
+                for number, tally in enumerate(self.tallies):
+                    stream = self._stage(number, tally, stream)
+                yield from stream
+        except OSError as error:
+            raise write_error(self._place.folder, error) from None
+
+    def decisions(self, number: int) -> Iterator[Decision]:
+        """What the model of stage `number` (from 0) decided in this run."""
+        path = self._decision_file(number)
+        if path.is_file():
+            with path.open("rb") as file:
+                for line in file:
+                    yield Decision.model_validate_json(line)
+
+    def keep_ledgers(self) -> None:
+        """Put the lists of drops and failures beside the benchmark."""
+        for name in (DROPS, FAILURES):
+            (self._scratch / name).replace(self._place.folder / name)
+
+    @staticmethod
+    def clear(place: Workplace) -> None:
+        """Take the scratch files away."""
+        shutil.rmtree(place.folder / SCRATCH, ignore_errors=True)
+
+    def _stage(self, number: int, tally: Tallied, before: Iterator[Candidate]) -> Iterator[Candidate]:
+        whole = type(tally.stage).apply is not Stage.apply
+        if whole:
+            made = self._whole(number, tally, before)
+        elif tally.stage.costly or tally.stage.models:
+            made = self._costly(tally, self._entering(tally, before))
+        else:
+            made = self._cheap(tally, self._entering(tally, before))
+        decided = None
+        for item in made:
+            if self._stop.is_set():
+                raise Stopped
+            if isinstance(item, Candidate):
+                tally.kept += 1
+                yield item
+            elif isinstance(item, Decision):
+                tally.decisions += 1
+                decided = decided or self._open.enter_context(self._decision_file(number).open("wb"))
+                decided.write(item.to_line())
+            elif isinstance(item, Drop):
+                tally.dropped += 1
+                tally.reasons[item.reason] += 1
+                self._drops.write(item.to_line())
+        if decided is not None:
+            decided.flush()
+
+    def _decision_file(self, number: int) -> Path:
+        return self._scratch / f"decisions-{number:02}.jsonl"
+
+    def _entering(self, tally: Tallied, before: Iterable[Candidate]) -> Iterator[Candidate]:
+        for item in before:
+            tally.entered += 1
+            yield item
+
+    def _whole(self, number: int, tally: Tallied, before: Iterator[Candidate]) -> Iterator[Made]:
+        """A source, or a stage that sees the stream: it may go through its input more than once."""
+        spool = Spool(self._scratch / f"into-{number:02}.jsonl", self._entering(tally, before))
+        began = time.monotonic()
+        yield from tally.stage.apply(spool, self._place)
+        tally.seconds += time.monotonic() - began
+        spool.remove()
+
+    def _cheap(self, tally: Tallied, items: Iterable[Candidate]) -> Iterator[Made]:
+        for item in items:
+            began = time.monotonic()
+            try:
+                made = list(tally.stage.each(item, self._place))
+            except UserError as error:
+                if not isinstance(error, Failed) or error.stops:
+                    raise
+                self._fail(tally, item, error.failure)
+                continue
+            except Exception as error:  # a stage's bug costs its item, which is counted, and never the build
+                self._fail(tally, item, failure_of(error))
+                continue
+            finally:
+                tally.seconds += time.monotonic() - began
+            yield from made
+
+    def _costly(self, tally: Tallied, items: Iterator[Candidate]) -> Iterator[Made]:
+        """Window by window, so that the order stays and memory is flat; what was answered for before is remembered."""
+        executor = self._executor(tally.stage)
+        size = max(WINDOW, 4 * executor.workers)
+        key = ("each", signature(tally.stage), json.dumps(dict(tally.stage.pins()), sort_keys=True))
+        while window := list(islice(items, size)):
+            began = time.monotonic()
+            found: dict[int, _Worked] = {}
+            for index, worked in executor.map(lambda item: self._work(tally.stage, key, item), window, self._stop):
+                found[index] = worked if isinstance(worked, _Worked) else _Worked(failure=worked)
+                with suppress(Stopped):  # what is in flight is finished first: its threads write into the folder
+                    self._place.progress(short_spec(tally.stage), tally.kept + tally.dropped + len(found), None)
+            tally.seconds += time.monotonic() - began
+            for index, item in enumerate(window):
+                if (done := found.get(index)) is None:
+                    raise Stopped
+                tally.spent.add(done.spent)
+                tally.fake = tally.fake or done.fake
+                tally.remembered += done.remembered
+                if done.failure is not None:
+                    self._fail(tally, item, done.failure)
+                else:
+                    yield from done.made
+            if self._stop.is_set():
+                raise Stopped
+
+    def _work(self, stage: Stage, key: tuple[str, ...], item: Candidate) -> _Worked:
+        """What the stage makes of one item, remembered or now. What stops every item stops the build."""
+        whole_key = (*key, item.to_line().decode("utf-8", "surrogatepass"))
+        with counted() as tally:
+            try:
+                if (known := self._place.recall(whole_key)) is not None:
+                    return _read(known)
+                made = tuple(stage.each(item, self._place))
+                worked = _Worked(made=made, spent=tally.usage, fake=tally.fake)
+                if not (self._rehearsal and stage.models):
+                    self._place.remember(whole_key, _line(worked))
+                return worked
+            except UserError as error:
+                if not isinstance(error, Failed) or error.stops:
+                    self._stop.stop(error)
+                return _Worked(failure=failure_of(error), spent=tally.usage, fake=tally.fake)
+
+    def _fail(self, tally: Tallied, item: Candidate, failure: Failure) -> None:
+        tally.failed += 1
+        tally.failures[failure.kind.value] += 1
+        note = Drop(item=item.id, by=short_spec(tally.stage), reason=failure.kind.value, detail=failure.message)
+        self._failures.write(note.to_line())
+
+
+@dataclass(frozen=True)
+class _Worked:
+    """What became of one item of a costly stage."""
+
+    made: tuple[Made, ...] = ()
+    failure: Failure | None = None
+    spent: Usage = field(default_factory=Usage)
+    fake: bool = False
+    remembered: bool = False
+
+
+def _line(worked: _Worked) -> bytes:
+    head = json.dumps({"fake": worked.fake}).encode() + b"\n"
+    return head + b"".join(_tag(made).encode() + made.to_line() for made in worked.made)
+
+
+def _tag(made: Made) -> str:
+    return next(tag for tag, kind in _KINDS.items() if isinstance(made, kind))
+
+
+def _read(line: bytes) -> _Worked:
+    head, *rest = line.splitlines()
+    made = tuple(_KINDS[chr(one[0])].model_validate_json(one[1:]) for one in rest)
+    return _Worked(made=made, fake=bool(json.loads(head)["fake"]), remembered=True)

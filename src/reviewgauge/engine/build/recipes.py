@@ -1,0 +1,140 @@
+"""Recipes: a list of stages in a TOML file that reads top to bottom, with parameters that a user may set.
+
+title = "..."            summary = "..."            source = "whose procedure it is"
+required = ["model"]     # parameters without a default, which a user has to set
+[parameters]             # defaults; `$lines` in a spec below stands for the value of `lines`
+lines = 1000
+[[stage]]
+use = "drop_large(lines=$lines)"
+why = "one line, shown in the funnel"
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, JsonValue, ValidationError
+
+from reviewgauge.core.base import Record, Text
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.specs import load_recorded
+from reviewgauge.core.protocols import Stage
+from reviewgauge.engine.build.recipe_trust import check_step, own_words
+
+_SLOT = re.compile(r"\$([a-z_][a-z0-9_]*)")
+
+
+class Step(Record):
+    """One stage of a recipe, as it is written there."""
+
+    use: Text
+    why: Text = ""
+
+
+class Recipe(Record):
+    """What a recipe file holds. `name` is its file's name; `shipped`: it came with the package (no file says that)."""
+
+    name: str = ""
+    shipped: bool = False
+    title: Text
+    summary: Text = ""
+    source: Text = ""
+    required: tuple[str, ...] = ()
+    parameters: Mapping[str, JsonValue] = Field(default_factory=dict)
+    stage: Annotated[tuple[Step, ...], Field(min_length=1)]
+
+
+def recipe_names() -> list[str]:
+    """The recipes that ship with the package."""
+    return sorted(f.name.removesuffix(".toml") for f in files("reviewgauge.stages").joinpath("recipes").iterdir())
+
+
+def read_recipe(word: str) -> Recipe:
+    """The recipe of that name, or in that file. Raises UserError, or BadInput that names the file and the field."""
+    if word in recipe_names():
+        text = files("reviewgauge.stages").joinpath("recipes", f"{word}.toml").read_text("utf-8")
+    elif word.endswith(".toml"):
+        try:
+            text = Path(word).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"cannot read the recipe {word}: {error}") from None
+    else:
+        raise UserError(f"there is no recipe {word!r}", remedy=f"choose {', '.join(recipe_names())}, or a .toml file")
+    source = Path(word).name
+    try:
+        found = Recipe.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(source, f"is no TOML: {error}") from None
+    except ValidationError as error:
+        where, problem = first_problem(error)
+        raise BadInput(source, problem, field=where) from None
+    return found.model_copy(update={"name": Path(word).stem, "shipped": word in recipe_names()})
+
+
+def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, JsonValue]:
+    """The recipe's parameters with a user's words in place of defaults.
+
+    A word is a Python literal or text; where the default is text it is text, also when it looks like a number. `true`
+    and `false` are as in the recipe's file, and one text stands for a list of one.
+    """
+    known = (*recipe.required, *recipe.parameters)
+    unknown = sorted(settings.keys() - set(known))
+    if unknown:
+        has = ", ".join(known) or "none"
+        raise UserError(f"the recipe {recipe.name} has no parameter {unknown[0]!r}", remedy=f"it has {has}")
+    missing = [name for name in recipe.required if name not in settings]
+    if missing:
+        usual = {"model": "--model SPEC", "reviews_by": "--reviews-by LOGIN"}
+        how = usual.get(missing[0], f"--set {missing[0]}=VALUE")
+        raise UserError(f"the recipe {recipe.name} needs {missing[0]}", remedy=how)
+    return {**recipe.parameters, **{name: _value(word, recipe.parameters.get(name)) for name, word in settings.items()}}
+
+
+def _value(word: str, default: JsonValue = None) -> JsonValue:
+    try:
+        value = ast.literal_eval(word)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = word
+    if isinstance(default, bool) and word in ("true", "false"):
+        return word == "true"
+    if isinstance(default, str) and not isinstance(value, str):
+        return word
+    if isinstance(default, list) and isinstance(value, str):
+        return [value]
+    return list(value) if isinstance(value, tuple) else value
+
+
+def make_stages(
+    recipe: Recipe, parameters: Mapping[str, JsonValue], given: Iterable[str] = ()
+) -> list[tuple[Stage, Step]]:
+    """The stages of a recipe with the parameters put in. Raises UserError that names the recipe and the stage.
+
+    `given` are the user's own words: values of parameters and specs of stages. What a file may not decide by itself is
+    refused unless it stands in them (see `recipe_trust`).
+    """
+    made: list[tuple[Stage, Step]] = []
+    words = list(given)
+    own = own_words([*words, *map(_value, words)])
+    for number, step in enumerate(recipe.stage, 1):
+        spec = _SLOT.sub(lambda slot: _literal(recipe, slot[1], parameters), step.use)
+        try:
+            if not recipe.shipped:
+                check_step(spec, own)
+            made.append((load_recorded(Stage, spec), step))
+        except UserError as error:
+            raise UserError(f"recipe {recipe.name}, stage {number}: {error.problem}", remedy=error.remedy) from None
+    return made
+
+
+def _literal(recipe: Recipe, name: str, parameters: Mapping[str, JsonValue]) -> str:
+    if name not in parameters:
+        raise UserError(f"recipe {recipe.name} uses ${name}, which is not among its [parameters]")
+    value = parameters[name]
+    return repr(tuple(value) if isinstance(value, list) else value)

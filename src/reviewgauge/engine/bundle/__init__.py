@@ -1,0 +1,1 @@
+"""The archive of a run: its contents, how it is read safely, and how its scores are made again."""

@@ -1,0 +1,136 @@
+"""Zip archives whose bytes depend on their content alone, and the reading of archives that somebody else made.
+
+An archive from elsewhere is hostile data: nothing is written outside the folder it is unpacked into, links and
+devices are refused, and so is anything that claims to be, or turns out, larger than it may.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from reviewgauge.core.base import RelPath
+from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.engine.run.journal import sync_folder, write_error
+
+Progress = Callable[[int, int, str], None]
+MOST_FILES = 10_000
+LARGEST = 4 * 1024**3  # bytes, unpacked, of all files together
+_STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive can say
+_MODE = stat.S_IFREG | 0o644
+_PIECE = 1 << 20
+_ENCRYPTED = 0x1
+
+
+class Unpacked(NamedTuple):
+    """One file of an archive, as it was found there."""
+
+    bytes: int
+    sha256: str
+
+
+def write_archive(path: Path, files: Mapping[str, Path | bytes], progress: Progress | None = None) -> None:
+    """Write these files (name in the archive -> file or content), sorted and without times; whole or not at all.
+
+    The same content gives the same bytes with the same zlib. Raises UserError for a full disk and the like.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            for done, name in enumerate(sorted(files), start=1):
+                info = zipfile.ZipInfo(name, _STAMP)
+                info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, _MODE << 16
+                content = files[name]
+                with archive.open(info, "w", force_zip64=True) as out:
+                    _copy(content, out)
+                if progress is not None:
+                    progress(done, len(files), name)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise write_error(path, error) from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _copy(content: Path | bytes, out: IO[bytes]) -> None:
+    if isinstance(content, bytes):
+        out.write(content)
+        return
+    with content.open("rb") as source:
+        while piece := source.read(_PIECE):
+            out.write(piece)
+
+
+def unpack(path: Path, into: Path, progress: Progress | None = None) -> dict[str, Unpacked]:
+    """Unpack an archive into the empty folder `into`; returns what was found, by name.
+
+    Raises BadInput for what is no whole zip archive and for names, kinds and sizes that no bundle has.
+    """
+    found: dict[str, Unpacked] = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = [info for info in archive.infolist() if not info.is_dir()]
+            _refuse(path, infos)
+            for done, info in enumerate(infos, start=1):
+                found[info.filename] = _unpack_one(archive, info, into)
+                if progress is not None:
+                    progress(done, len(infos), info.filename)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise BadInput(
+            str(path), f"is no whole bundle: {one_line(str(error), 120)}", remedy="is the file complete?"
+        ) from None
+    return found
+
+
+def _refuse(path: Path, infos: list[zipfile.ZipInfo]) -> None:
+    """Raise BadInput for an archive that no bundle is, before anything of it is written."""
+    source = str(path)
+    if len(infos) > MOST_FILES:
+        raise BadInput(source, f"holds {len(infos):,} files, over {MOST_FILES:,}")
+    if (total := sum(info.file_size for info in infos)) > LARGEST:
+        raise BadInput(source, f"unpacks to {total:,} bytes, over {LARGEST:,}")
+    seen: set[str] = set()
+    for info in infos:
+        name = one_line(info.filename, 120)
+        try:
+            TypeAdapter(RelPath).validate_python(info.filename)
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise BadInput(source, f"holds a file whose name {problem}", record=name) from None
+        if info.filename != info.orig_filename or any(part in ("", ".") for part in info.filename.split("/")):
+            raise BadInput(source, "holds a file with an unclear name", record=name)
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG):
+            raise BadInput(source, "holds a link or a device, not a file", record=name)
+        if info.flag_bits & _ENCRYPTED:
+            raise BadInput(source, "holds an encrypted file", record=name)
+        if info.filename.casefold() in seen:
+            raise BadInput(source, "holds one name twice", record=name)
+        seen.add(info.filename.casefold())
+
+
+def _unpack_one(archive: zipfile.ZipFile, info: zipfile.ZipInfo, into: Path) -> Unpacked:
+    target = into / info.filename
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with archive.open(info) as source, target.open("xb") as out:
+        while piece := source.read(_PIECE):  # zipfile stops at the size that was declared, which was added up before
+            digest.update(piece)
+            size += len(piece)
+            out.write(piece)
+    return Unpacked(size, digest.hexdigest())

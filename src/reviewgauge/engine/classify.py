@@ -1,0 +1,315 @@
+"""A run's comments, references or changes into labels: only what this way of asking has not labelled yet.
+
+A label is written when its votes agree on a class. What broke, and what stayed undecided, is counted and not written,
+so that the same command tries it again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.records import Case, Comment, Usage
+from reviewgauge.core.results import Failed, Failure
+from reviewgauge.engine.run.executors import Executor, Threads
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.progress import Progress, Spent
+from reviewgauge.judges.classes.change_types import TYPES, change_type
+from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
+from reviewgauge.judges.pairs.hunks import hunk_of
+from reviewgauge.models.chat.door import counted
+
+Of = Literal["comments", "references", "changes"]
+FAKE = "fake: "  # how the batch of a label begins that a fake model gave
+WRITE_EVERY = 1.0  # seconds between two writes of labels, at least; what is lost then is in the cache of calls
+REST = 20  # times as long as a write took before the next one: adding to many labels takes reading them
+
+
+class Sorted(Record):
+    """What was classified. `agree` of `known`: how many got the class that the data itself states, where it does.
+
+    `left_out` counts by reason what was not asked about, `failed` what broke or stayed undecided, by kind, and
+    `examples` holds a message of each kind.
+    """
+
+    what: str
+    of: str
+    dimension: str
+    rater: str
+    setting: str
+    done: int = 0
+    skipped: int = 0
+    left_out: Mapping[str, int] = Field(default_factory=dict)
+    failed: Mapping[str, int] = Field(default_factory=dict)
+    examples: Mapping[str, str] = Field(default_factory=dict)
+    classes: Mapping[str, int] = Field(default_factory=dict)
+    agree: int = 0
+    known: int = 0
+    cost: Usage = Usage()
+    seconds: float = 0.0
+    fake: bool = False
+    stopped: str = ""
+    left: int = 0
+
+
+class Item(NamedTuple):
+    """One thing to sort: what it is, the texts of the prompt's slots, and the class that the data states for it."""
+
+    subject: Subject
+    texts: Mapping[str, str]
+    stated: str | None
+
+
+class _Said(NamedTuple):
+    decision: Decision | None
+    failure: Failure | None
+    usage: Usage
+    fake: bool
+    stop: UserError | None = None
+
+
+@dataclass(frozen=True)
+class _Job:
+    classifier: Classifier
+
+    def __call__(self, item: Item) -> _Said:
+        """The decision on one item, with what it cost."""
+        with counted(item.subject.attempt) as tally:
+            try:
+                decision = self.classifier.decide(item.texts)
+            except Failed as error:
+                return _Said(None, error.failure, tally.usage, tally.fake, error if error.stops else None)
+            except UserError as error:  # a parameter that the model does not take, a missing library: the same for all
+                return _Said(None, None, tally.usage, tally.fake, error)
+        return _Said(decision, None, tally.usage, tally.fake)
+
+
+def classify(
+    run: RunFolder,
+    classifier: Classifier,
+    *,
+    of: Of = "comments",
+    without_code: bool = False,
+    write: bool = True,
+    executor: Executor | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> Sorted:
+    """Label what the run holds. `without_code` asks also where the prompt's diff hunk is not at hand, and says so.
+
+    `write=False` leaves the run as it is, for a rehearsal.
+
+    Raises UserError for changes where the question is about comments and the other way round, and a full disk.
+    """
+    began = time.monotonic()
+    stop = stop or Interruption()
+    setting = classifier.setting + (", hunks missing" if without_code else "")
+    items, left_out = what_to_sort(run, classifier, of, without_code)
+    done_before = _labelled(run, classifier, setting)
+    todo = [item for item in items if _key(item.subject) not in done_before]
+    desk = _Desk(run if write else None, classifier, setting, len(todo), progress)
+    try:
+        with closing((executor or Threads()).map(_Job(classifier), todo, stop)) as finished:
+            for index, said in finished:
+                if isinstance(said, Failure):
+                    desk.failed(said)
+                elif said.stop is not None:
+                    stop.stop(said.stop)
+                    desk.spent.add(said.usage)
+                else:
+                    desk.take(todo[index], said)
+    finally:
+        desk.write()
+    left = len(todo) - desk.count
+    return Sorted(
+        what=classifier.what,
+        of=of,
+        dimension=classifier.question.dimension,
+        rater=classifier.model,
+        setting=setting,
+        done=desk.done,
+        skipped=len(items) - len(todo),
+        left_out=dict(sorted(left_out.items())),
+        failed=dict(sorted(desk.failures.items())),
+        examples=desk.examples,
+        classes=dict(sorted(desk.classes.items())),
+        agree=desk.agree,
+        known=desk.known,
+        cost=desk.spent.usage,
+        seconds=round(time.monotonic() - began, 3),
+        fake=desk.fake,
+        stopped=stop.why if left else "",
+        left=left,
+    )
+
+
+class _Desk:
+    """Takes decisions as they come and writes their labels a batch at a time."""
+
+    def __init__(
+        self, run: RunFolder | None, classifier: Classifier, setting: str, total: int, progress: Progress | None
+    ) -> None:
+        self._run, self._classifier, self._setting = run, classifier, setting
+        self._total, self._progress = total, progress
+        self._waiting: list[Label] = []
+        self._next_write = time.monotonic() + WRITE_EVERY
+        self.done, self.agree, self.known, self.fake = 0, 0, 0, False
+        self.failures: Counter[str] = Counter()
+        self.classes: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+        self.spent = Spent()
+
+    @property
+    def count(self) -> int:
+        """How many items were brought to an end."""
+        return self.done + sum(self.failures.values())
+
+    def take(self, item: Item, said: _Said) -> None:
+        """One more item, decided or not."""
+        self.spent.add(said.usage)
+        if said.decision is None:
+            assert said.failure is not None
+            self.failed(said.failure)
+            return
+        value = said.decision.value
+        self._waiting.append(
+            Label(
+                subject=item.subject,
+                rater=self._classifier.model,
+                rater_kind=RaterKind.MODEL,
+                dimension=self._classifier.question.dimension,
+                value=value,
+                confidence=said.decision.share,
+                batch=(FAKE if said.fake else "") + self._setting,
+                reason=said.decision.reason,
+            )
+        )
+        self.done += 1
+        self.fake = self.fake or said.fake
+        self.classes[value] += 1
+        if item.stated is not None:
+            self.known += 1
+            self.agree += item.stated == value
+        self._step(item.subject.case)
+
+    def failed(self, failure: Failure) -> None:
+        """One more item without a label."""
+        kind = "undecided" if failure.message.startswith("undecided") else failure.kind.value
+        self.failures[kind] += 1
+        self.examples.setdefault(kind, failure.message)
+        self._step("")
+
+    def _step(self, what: str) -> None:
+        if time.monotonic() >= self._next_write:
+            self.write()
+        if self._progress is not None:
+            failed = sum(self.failures.values())
+            self._progress(self.count, self._total, (f"{failed} failed: " if failed else "") + what)
+
+    def write(self) -> None:
+        """Put the labels that wait into the run."""
+        began = time.monotonic()
+        if self._run is not None:
+            if self._waiting:
+                self._run.add_labels(self._waiting)
+            self._run.sync()
+        self._waiting = []
+        done = time.monotonic()
+        self._next_write = done + max(WRITE_EVERY, REST * (done - began))
+
+
+def _labelled(run: RunFolder, classifier: Classifier, setting: str) -> set[str]:
+    dimension = classifier.question.dimension
+    return {
+        _key(label.subject)
+        for label in run.labels()
+        if label.dimension == dimension and label.rater == classifier.model and label.batch in (setting, FAKE + setting)
+    }
+
+
+def _key(subject: Subject) -> str:
+    return subject.model_dump_json()
+
+
+# --- what there is to sort -----------------------------------------------------------------------------------------
+
+
+def what_to_sort(run: RunFolder, classifier: Classifier, of: Of, without_code: bool) -> tuple[list[Item], Counter[str]]:
+    """The items, and by reason how many cannot be asked about. Raises UserError for a question about something else."""
+    question = classifier.question
+    if question.of_changes != (of == "changes"):
+        right, remedy = ("changes", "changes") if question.of_changes else ("comments and references", "comments")
+        raise UserError(f"{classifier.what} is a question about {right}", remedy=f"--of {remedy}")
+    if question.of_changes:
+        return _changes(run, question)
+    items: list[Item] = []
+    left_out: Counter[str] = Counter()
+    for case, comment, subject in _comments(run) if of == "comments" else _references(run):
+        if not comment.body.strip():
+            left_out["it says nothing"] += 1
+            continue
+        hunk, found = hunk_of(case.change, comment, comment)
+        if not found and question.needs_hunk and not without_code:
+            left_out[f"no diff hunk: {hunk.strip('(.)')}"] += 1
+            continue
+        texts = {"diff_hunk": hunk if found else NO_HUNK, "review_comment": comment.body}
+        items.append(Item(subject, texts, _stated(comment, question)))
+    return items, left_out
+
+
+def _comments(run: RunFolder) -> Iterator[tuple[Case, Comment, Subject]]:
+    cases = {case.id: case for case in run.cases()}
+    for outcome in run.outcomes():
+        for comment in outcome.review.comments if outcome.review else ():
+            subject = Subject(
+                kind=SubjectKind.COMMENT,
+                case=outcome.case,
+                system=outcome.system,
+                attempt=outcome.attempt,
+                comment=comment.id,
+            )
+            yield cases[outcome.case], comment, subject
+
+
+def _references(run: RunFolder) -> Iterator[tuple[Case, Comment, Subject]]:
+    """A reference is the comment of no system."""
+    for case in run.cases():
+        for comment in case.references:
+            yield case, comment, Subject(kind=SubjectKind.COMMENT, case=case.id, reference=comment.id)
+
+
+def _changes(run: RunFolder, question: Question) -> tuple[list[Item], Counter[str]]:
+    items: list[Item] = []
+    left_out: Counter[str] = Counter()
+    for case in run.cases():
+        change = case.change
+        if not change.title.strip() and not change.description.strip():
+            left_out["its title and description are not at hand"] += 1
+            continue
+        stated = case.facts.get(question.dimension)
+        items.append(
+            Item(
+                Subject(kind=SubjectKind.CHANGE, case=case.id),
+                {"pr_title": change.title, "pr_description": change.description},
+                stated if isinstance(stated, str) and stated in question.options.values() else None,
+            )
+        )
+    return items, left_out
+
+
+def _stated(comment: Comment, question: Question) -> str | None:
+    """What the data says of a comment, in the words of the classes; None where it says nothing, or in other words."""
+    stated = comment.needs if question.dimension == "needs" else comment.category
+    if question.dimension == "swr_type" and (code := change_type(stated)) is not None:
+        stated = f"{code} {TYPES[code].name}"
+    return stated if stated in question.options.values() else None

@@ -1,0 +1,188 @@
+"""Reviews whose worth is known before they are measured: what `reviewgauge doctor` holds a metric against.
+
+Probes see the answers, so they are functions of a Case and never plug-ins (design decision 1). Each is deterministic.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+from reviewgauge.core.findings import findings
+from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Side, Span
+from reviewgauge.repo.diff.diffs import parse_patch
+
+Probe = Callable[[Case], Review]
+PARROT = "Please double-check this part: consider adding tests, handling errors and improving readability."
+FAR = 1000  # lines below the last line that anything is known about
+
+
+def given_back(name: str, reference: Comment, **changes: object) -> Comment:
+    """The reference as something that a reviewer said: under a name that does not give it away."""
+    kept = {
+        field: getattr(reference, field)
+        for field in ("body", "span", "quote", "category", "severity", "needs", "suggestion")
+    }
+    place = Anchoring.NONE if reference.span is None else Anchoring.UNCHECKED
+    return Comment.model_validate({"id": name, "anchoring": place, **kept, **changes})
+
+
+def said(case: Case, system: str, comments: Sequence[Comment]) -> Review:
+    """A review of these comments."""
+    return Review(case=case.id, system=system, comments=tuple(comments))
+
+
+def oracle(case: Case) -> Review:
+    """Each finding once, in the words of its first phrasing."""
+    first = [group[0] for group in findings(case.references)]
+    return said(case, "oracle", [given_back(f"o{n}", reference) for n, reference in enumerate(first)])
+
+
+def oracle_all(case: Case) -> Review:
+    """Each finding in every phrasing: all but one of a group are repetitions."""
+    return said(case, "oracle_all", [given_back(f"o{n}", reference) for n, reference in enumerate(case.references)])
+
+
+def silent(case: Case) -> Review:
+    """Nothing."""
+    return said(case, "silent", [])
+
+
+def parrot(case: Case) -> Review:
+    """The same empty words on every hunk of the change; once, without a place, where no diff is at hand."""
+    places = _hunk_places(case.change) or [None]
+    return said(case, "parrot", [_word(f"p{n}", PARROT, place) for n, place in enumerate(places)])
+
+
+def duplicate_spam(case: Case, times: int = 5) -> Review:
+    """Each finding `times` times, word for word."""
+    first = [group[0] for group in findings(case.references)]
+    comments = [given_back(f"d{n}-{k}", reference) for n, reference in enumerate(first) for k in range(times)]
+    return said(case, "duplicate_spam", comments)
+
+
+def wrong_line(case: Case) -> Review:
+    """The oracle's words in the right files, far below every line that is known of."""
+    known = (*case.references, *case.neutral, *case.rejected)
+    last = max((c.span.end for c in known if c.span is not None and c.span.end is not None), default=0)
+    comments = []
+    for comment in oracle(case).comments:
+        span = comment.span
+        if span is not None and span.start is not None and span.end is not None:
+            by = last + FAR
+            moved = span.model_copy(update={"start": span.start + by, "end": span.end + by})
+            comments.append(comment.model_copy(update={"span": moved}))
+        else:
+            comments.append(comment)
+    return said(case, "wrong_line", comments)
+
+
+def shuffled(cases: Sequence[Case]) -> Probe:
+    """The findings of another change, places and all."""
+    donors = _donors(cases)
+
+    def probe(case: Case) -> Review:
+        comments = oracle(donors[case.id]).comments if case.id in donors else ()
+        return said(case, "shuffled", comments)
+
+    return probe
+
+
+def shuffled_in_place(cases: Sequence[Case]) -> Probe:
+    """The words of another change's findings on the places of this change's: only a reader of words can tell."""
+    donors = _donors(cases)
+
+    def probe(case: Case) -> Review:
+        if case.id not in donors:
+            return said(case, "shuffled_in_place", [])
+        words = [group[0].body for group in findings(donors[case.id].references)]
+        mine = oracle(case).comments
+        comments = [_word(f"s{n}", words[n % len(words)], comment.span) for n, comment in enumerate(mine)]
+        return said(case, "shuffled_in_place", comments)
+
+    return probe
+
+
+def mixed(cases: Sequence[Case]) -> Probe:
+    """A middling reviewer: every other finding of the change, and as many of another change."""
+    donors = _donors(cases)
+
+    def probe(case: Case) -> Review:
+        right = [group[0] for group in findings(case.references)][::2]
+        wrong = [group[0] for group in findings(donors[case.id].references)] if case.id in donors else []
+        comments = [given_back(f"m{n}", reference) for n, reference in enumerate(right)]
+        comments += [given_back(f"w{n}", reference) for n, reference in enumerate(wrong[: max(1, len(right))])]
+        return said(case, "mixed", comments)
+
+    return probe
+
+
+def mixed_spam(cases: Sequence[Case], times: int = 5) -> Probe:
+    """The middling reviewer, who repeats what was right (and only that) `times` times: bait for a careless metric."""
+    middling = mixed(cases)
+
+    def probe(case: Case) -> Review:
+        comments: list[Comment] = []
+        for comment in middling(case).comments:
+            comments.append(comment)
+            if comment.id.startswith("m"):
+                comments += [comment.model_copy(update={"id": f"{comment.id}-{k}"}) for k in range(1, times)]
+        return said(case, "mixed_spam", comments)
+
+    return probe
+
+
+def reworded(case: Case) -> tuple[Case, Review] | None:
+    """The findings that the data holds in two phrasings: the second is predicted, the others are the references.
+
+    None where no finding has another phrasing. The case keeps only the findings in question, so that its recall is
+    the share of them that was recognised in other words.
+    """
+    references: list[Comment] = []
+    comments: list[Comment] = []
+    for group in findings(case.references):
+        other = next((member for member in group[1:] if member.body != group[0].body), None)
+        if other is None:
+            continue
+        rest = [member for member in group if member.id != other.id and member.body != other.body]
+        references.append(rest[0].model_copy(update={"same_as": None}))
+        references += [member.model_copy(update={"same_as": rest[0].id}) for member in rest[1:]]
+        comments.append(given_back(f"r{len(comments)}", other))
+    if not comments:
+        return None
+    return case.model_copy(update={"references": tuple(references)}), said(case, "reworded", comments)
+
+
+def _word(name: str, body: str, place: Span | None) -> Comment:
+    anchoring = Anchoring.NONE if place is None else Anchoring.UNCHECKED
+    return Comment(id=name, body=body, span=place, anchoring=anchoring)
+
+
+def _hunk_places(change: Change) -> list[Span | None]:
+    places: list[Span | None] = []
+    for file in change.files:
+        for hunk in parse_patch(file.patch or ""):
+            if hunk.new_count:
+                places.append(Span(path=file.path, start=max(1, hunk.new_start)))
+            else:
+                old = file.old_path or file.path
+                places.append(Span(path=old, start=max(1, hunk.old_start), side=Side.OLD))
+    return places
+
+
+def _donors(cases: Sequence[Case]) -> dict[str, Case]:
+    """For each case with references another such case, of another repository where there is one.
+
+    The order is drawn from a hash of the ids, so neighbours in the data set are no neighbours here.
+    """
+    with_references = [case for case in cases if case.references]
+    drawn = sorted(with_references, key=lambda case: hashlib.sha256(case.id.encode()).digest())
+    donors: dict[str, Case] = {}
+    for at, case in enumerate(drawn):
+        others = (drawn[(at + step) % len(drawn)] for step in range(1, len(drawn)))
+        first = next(others, None)
+        if first is not None:
+            here = case.change.repo
+            donors[case.id] = next((other for other in chain((first,), others) if other.change.repo != here), first)
+    return donors

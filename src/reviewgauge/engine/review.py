@@ -1,0 +1,314 @@
+"""Reviewer x cases x attempts into a run folder: only what is missing, every break a Failure."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from reviewgauge.core.base import Id, Record
+from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Case, Change, Review, Usage
+from reviewgauge.core.results import Drop, Failed, Failure, FailureKind, Outcome
+from reviewgauge.engine.run.executors import Executor, failure_of
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.journal import Unstorable
+from reviewgauge.engine.run.progress import Progress, Spent, SyncedProgress, progress_words
+from reviewgauge.engine.run.selection import Only
+from reviewgauge.models.chat.door import counted
+
+
+class ReviewTotals(Record):
+    """The closing line of a review. `done` and `failed` are of this call, `skipped` was there before it.
+
+    `failed_before` counts the failures among the skipped, which `retry_failed` would try again. `reasons` has the words
+    of the first failure of each kind. `cost` covers this
+    call, failures included, at the price that an answer had when it was made; its dollars are None as soon as one
+    call's price is not known. `stopped` says what ended the run early, and `left` how much it left undone.
+    """
+
+    systems: tuple[str, ...]
+    done: int = 0
+    failed: Mapping[str, int] = Field(default_factory=dict)
+    reasons: Mapping[str, str] = Field(default_factory=dict)
+    skipped: int = 0
+    failed_before: int = 0
+    comments: int = 0
+    cost: Usage = Usage()
+    seconds: float = 0.0
+    drops: tuple[Drop, ...] = ()
+    fake: bool = False
+    stopped: str = ""
+    left: int = 0
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """In an answer's place: every further item would break on this too, so the run ends and this one stays undone."""
+
+    problem: str
+    remedy: str
+
+    @property
+    def error(self) -> UserError:
+        """The error again."""
+        return UserError(self.problem, remedy=self.remedy)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker does with one (case id, change, attempt). It holds no case.
+
+    The attempt is part of the key of every model call on the way, so that attempts are different calls.
+    """
+
+    reviewer: Reviewer
+    system: str
+
+    def __call__(self, item: tuple[str, Change, int]) -> Outcome | Stopped:
+        """The outcome, what it cost included."""
+        case, change, attempt = item
+        began = time.perf_counter()
+        said: object
+        with counted(attempt) as tally:
+            try:
+                said = self.reviewer.review(change)
+            except MissingExtra as error:
+                return Stopped(error.problem, error.remedy)
+            except Failed as error:
+                if error.stops:
+                    return Stopped(error.problem, error.remedy)
+                said = error.failure
+            except Exception as error:  # the boundary where a plug-in's bug becomes a record
+                said = failure_of(error)
+        if not isinstance(said, Review | Failure):
+            kind = type(said).__name__
+            said = Failure(kind=FailureKind.CRASH, message=f"the reviewer returned a {kind}, not a Review")
+        spent = tally.usage
+        if isinstance(said, Failure):
+            return Outcome(case=case, system=self.system, attempt=attempt, failure=said, usage=spent)
+        usage = said.usage if said.usage.calls else spent
+        if not usage.seconds and not self.reviewer.models:  # waiting for a model is counted by the calls themselves
+            usage = usage.model_copy(update={"seconds": round(time.perf_counter() - began, 6)})
+        named = {"case": case, "system": self.system, "attempt": attempt}
+        review = said.model_copy(update={**named, "usage": usage, "fake": said.fake or tally.fake})
+        return Outcome(case=case, system=self.system, attempt=attempt, review=review)
+
+
+def review(
+    run: RunFolder,
+    reviewer: Reviewer,
+    *,
+    executor: Executor,
+    attempts: int = 1,
+    retry_failed: bool = False,
+    only: Only | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> ReviewTotals:
+    """Let `reviewer` review every case `attempts` times, leaving out what the run holds already.
+
+    Whatever `review(change)` raises is that case's Failure, UserErrors too, but for a Failed that stops the run: then
+    what is in flight is finished, the rest is `left`, and `stop.error` says why. UserErrors of `prepare` are raised, as
+    are: no diffs at hand for a reviewer that needs them, another reviewer under the same name, a full disk.
+    """
+    began = time.monotonic()
+    stop = stop or Interruption()
+    system = checked_system(reviewer.system)
+    cases = run.cases()
+    todo = what_to_review(cases, run.outcomes(), system, attempts=attempts, retry_failed=retry_failed, only=only)
+    changes = changes_to_review(reviewer, cases, run.manifest.dataset)
+    drops = tuple(reviewer.prepare(changes)) if todo.items else ()
+    run.add_system(system, signature(reviewer), reviewer.pins())
+    by_case = {change.id or "": change for change in changes}
+    items = [(case, by_case[case], attempt) for case, attempt in todo.items]
+    tally = _Tally()
+    steps = SyncedProgress(run, len(items), progress)
+    with closing(executor.map(Job(reviewer, system), items, stop)) as finished:
+        for index, value in finished:
+            if isinstance(value, Stopped):
+                stop.stop(value.error)
+                continue
+            case, _, attempt = items[index]
+            outcome = value if isinstance(value, Outcome) else _broken(case, system, attempt, value)
+            tally.add(_append(run, outcome))
+            steps.step(f"{tally.said}{system} {case}")
+    steps.finish()
+    left = len(items) - tally.count
+    totals = tally.totals((system,), todo.skipped, todo.failed_before, drops, time.monotonic() - began)
+    return totals.model_copy(update={"stopped": stop.why if left else "", "left": left})
+
+
+def changes_to_review(reviewer: Reviewer, cases: Sequence[Case], dataset: str) -> list[Change]:
+    """The changes as a reviewer gets them. Raises NeedsCode where it needs diffs and none has one."""
+    changes = [case.change.model_copy(update={"id": case.id}) for case in cases]
+    if reviewer.needs_diff and not any(change.has_diff for change in changes):
+        raise NeedsCode(checked_system(reviewer.system), dataset)
+    return changes
+
+
+def import_reviews(
+    run: RunFolder,
+    reviews: Sequence[Review],
+    *,
+    source: str = "recorded",
+    pins: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> ReviewTotals:
+    """Take recorded reviews of any number of systems into the run; `source` is the spec that stands for them.
+
+    Reviews of cases that the run does not hold are dropped and counted. Those that it holds already are skipped;
+    other ones under the names of systems that it holds are refused, before anything is recorded.
+    """
+    began = time.monotonic()
+    known = {case.id for case in run.cases()}
+    there = {(o.case, o.system, o.attempt): o for o in run.outcomes()}
+    tally, skipped, drops, new = _Tally(), 0, [], []
+    seen: set[tuple[str, str, int]] = set()
+    for found in reviews:
+        key = (found.case, found.system, found.attempt)
+        if key in seen:
+            raise UserError(f"{source}: two reviews of case {found.case} by {found.system}, attempt {found.attempt}")
+        seen.add(key)
+        if found.case not in known:
+            drops.append(Drop(item=f"{found.case} {found.system}", by=source, reason="its case is not in this run"))
+        elif key in there and there[key].review is not None:
+            skipped += 1
+        else:
+            new.append(found)
+    lines: dict[str, list[bytes]] = {}
+    for found in reviews:
+        lines.setdefault(found.system, []).append(found.to_line())
+    systems = tuple(sorted(lines))
+    digests = {system: hashlib.sha256(b"".join(sorted(lines[system]))).hexdigest() for system in systems}
+    run.add_systems({s: {**(pins or {}), "recorded reviews": digest[:16]} for s, digest in digests.items()}, source)
+    steps = SyncedProgress(run, len(new), progress)
+    for found in new:
+        outcome = Outcome(case=found.case, system=found.system, attempt=found.attempt, review=found)
+        run.append_outcome(outcome, sync=False)
+        tally.add(outcome)
+        steps.step(f"{found.system} {found.case}")
+    run.sync()
+    return tally.totals(systems, skipped, 0, tuple(drops), time.monotonic() - began)
+
+
+def checked_system(system: str) -> str:
+    """The name, if it can stand in a run. Raises UserError."""
+    try:
+        return TypeAdapter(Id).validate_python(system)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise UserError(f"the system name {system!r} {problem}", remedy="give the reviewer another name") from None
+
+
+class Todo(NamedTuple):
+    """(case, attempt) pairs to do; how many others are there, and how many of those are failures."""
+
+    items: Sequence[tuple[str, int]]
+    skipped: int
+    failed_before: int
+
+
+def what_to_review(
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    system: str,
+    *,
+    attempts: int = 1,
+    retry_failed: bool = False,
+    only: Only | None = None,
+) -> Todo:
+    """What is missing of one system's reviews; with `only`, the part of it that was asked for. Raises UserError."""
+    if attempts < 1:
+        raise UserError(f"attempts={attempts} is below 1")
+    only = only or Only()
+    only.check(case.id for case in cases)
+    mine = {(o.case, o.attempt): o for o in outcomes if o.system == system}
+    wanted = [(case.id, attempt) for attempt in range(1, attempts + 1) for case in cases]
+    if only.failed:
+        wanted += [key for key in mine if key[1] > attempts]
+    todo, skipped, failed = [], 0, 0
+    for key in wanted:
+        outcome = mine.get(key)
+        broke = outcome is not None and outcome.failure is not None
+        due = broke if only.failed else outcome is None or (broke and retry_failed)
+        if due and only.takes(key[0]):
+            todo.append(key)
+        elif outcome is not None:
+            skipped += 1
+            failed += broke
+    return Todo(todo, skipped, failed)
+
+
+def _broken(case: str, system: str, attempt: int, failure: Failure) -> Outcome:
+    """What stands for an item whose worker itself broke, a process that died for one."""
+    return Outcome(case=case, system=system, attempt=attempt, failure=failure)
+
+
+def _append(run: RunFolder, outcome: Outcome) -> Outcome:
+    """Record the outcome, or the Failure that says why it cannot be a line of a file."""
+    try:
+        run.append_outcome(outcome, sync=False)
+    except Unstorable as error:
+        failure = Failure(kind=FailureKind.UNREADABLE, message=error.problem)
+        spent = outcome.review.usage if outcome.review is not None else outcome.usage
+        outcome = outcome.model_copy(update={"review": None, "failure": failure, "usage": spent})
+        run.append_outcome(outcome, sync=False)
+    return outcome
+
+
+class _Tally:
+    """Adds up what was done in one call."""
+
+    def __init__(self) -> None:
+        self.done, self.comments, self.fake = 0, 0, False
+        self.failed: Counter[str] = Counter()
+        self.reasons: dict[str, str] = {}
+        self.spent = Spent()
+
+    @property
+    def count(self) -> int:
+        return self.done + self.failed.total()
+
+    @property
+    def said(self) -> str:
+        """What went wrong so far, for the progress bar."""
+        return progress_words(self.failed.total())
+
+    def add(self, outcome: Outcome) -> None:
+        if outcome.review is None:
+            assert outcome.failure is not None
+            self.failed[outcome.failure.kind.value] += 1
+            self.reasons.setdefault(outcome.failure.kind.value, outcome.failure.message)
+            self.spent.add(outcome.usage)
+            return
+        self.done += 1
+        self.comments += len(outcome.review.comments)
+        self.fake = self.fake or outcome.review.fake
+        self.spent.add(outcome.review.usage)
+
+    def totals(
+        self, systems: tuple[str, ...], skipped: int, failed_before: int, drops: tuple[Drop, ...], seconds: float
+    ) -> ReviewTotals:
+        return ReviewTotals(
+            systems=systems,
+            done=self.done,
+            failed=dict(sorted(self.failed.items())),
+            reasons=dict(sorted(self.reasons.items())),
+            skipped=skipped,
+            failed_before=failed_before,
+            comments=self.comments,
+            cost=self.spent.usage,
+            seconds=round(seconds, 3),
+            drops=drops,
+            fake=self.fake,
+        )

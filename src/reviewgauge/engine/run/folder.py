@@ -1,0 +1,363 @@
+"""The run folder: a manifest, the cases, and append-only reviews and scores. See docs/runs.md."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Label
+from reviewgauge.core.parsing import lines, parse_record
+from reviewgauge.core.records import Case
+from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.version import __version__
+from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.engine.run.call_log import CallLog
+from reviewgauge.engine.run.journal import Journal, checked_line, write_error, write_whole
+from reviewgauge.engine.run.lock import Lock
+from reviewgauge.engine.run.manifest import FORMAT, MANIFEST, Manifest, SystemEntry, new_manifest, read_manifest
+from reviewgauge.models.request.messages import Call
+
+CASES, LABELS, LOCK = "cases.jsonl", "labels.jsonl", "lock"
+REVIEWS, SCORES = "reviews.jsonl", "scores.jsonl"
+_BEFORE_MANIFEST = {LOCK, CASES, CASES + ".tmp", MANIFEST + ".tmp"}  # what a creation that was killed leaves
+
+OutcomeKey = tuple[str, str, int]
+T = TypeVar("T")
+
+
+class RunFolder:
+    """One run on disk. Make one with `create` or `open`; as a context manager it closes itself.
+
+    A folder that is open for writing holds the lock until `close`. Reading needs no lock and sees whole lines only.
+    """
+
+    def __init__(self, path: Path, lock: Lock | None) -> None:
+        """Not to be called directly."""
+        self.path, self._lock = path, lock
+        self._reviews = Journal(path / REVIEWS, Outcome)
+        self._scores = Journal(path / SCORES, Score)
+        self._labels = Journal(path / LABELS, Label)
+        self._calls = CallLog(path)
+        self._cases: list[Case] | None = None
+        self._code: Mapping[str, str | None] | None = None  # where each case's code lies now
+        self._kept: dict[str, tuple[object, object]] = {}
+        self.manifest: Manifest
+
+    # --- opening -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(
+        cls, path: str | Path, *, dataset: str, dataset_path: str, cases: Iterable[Case], seed: int = 0
+    ) -> RunFolder:
+        """A run on these cases, open for writing; the same run again when it is there already.
+
+        Labels that the cases gained since are added to the run. Raises UserError: the folder holds something else, a
+        run on another benchmark, or is being written.
+        """
+        folder, known = Path(path), list(cases)
+        _check_cases(known, dataset)
+        benchmark = benchmark_hash(known)
+        _make_folder(folder)
+        run = cls(folder, Lock(folder / LOCK))
+        run._code = {case.id: case.change.git for case in known}
+        try:
+            if not (folder / MANIFEST).exists():
+                data = b"".join(checked_line(case) for case in known)
+                write_whole(folder / CASES, data)
+                run._write_manifest(new_manifest(dataset, dataset_path, benchmark, len(known), seed))
+            run.manifest = read_manifest(folder)
+            run._refuse_another(dataset, benchmark, seed)
+            run._raise_format()
+            run._open_journals()
+            run.add_labels(label for case in known for label in case.labels)
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    @classmethod
+    def open(cls, path: str | Path, *, write: bool = False) -> RunFolder:
+        """The run in a folder. Raises UserError: no run folder, a newer format, or it is being written."""
+        folder = Path(path)
+        manifest = read_manifest(folder)  # before the lock: opening must leave no file in a foreign folder
+        run = cls(folder, Lock(folder / LOCK) if write else None)
+        try:
+            run.manifest = read_manifest(folder) if write else manifest
+            if write:
+                run._raise_format()
+                run._open_journals()
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    def close(self) -> None:
+        """Close the files and let the next writer in."""
+        self._calls.close()
+        self._reviews.close()
+        self._scores.close()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open_journals(self) -> None:
+        self._reviews.open_for_writing()
+        self._scores.open_for_writing()
+
+    def _refuse_another(self, dataset: str, benchmark: str, seed: int) -> None:
+        mine = self.manifest
+        if benchmark != mine.benchmark:
+            changed = "the data changed since" if dataset == mine.dataset else f"this is {dataset}"
+            raise UserError(
+                f"{self.path} holds a run on {mine.dataset} (benchmark {mine.benchmark[:12]}); "
+                f"{changed} (benchmark {benchmark[:12]})",
+                remedy="use another folder",
+            )
+        if seed != mine.seed:
+            raise UserError(
+                f"{self.path} holds a run with seed {mine.seed}, not {seed}",
+                remedy=f"use seed {mine.seed}, or another folder",
+            )
+
+    # --- manifest ----------------------------------------------------------------------------------------------
+
+    def add_system(self, system: str, signature: str, pins: Mapping[str, str]) -> None:
+        """Note who is being run. Raises UserError when that name stands for another reviewer in this run."""
+        self.add_systems({system: pins}, signature)
+
+    def add_systems(self, pins: Mapping[str, Mapping[str, str]], signature: str) -> None:
+        """Note several at once, by name what each rests on: all of them, or none where one is refused (UserError)."""
+        new = {}
+        for system, own in pins.items():
+            known = self.manifest.systems.get(system)
+            if known is None:
+                new[system] = SystemEntry(signature=signature, pins=dict(own), reviewgauge=__version__)
+                continue
+            if known.signature != signature:
+                what = f"was run as {known.signature}, and is {signature} now"
+            elif dict(known.pins) != dict(own):
+                changed = sorted(k for k in {*known.pins, *own} if known.pins.get(k) != own.get(k))
+                what = f"rested on another {', '.join(changed)}"
+            else:
+                continue
+            raise UserError(f"{self.path}: {system} {what}", remedy="use another folder: the two must not be mixed")
+        if new:
+            self._write_manifest(self.manifest.model_copy(update={"systems": {**self.manifest.systems, **new}}))
+
+    def _raise_format(self) -> None:
+        """A run of an older format is one of this format from its first new line on."""
+        if self.manifest.format < FORMAT:
+            self._write_manifest(self.manifest.model_copy(update={"format": FORMAT}))
+
+    def _write_manifest(self, manifest: Manifest) -> None:
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading only")
+        write_whole(self.path / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
+        self.manifest = manifest
+
+    # --- records -----------------------------------------------------------------------------------------------
+
+    def cases(self) -> list[Case]:
+        """The cases in the data set's order, each with the labels that the run holds on it.
+
+        Their code is looked for where the data set has it now, not where it was when the run was made: folders move,
+        and a run may come from others. Raises BadInput when they are not those that the manifest names.
+        """
+        if self._cases is None:
+            path = self.path / CASES
+            try:
+                with path.open("rb") as stream:
+                    found = [parse_record(Case, line, str(path), n) for n, line in lines(stream, str(path))]
+            except OSError as error:
+                raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+            if benchmark_hash(found) != self.manifest.benchmark:
+                raise BadInput(
+                    str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
+                )
+            self._cases = found if self._code is None else [_with_code(case, self._code) for case in found]
+        return list(self._once(CASES, self._labels, self._labelled))
+
+    def _labelled(self) -> list[Case]:
+        on: dict[str, list[Label]] = {}
+        for label in self.labels():
+            on.setdefault(label.subject.case, []).append(label)
+        return [
+            case.model_copy(update={"labels": (*case.labels, *on[case.id])}) if case.id in on else case
+            for case in self._cases or ()
+        ]
+
+    def labels(self) -> list[Label]:
+        """The labels that were added to the run, in their order."""
+        return list(self._once(LABELS, self._labels, lambda: [label for _, label in self._labels.read()]))
+
+    def _once(self, name: str, journal: Journal[Any], read: Callable[[], T]) -> T:
+        """What `read` makes of a journal's file, read again only when the file has changed."""
+        stamp = journal.stamp  # before reading: what is written meanwhile is read the next time
+        known = self._kept.get(name)
+        if known is None or known[0] != stamp:
+            known = self._kept[name] = (stamp, read())
+        return known[1]  # type: ignore[return-value]  # what `read` of this name returned
+
+    def add_labels(self, labels: Iterable[Label]) -> int:
+        """Record judgements on reviews of this run, such as stored verdicts; those it holds already are left out.
+
+        Returns how many were new. Two runs with different labels are still runs of one benchmark.
+        """
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading only")
+        there = {label.to_line() for case in self.cases() for label in case.labels}
+        new = [label for label in labels if label.to_line() not in there]
+        if new:
+            self._labels.open_for_writing()
+            try:
+                for label in new:
+                    self._labels.write(label, sync=False)
+                self._labels.sync()
+            finally:
+                self._labels.close()
+        return len(new)
+
+    def outcomes(self) -> list[Outcome]:
+        """One outcome per (case, system, attempt), in the order in which they first came.
+
+        A failure gives way to whatever was recorded after it. Two reviews under one key are an error.
+        """
+        return list(self._once(REVIEWS, self._reviews, self._outcomes))
+
+    def _outcomes(self) -> list[Outcome]:
+        known = {case.id for case in self.cases()}
+        path = str(self._reviews.path)
+        found: dict[OutcomeKey, Outcome] = {}
+        for number, outcome in self._reviews.read():
+            _check_outcome(outcome, known, path, number)
+            key = (outcome.case, outcome.system, outcome.attempt)
+            earlier = found.get(key)
+            if earlier is not None and earlier.review is not None:
+                raise BadInput(
+                    path,
+                    f"is a second outcome for case {outcome.case}, {outcome.system}, attempt {outcome.attempt}",
+                    record=number,
+                    remedy="remove one of the two lines",
+                )
+            found[key] = outcome
+        return list(found.values())
+
+    def append_outcome(self, outcome: Outcome, *, sync: bool = True) -> None:
+        """Record one outcome. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
+        self._reviews.write(outcome, sync=sync)
+
+    def scores(self, metric: str | None = None) -> list[Score]:
+        """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
+        known = {case.id for case in self.cases()}
+        found: dict[tuple[str, str, int, str], Score] = {}
+        for number, score in self._scores.read(None if metric is None else _may_be_of(metric)):
+            if score.case not in known:
+                raise BadInput(
+                    str(self._scores.path), f"case {score.case!r} is not in {CASES}", record=number, field="case"
+                )
+            if metric is None or score.metric == metric:
+                found[score.case, score.system, score.attempt, score.metric] = score
+        return list(found.values())
+
+    def append_score(self, score: Score, *, sync: bool = True) -> None:
+        """Record one score. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
+        self._scores.write(score, sync=sync)
+
+    def append_call(self, call: Call, *, ours: bool = False) -> None:
+        """Record one call of a chat model; it is on the disk after `sync()`. Safe for several threads.
+
+        `ours`: the answer came from a cache, and it was this run that paid for it, before it was killed.
+        """
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading only")
+        self._calls.append(call, ours=ours)
+
+    @property
+    def payer(self) -> str:
+        """The name under which this run pays for calls: another one in a copy of the folder, or when it was moved."""
+        text = f"{self.path.resolve()} {self.manifest.created.isoformat()}"
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+    def calls(self) -> Iterator[Call]:
+        """The calls of chat models that were recorded, in their order; of several under one key the last counts."""
+        return self._calls.read()
+
+    def spent(self) -> float:
+        """Dollars that the recorded calls of this run cost, as far as their prices were known."""
+        return self._calls.spent()
+
+    def sync(self) -> None:
+        """Put everything that was appended on the disk; calls first, which reviews and scores rest on."""
+        self._calls.sync()
+        self._reviews.sync()
+        self._scores.sync()
+
+
+def _with_code(case: Case, code: Mapping[str, str | None]) -> Case:
+    git = code.get(case.id)
+    if git == case.change.git:
+        return case
+    return case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
+
+
+def _check_cases(cases: list[Case], dataset: str) -> None:
+    if not cases:
+        raise UserError(f"{dataset} holds no cases", remedy="there is nothing to run on")
+    seen: set[str] = set()
+    for case in cases:
+        if case.id in seen:
+            raise UserError(f"{dataset}: case id {case.id!r} occurs twice", remedy="ids tell cases apart")
+        seen.add(case.id)
+
+
+def _may_be_of(metric: str) -> Callable[[bytes], bool]:
+    """Tells lines that can hold a score of the metric from those that surely do not, without reading them.
+
+    Lines that were written here say `"metric":` and then its name; any other writing of it is left to the reader.
+    """
+    key = b'"metric":"'
+    name = key + json.dumps(metric, ensure_ascii=False).encode()[1:]
+
+    def wanted(line: bytes) -> bool:
+        return name in line or key not in line or b"\\u" in line
+
+    return wanted
+
+
+def _check_outcome(outcome: Outcome, known: set[str], path: str, number: int) -> None:
+    if outcome.case not in known:
+        raise BadInput(path, f"case {outcome.case!r} is not in {CASES}", record=number, field="case")
+    if (outcome.review is None) == (outcome.failure is None):
+        raise BadInput(path, "must hold either a review or a failure", record=number)
+    said = outcome.review
+    if said is not None and (said.case, said.system, said.attempt) != (outcome.case, outcome.system, outcome.attempt):
+        raise BadInput(path, f"holds a review of case {said.case!r} by {said.system!r}", record=number, field="review")
+
+
+def _make_folder(folder: Path) -> None:
+    """An empty folder, one that holds a run, or what a killed creation left. Raises UserError for any other."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {entry.name for entry in folder.iterdir()}
+    except FileExistsError:
+        raise UserError(f"{folder} is a file, not a folder", remedy="name another folder") from None
+    except OSError as error:
+        raise write_error(folder, error) from None
+    if MANIFEST not in names and (foreign := names - _BEFORE_MANIFEST):
+        raise UserError(
+            f"{folder} holds {min(foreign)} and other things that are no run",
+            remedy="name a new or an empty folder",
+        )

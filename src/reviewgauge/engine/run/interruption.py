@@ -1,0 +1,75 @@
+"""What ends a run before its items do: Ctrl-C, or what every further item would break on.
+
+Executors look at an `Interruption` before they hand out an item. What is in flight is finished and recorded; what was
+not done stays undone, and the same command goes on with it. A second Ctrl-C stops at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from reviewgauge.core.errors import UserError
+
+CTRL_C = "interrupted"
+
+
+class Interruption:
+    """Whether nothing more is to be handed out, and why. Safe for several threads; it never takes a stop back."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+        self.by_user = False
+        self.error: UserError | None = None
+
+    @property
+    def why(self) -> str:
+        """What stopped the run, on one line; empty as long as nothing did."""
+        if self.error is not None:
+            return str(self.error)
+        return CTRL_C if self.by_user else ""
+
+    def is_set(self) -> bool:
+        """Whether nothing more is to be handed out."""
+        return self._stop.is_set()
+
+    def ask(self) -> None:
+        """The user asks to stop."""
+        self.by_user = True
+        self._stop.set()
+
+    def stop(self, error: UserError) -> None:
+        """Every further item would break on `error`; of several, the first counts."""
+        if self.error is None:
+            self.error = error
+        self._stop.set()
+
+
+@contextmanager
+def interruptible(told: Callable[[], None] | None = None) -> Iterator[Interruption]:
+    """Turn the first Ctrl-C inside into `Interruption.ask`, and say so with `told`; the next one is KeyboardInterrupt.
+
+    `told` runs in the signal handler: it must not print through a buffer. Outside of the main thread signals cannot
+    be handled, and where Ctrl-C is ignored (a job in the background) it stays ignored.
+    """
+    interruption = Interruption()
+    ours = threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT))
+    if not ours:
+        yield interruption
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if interruption.by_user:
+            raise KeyboardInterrupt
+        interruption.ask()
+        if told is not None:
+            told()
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield interruption
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,180 @@
+"""Append-only JSON lines that survive being killed at any moment, and the atomic writing of whole files."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.parsing import LONGEST_LINE, lines, parse_record
+
+R = TypeVar("R", bound=Record)
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class Unstorable(UserError):
+    """A record that no line of JSON can carry."""
+
+
+def write_error(path: Path, error: OSError) -> UserError:
+    """What a user is told when the machine would not take the bytes."""
+    if error.errno in _FULL:
+        return UserError(
+            f"{path}: no room left to write ({error.strerror})",
+            remedy="free some space and run the same command again; nothing recorded before is lost",
+        )
+    return UserError(f"cannot write {path}: {error.strerror or error}")
+
+
+def checked_line(record: Record) -> bytes:
+    """The record's line, sure to be read again. Raises Unstorable for NaN, half a surrogate pair and the like."""
+    model = type(record)
+    try:
+        line = record.to_line()
+        parse_record(model, line, model.__name__)
+    except UserError as error:
+        raise Unstorable(f"the record cannot be stored: {error}") from None
+    except ValueError as error:  # pydantic's serialisation errors are ValueErrors
+        raise Unstorable(f"the record cannot be stored: {error}") from None
+    if len(line) > LONGEST_LINE:
+        raise Unstorable(f"the record cannot be stored: {len(line):,} bytes, and a line may hold {LONGEST_LINE:,}")
+    return line
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees all of it or none: temporary file, fsync, rename, fsync of the folder."""
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise write_error(path, error) from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class Journal(Generic[R]):
+    """One file of records, one JSON line each. Reading needs nothing; writing follows `open_for_writing`."""
+
+    def __init__(self, path: Path, model: type[R]) -> None:
+        self.path, self.model = path, model
+        self._descriptor: int | None = None
+
+    @property
+    def stamp(self) -> tuple[int, int, int] | None:
+        """What changes when the file does; None while there is none."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def read(self, wanted: Callable[[bytes], bool] | None = None) -> Iterator[tuple[int, R]]:
+        """(line number, record). A last line without its newline is still being written, or was torn: left out.
+
+        Lines that are not `wanted` are passed over unread. Raises BadInput that names file, line and field for any
+        other line that is no record.
+        """
+        try:
+            stream: io.BufferedReader = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with stream:
+            for number, line in lines(stream, str(self.path)):
+                if line.endswith(b"\n") and (wanted is None or wanted(line)):
+                    yield number, parse_record(self.model, line, str(self.path), number)
+
+    def open_for_writing(self) -> None:
+        """Open at the end; what a killed process left of a line is moved into `<name>.torn` first."""
+        try:
+            new = not self.path.exists()
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            if new:
+                sync_folder(self.path.parent)
+            size = os.fstat(self._descriptor).st_size
+            keep = _end_of_last_line(self._descriptor, size)
+            if keep < size:
+                self._move_torn(keep, size)
+        except OSError as error:
+            self.close()
+            raise write_error(self.path, error) from None
+
+    def _move_torn(self, keep: int, size: int) -> None:
+        assert self._descriptor is not None
+        torn = os.pread(self._descriptor, min(size - keep, LONGEST_LINE), keep)
+        aside = self.path.with_name(self.path.name + ".torn")
+        try:
+            with aside.open("ab") as out:
+                out.write(torn + b"\n")
+                out.flush()
+                os.fsync(out.fileno())
+        except OSError as error:
+            if error.errno not in _FULL:  # a full disk must not stand between a user and a clean folder
+                raise
+        os.ftruncate(self._descriptor, keep)
+        os.fsync(self._descriptor)
+
+    def write(self, record: R, *, sync: bool = True) -> None:
+        """Append one line in one write. With `sync` it is on the disk when this returns.
+
+        Raises UserError; whatever came before is untouched, and half a line is taken back.
+        """
+        line = checked_line(record)
+        if self._descriptor is None:
+            raise UserError(f"{self.path} is open for reading only")
+        start = os.fstat(self._descriptor).st_size
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+            if sync:
+                os.fsync(self._descriptor)
+        except BaseException as error:  # also Ctrl-C between two halves of a line
+            os.ftruncate(self._descriptor, start)
+            if isinstance(error, OSError):
+                raise write_error(self.path, error) from None
+            raise
+
+    def sync(self) -> None:
+        """Put on the disk what was written without `sync`."""
+        if self._descriptor is None:
+            return
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise write_error(self.path, error) from None
+
+    def close(self) -> None:
+        """Close; reading goes on to work."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _end_of_last_line(descriptor: int, size: int, block: int = 1 << 16) -> int:
+    """The offset behind the last newline: where the next whole line belongs."""
+    end = size
+    while end > 0:
+        start = max(0, end - block)
+        at = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if at >= 0:
+            return start + at + 1
+        end = start
+    return 0

@@ -1,0 +1,85 @@
+"""The manifest of a run folder: what the run is about, on what it was made, and who was run. See docs/runs.md."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from pydantic import Field
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import parse_json, parse_record
+from reviewgauge.core.version import __version__
+
+FORMAT = 2  # 1 knew no calls of chat models, and none of the failures that they end in
+MANIFEST = "manifest.json"
+
+
+class SystemEntry(Record):
+    """What produced the reviews of one system: the full signature of its reviewer and what that rested on."""
+
+    signature: str
+    pins: Mapping[str, str] = Field(default_factory=dict)
+    reviewgauge: str = ""
+
+
+class Manifest(Record):
+    """What a run is about. `benchmark` is the hash of the cases, `dataset_path` the path exactly as it was given."""
+
+    format: int
+    reviewgauge: str
+    python: str
+    libraries: Mapping[str, str]
+    dataset: str
+    dataset_path: str
+    benchmark: str
+    cases: int
+    seed: int
+    created: datetime
+    systems: Mapping[str, SystemEntry] = Field(default_factory=dict)
+
+
+def new_manifest(dataset: str, dataset_path: str, benchmark: str, cases: int, seed: int) -> Manifest:
+    """The manifest of a run that begins now, with this machine's versions."""
+    libraries = {}
+    for name in ("numpy", "pydantic", "scipy"):
+        try:
+            libraries[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return Manifest(
+        format=FORMAT,
+        reviewgauge=__version__,
+        python=platform.python_version(),
+        libraries=libraries,
+        dataset=dataset,
+        dataset_path=dataset_path,
+        benchmark=benchmark,
+        cases=cases,
+        seed=seed,
+        created=datetime.now(UTC).replace(microsecond=0),
+    )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest in a folder. Raises UserError where there is none, or a newer one than this version reads."""
+    path = folder / MANIFEST
+    try:
+        raw = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UserError(f"{folder} is no run folder (no {MANIFEST})", remedy="reviewgauge review makes one") from None
+    except OSError as error:
+        raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+    document = parse_json(raw, str(path))
+    found = document.get("format") if isinstance(document, dict) else None
+    if isinstance(found, int) and found > FORMAT:
+        raise UserError(
+            f"{folder} was written by a newer ReviewGauge (format {found}; this one reads up to {FORMAT})",
+            remedy="pip install --upgrade reviewgauge",
+        )
+    return parse_record(Manifest, json.dumps(document).encode(), str(path))

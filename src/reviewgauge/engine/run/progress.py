@@ -1,0 +1,75 @@
+"""What a long piece of work says on the way: how far it is and what failed; and the sum of what it cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from reviewgauge.core.records import Usage
+from reviewgauge.engine.run.folder import RunFolder
+
+Progress = Callable[[int, int, str], None]
+SYNC_EVERY = 0.25  # seconds between two fsyncs while results stream in
+
+
+class SyncedProgress:
+    """Reports progress only on what is on the disk; the disk is asked at most every SYNC_EVERY seconds."""
+
+    def __init__(self, run: RunFolder, total: int, progress: Progress | None) -> None:
+        self._run, self._total, self._progress = run, total, progress
+        self._done, self._last, self._said = 0, time.monotonic(), ""
+
+    def step(self, text: str) -> None:
+        """One more was appended."""
+        self._done += 1
+        self._said = text
+        if self._done == self._total or time.monotonic() - self._last >= SYNC_EVERY:
+            self.finish()
+
+    def finish(self) -> None:
+        """Put everything on the disk now and report it."""
+        self._run.sync()
+        self._last = time.monotonic()
+        if self._progress is not None and self._said:
+            self._progress(self._done, self._total, self._said)
+            self._said = ""
+
+
+def progress_words(failed: int) -> str:
+    """`2 failed: `, as far as there is something to say."""
+    return f"{failed} failed: " if failed else ""
+
+
+class Spent:
+    """Adds up usages. Dollars are None as soon as one price is not known, and where nothing was called."""
+
+    def __init__(self) -> None:
+        self._calls, self._tokens_in, self._tokens_out, self._seconds = 0, 0, 0, 0.0
+        self._dollars, self._priced, self._unpriced = 0.0, False, False
+
+    def add(self, usage: Usage) -> None:
+        """One more."""
+        self._calls += usage.calls
+        self._tokens_in += usage.tokens_in
+        self._tokens_out += usage.tokens_out
+        self._seconds += usage.seconds
+        if usage.dollars is not None:
+            self._dollars, self._priced = self._dollars + usage.dollars, True
+        elif usage.calls:
+            self._unpriced = True
+
+    @property
+    def dollars(self) -> float | None:
+        """The dollars, if they are known."""
+        return round(self._dollars, 10) if self._priced and not self._unpriced else None
+
+    @property
+    def usage(self) -> Usage:
+        """The sum."""
+        return Usage(
+            calls=self._calls,
+            tokens_in=self._tokens_in,
+            tokens_out=self._tokens_out,
+            dollars=self.dollars,
+            seconds=round(self._seconds, 3),
+        )

@@ -1,0 +1,102 @@
+"""CodeRabbit CLI's event stream, `coderabbit review --agent` (read).
+
+Source: the CLI's JSON lines, one event a line, told apart by `type`: review_context, status, heartbeat, finding,
+complete, error. The CLI exits with 0 even when the review failed, so a stream that ends in an error is refused: a
+failure is no review without findings. A finding has no line field: its instructions name lines in words ("around
+lines 12 - 14") or quote code.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Location
+from reviewgauge.formats.parsing.comments import Collector, severity_of
+from reviewgauge.formats.parsing.fields import Node, as_node, has, json_lines, peek, tidy
+from reviewgauge.repo.diff.quotes import weight
+
+_TYPES = ("review_context", "status", "heartbeat", "finding", "complete", "error")
+_LINES = re.compile(
+    r"\b(?:around|at|on|from|in|\()\s*lines?\s+(\d{1,9})(?:\s*(?:-|–|to|through)\s*(\d{1,9}))?", re.IGNORECASE
+)
+_PREAMBLE = re.compile(r"\A(?:Verify each finding|Treat finding text)[^\n]*(?:\n+|\Z)")
+_FENCE = re.compile(r"```[\w+-]*\n(.*?)```", re.DOTALL)
+_INLINE = re.compile(r"`([^`\n]{8,200})`")
+_CODE = re.compile(r"[(=\[{;]|->|::")
+
+
+@dataclass(frozen=True)
+class Coderabbit(Format):
+    """One finding a comment; the other events are counted, not kept."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".coderabbit.jsonl", ".ndjson")
+
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """One Parsed, its root the working directory of the review. Raises BadInput."""
+        found = Collector(source, "coderabbit", system="coderabbit")
+        failure: BadInput | None = None
+        complete = False
+        for number, value in json_lines(data, source):
+            event = as_node(value, source, number)
+            kind = event.needed("type")
+            if kind == "finding":
+                _add(found, event)
+            elif kind == "error":
+                what = event.text("message") or event.text("errorType") or "no reason given"
+                failure = BadInput(source, f"the review failed: {what}", record=number, remedy="run it again")
+            elif kind == "complete":
+                complete, failure = True, None
+            elif kind == "review_context":
+                found.root = event.text("workingDirectory") or found.root
+            if kind != "finding":
+                found.skip(f"line {number}", f"event: {kind[:40]}")
+        if failure is not None:
+            raise failure
+        if not complete:
+            found.skip("end of the stream", "no complete event: the review may be cut short")
+        return [found.parsed()]
+
+    def recognises(self, data: bytes) -> bool:
+        """A first line with one of the events' types and the fields that go with it."""
+        value = peek(data)
+        if not has(value, "type") or not isinstance(value, dict) or value["type"] not in _TYPES:
+            return False
+        return any(key in value for key in ("reviewType", "phase", "fileName", "findings", "errorType", "status"))
+
+
+def _add(found: Collector, node: Node) -> None:
+    instructions = _PREAMBLE.sub("", node.text("codegenInstructions") or "").strip()
+    body = (node.text("comment") or "").strip() or instructions
+    if not body:
+        raise node.error("codegenInstructions", "is missing")
+    lines = _LINES.search(instructions) or _LINES.search(body)
+    start = int(lines[1]) if lines else None
+    end = int(lines[2]) if lines and lines[2] else start
+    severity, suggestions = node.text("severity"), node.texts("suggestions")
+    extra = node.rest("type", "severity", "fileName", "codegenInstructions", "suggestions", "comment")
+    if severity:
+        extra["severity"] = severity
+    if instructions and instructions != body:
+        extra["instructions"] = tidy(instructions)
+    found.add(
+        body,
+        Location(path=node.needed("fileName"), start=start, end=end),
+        record=node.record,
+        quote=_quoted(f"{body}\n{instructions}", start is not None),
+        severity=None if severity == "none" else severity_of(severity),
+        suggestion=suggestions[0] if suggestions else None,
+        extra=extra,
+    )
+
+
+def _quoted(text: str, lined: bool) -> str | None:
+    """The code that a finding quotes: a fenced block; without lines also the longest inline code that says enough."""
+    fenced = _FENCE.findall(text)
+    if fenced:
+        return str(fenced[0])
+    inline = [code for code in _INLINE.findall(text) if _CODE.search(code) and weight(code) >= 6]
+    return max(inline, key=weight, default=None) if not lined else None

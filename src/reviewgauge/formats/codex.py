@@ -1,0 +1,117 @@
+"""Codex CLI's structured review: findings with absolute paths and priorities (read).
+
+Source: openai/codex, `ReviewOutputEvent` in `codex-rs/protocol`; the OpenAI cookbook's "Build Code Review with the
+Codex SDK" prints the same schema for `codex exec --output-schema`. Also read: the session log (JSON lines), whose last
+`exited_review_mode` counts, and the object in a fence or in prose. The overall verdict is no comment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import parse_json
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Location, Severity
+from reviewgauge.formats.parsing.comments import Collector
+from reviewgauge.formats.parsing.fields import Node, as_node, decode, has, json_lines, peek
+
+_PRIORITIES = (Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM, Severity.LOW)
+_TAG = re.compile(r"\s*\[P([0-3])\]\s*")
+
+
+@dataclass(frozen=True)
+class Codex(Format):
+    """`{findings, overall_correctness, overall_explanation}`, alone, in a session log, or in a model's prose."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".codex.json",)
+
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """One Parsed. Raises BadInput."""
+        record, root, output = _output(data, source)
+        found = Collector(source, "codex", system="codex", root=root)
+        if not has(output.value, "findings"):
+            raise output.error("findings", "is missing")
+        for i, item in enumerate(output.nodes("findings")):
+            place = f"findings[{i}]" if record is None else f"line {record} findings[{i}]"
+            _add(found, Node(item.value, source, place))
+        if output.text("overall_explanation"):
+            found.skip("overall_explanation", "a verdict on the whole change")
+        return [found.parsed()]
+
+    def recognises(self, data: bytes) -> bool:
+        """Findings with the names that only this schema has."""
+        value = peek(data)
+        if has(value, "findings") and isinstance(value, dict):
+            findings = value["findings"]
+            placed = isinstance(findings, list) and bool(findings) and has(findings[0], "code_location")
+            return placed or "overall_correctness" in value
+        return b'"exited_review_mode"' in data or (b'"findings"' in data and b'"overall_correctness"' in data)
+
+
+def _output(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
+    """(line, workspace, review) of the file's last review."""
+    try:
+        value = parse_json(data, source)
+    except BadInput as error:
+        if b'"exited_review_mode"' in data:
+            return _from_log(data, source)
+        for value in _objects(decode(data, source)):
+            if has(value, "findings"):
+                return None, None, as_node(value, source)
+        raise error from None
+    if isinstance(value, dict) and has(value.get("review_output"), "findings"):
+        value = value["review_output"]
+    return None, None, as_node(value, source)
+
+
+def _from_log(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
+    last: tuple[int, Node] | None = None
+    root = None
+    for number, value in json_lines(data, source):
+        line = as_node(value, source, number)
+        event = line.node("payload") if has(value, "payload") else line
+        root = event.text("cwd") or root if line.value.get("type") == "session_meta" else root
+        if event.value.get("type") == "exited_review_mode":
+            last = number, event.node("review_output")
+    if last is None or not last[1].value:
+        raise BadInput(source, "the session holds no finished review", remedy="was the review interrupted?")
+    return last[0], root, last[1]
+
+
+def _objects(text: str) -> Iterator[object]:
+    """The JSON objects in a text, outermost first; gives up after a hundred braces that open none."""
+    decoder, at, misses = json.JSONDecoder(), 0, 0
+    while (at := text.find("{", at)) >= 0 and misses < 100:
+        try:
+            value, at = decoder.raw_decode(text, at)
+            yield value
+        except (ValueError, RecursionError):
+            at, misses = at + 1, misses + 1
+
+
+def _add(found: Collector, node: Node) -> None:
+    title, priority = node.text("title") or "", node.integer("priority")
+    tag = _TAG.match(title)
+    if priority is None and tag is not None:
+        priority = int(tag[1])
+    body = "\n\n".join(part for part in (title, node.text("body") or "") if part.strip())
+    if not body:
+        raise node.error("body", "is missing")
+    place = node.node("code_location")
+    lines = place.node("line_range")
+    extra = node.rest("title", "body", "priority", "confidence_score", "code_location")
+    if priority is not None:
+        extra["priority"] = priority
+    found.add(
+        body,
+        Location(path=place.text("absolute_file_path"), start=lines.integer("start"), end=lines.integer("end")),
+        record=node.record,
+        severity=_PRIORITIES[priority] if priority is not None and 0 <= priority <= 3 else None,
+        confidence=node.share("confidence_score"),
+        extra=extra,
+    )

@@ -1,0 +1,244 @@
+"""GitHub's pull request review comments, as its REST API lists them (read and written).
+
+Source: GitHub REST API, `GET /repos/{owner}/{repo}/pulls/{pull_number}/comments` and `.../reviews`, also pages
+joined by `gh api --paginate`. Comments are held to `original_line` and `original_commit_id`, where they were made.
+Replies, command triggers, check runs, summaries and status posts are no review comments. Whether a thread was
+resolved is not in this API.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import parse_json
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Change, ChangedFile, Comment, Location, Review, Severity, Side
+from reviewgauge.formats.parsing.comments import Collector, by_case, place_of
+from reviewgauge.formats.parsing.fields import Node, as_node, has, json_lines, peek
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.forge.chatter import chatter
+from reviewgauge.repo.forge.suggestions import split_suggestion
+from reviewgauge.repo.forge.threads import SIDES, commented_line
+
+_KEPT = ("id", "node_id", "html_url", "author_association", "state", "diff_hunk", "pull_request_review_id")
+_OWN = "reviewgauge"
+
+
+@dataclass(frozen=True)
+class Github(Format):
+    """A list of review comments, or of reviews. One Parsed per pull request and author."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".github.json",)
+    writes: ClassVar[bool] = True
+
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """Keyed by the pull request's URL, else by the original commit. Raises BadInput."""
+        collectors: dict[tuple[str | None, str | None], Collector] = {}
+        for number, value in enumerate(_items(data, source)):
+            node = as_node(value, source, f"comment [{number}]")
+            key, author = _key(node), node.node("user").text("login") or None
+            if (key, author) not in collectors:
+                collectors[key, author] = Collector(source, "github", key=key, system=author)
+            _add(collectors[key, author], node)
+        return [found.parsed() for found in collectors.values()]
+
+    def recognises(self, data: bytes) -> bool:
+        """Comments with a body and GitHub's own fields; an empty list is what the API says of no comments."""
+        value = peek(data)
+        if value == []:
+            return True
+        while isinstance(value, list) and value and isinstance(value[0], list):
+            value = value[0]
+        if isinstance(value, dict) and isinstance(value.get("comments"), list):
+            value = value["comments"]
+        first = value[0] if isinstance(value, list) and value else value
+        return has(first, "body") and any(
+            has(first, key) for key in ("diff_hunk", "original_commit_id", "pull_request_url", "user", "commit_id")
+        )
+
+    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
+        """The list that the API would give; what GitHub has no field for stands under `reviewgauge`."""
+        found = [
+            _entry(comment, review, changes.get(review.case))
+            for review in by_case(list(reviews))
+            for comment in review.comments
+        ]
+        return json.dumps(found, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def _items(data: bytes, source: str) -> Iterator[object]:
+    """The entries, whether in one list, in pages one after the other, in a list of pages, or one a line."""
+    try:
+        documents = [parse_json(data, source)]
+    except BadInput:
+        text = data.decode("utf-8-sig", "replace").strip()
+        if not text.startswith("["):
+            documents = [value for _, value in json_lines(data, source)]
+        else:
+            documents = _pages(text, source)
+            if len(documents) < 2:
+                raise
+    for document in documents:
+        listed = has(document, "comments") and not has(document, "body")
+        found = as_node(document, source).value["comments"] if listed else document
+        for entry in found if isinstance(found, list) else [found]:
+            yield from entry if isinstance(entry, list) else [entry]
+
+
+def _pages(text: str, source: str) -> list[object]:
+    decoder, at, pages = json.JSONDecoder(), 0, []
+    try:
+        while at < len(text):
+            page, end = decoder.raw_decode(text, at)
+            pages.append(page)
+            at = end + len(text[end:]) - len(text[end:].lstrip())
+    except (ValueError, RecursionError):
+        raise BadInput(source, f"is not valid JSON from character {at} on", remedy="is the file complete?") from None
+    return pages
+
+
+def _key(node: Node) -> str | None:
+    page = (node.text("html_url") or "").partition("#")[0]
+    if "/pull/" in page:
+        return page
+    if api := node.text("pull_request_url"):
+        return re.sub(r"^https://api\.github\.com/repos/(.+)/pulls/(\d+)$", r"https://github.com/\1/pull/\2", api)
+    return node.text("original_commit_id") or node.text("commit_id")
+
+
+def _add(found: Collector, node: Node) -> None:
+    item = str(node.value.get("id") or node.record)
+    if any(key in node.value for key in ("annotation_level", "check_suite", "check_run_id")):
+        found.skip(item, "check run")
+        return
+    body = node.text("body") or ""
+    if node.integer("in_reply_to_id") is not None:
+        found.skip(item, "reply")
+        return
+    claimed = _location(node)
+    reason = chatter(body, claimed.path is not None)
+    if reason is not None:
+        found.skip(item, reason)
+        return
+    said, suggestion = split_suggestion(body)
+    own = node.node(_OWN)
+    severity = own.text("severity")
+    found.add(
+        said,
+        claimed,
+        record=node.record,
+        quote=own.text("quote") or _quote(node, claimed),
+        category=own.text("category"),
+        severity=Severity(severity) if severity in set(Severity) else None,
+        suggestion=suggestion,
+        confidence=own.share("confidence"),
+        author=node.node("user").text("login"),
+        commit=node.text("original_commit_id") or node.text("commit_id"),
+        created=node.time("created_at") or node.time("submitted_at"),
+        extra={key: value for key, value in node.rest().items() if key in _KEPT and value is not None},
+    )
+
+
+def _location(node: Node) -> Location:
+    path = node.text("path")
+    side = SIDES.get(node.text("side") or "")
+    if node.text("subject_type") == "file":
+        return Location(path=path, side=side)
+    end, start = node.integer("original_line"), node.integer("original_start_line")
+    if end is None:
+        end, start = node.integer("line"), node.integer("start_line")
+    if start is None or (side is not None and SIDES.get(node.text("start_side") or "", side) is not side):
+        start = end  # a range from one side to the other has no common numbering: its last line stands for it
+    position = node.integer("original_position") or node.integer("position")
+    if end is None and position is None and (last := commented_line(node.text("diff_hunk") or "", side)) is not None:
+        start, side = last
+        end = start
+    return Location(path=path, start=start, end=end, side=side, position=position if end is None else None)
+
+
+def _hunk(node: Node) -> Hunk | None:
+    hunks = parse_patch(node.text("diff_hunk") or "")
+    return hunks[-1] if hunks else None
+
+
+def _quote(node: Node, claimed: Location) -> str | None:
+    """The commented lines themselves, where the `diff_hunk` shows them: they find the place after later pushes."""
+    hunk = _hunk(node)
+    if hunk is None or claimed.start is None or claimed.end is None:
+        return None
+    old = claimed.side is Side.OLD
+    numbered = [(line.old if old else line.new, line.text) for line in hunk.lines]
+    texts = [text for number, text in numbered if number is not None and claimed.start <= number <= claimed.end]
+    return "\n".join(texts) if texts and numbered[-1][0] == claimed.end else None
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def _entry(comment: Comment, review: Review, change: Change | None) -> JsonValue:
+    place = place_of(comment)
+    side = "LEFT" if place.side is Side.OLD else "RIGHT"
+    url = change.url if change is not None else None
+    several = place.start is not None and place.start != place.end
+    body = comment.body
+    if comment.suggestion is not None:
+        fence = "`" * max(3, max((len(run) for run in re.findall(r"`+", comment.suggestion)), default=0) + 1)
+        body += f"\n\n{fence}suggestion\n{comment.suggestion}\n{fence}"
+    number = int(hashlib.sha256(f"{review.case}\x1f{review.system}\x1f{comment.id}".encode()).hexdigest()[:12], 16)
+    commit = comment.commit or (change.head if change is not None else None)
+    entry: dict[str, JsonValue] = {
+        "id": number,
+        "path": place.path,
+        "body": body,
+        "diff_hunk": _diff_hunk(place, change),
+        "commit_id": commit,
+        "original_commit_id": commit,
+        "line": place.end,
+        "original_line": place.end,
+        "start_line": place.start if several else None,
+        "original_start_line": place.start if several else None,
+        "side": side if place.path is not None else None,
+        "start_side": side if several else None,
+        "subject_type": None if place.path is None else "line" if place.start is not None else "file",
+        "user": {"login": review.system, "type": "Bot"},
+    }
+    if url is not None:
+        entry["html_url"] = f"{url}#discussion_r{number}"
+    if comment.created is not None:
+        entry["created_at"] = comment.created.isoformat()
+    own: dict[str, JsonValue] = {
+        "category": comment.category,
+        "severity": comment.severity.value if comment.severity is not None else None,
+        "confidence": comment.confidence,
+        "quote": comment.quote,
+    }
+    if any(value is not None for value in own.values()):
+        entry[_OWN] = {key: value for key, value in own.items() if value is not None}
+    return {key: value for key, value in entry.items() if value is not None or key in ("line", "start_line")}
+
+
+def _diff_hunk(place: Location, change: Change | None) -> str | None:
+    """The hunk down to the commented line, as GitHub shows it; None without a patch or outside its hunks."""
+    file = _file(place, change)
+    for hunk in parse_patch(file.patch) if file is not None and file.patch else ():
+        for i, line in enumerate(hunk.lines):
+            if (line.old if place.side is Side.OLD else line.new) == place.end and place.end is not None:
+                ranges = f"-{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count}"
+                shown = [f"@@ {ranges} @@{' ' if hunk.heading else ''}{hunk.heading}"]
+                return "\n".join([*shown, *(line.kind + line.text for line in hunk.lines[: i + 1])])
+    return None
+
+
+def _file(place: Location, change: Change | None) -> ChangedFile | None:
+    return next((f for f in change.files if place.path in (f.path, f.old_path)), None) if change is not None else None

@@ -1,0 +1,90 @@
+"""Martian code-review-benchmark's `candidates.json`: what each tool said on each pull request (read and written).
+
+Source: withmartian/code-review-benchmark, `results/*/candidates.json`: `{pr_url: {tool: [{text, path, line,
+source}]}}`. In the published files paths and lines are null. One line a comment, no side, no severity.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import parse_json
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Change, Comment, Location, Review
+from reviewgauge.formats.parsing.comments import Collector, old_side, place_of
+from reviewgauge.formats.parsing.fields import Node, as_node, clean, has, kind_of, peek
+
+
+@dataclass(frozen=True)
+class Martian(Format):
+    """Every tool's candidate comments on every pull request, in one object."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".candidates.json",)
+    writes: ClassVar[bool] = True
+
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """One Parsed per pull request and tool, keyed by the URL. Raises BadInput."""
+        parsed = []
+        for url, tools in as_node(parse_json(data, source), source).value.items():
+            for tool, items in as_node(tools, source, clean(url)).value.items():
+                record = f"{clean(url)} {clean(tool)}"
+                if not isinstance(items, list):
+                    raise BadInput(source, f"should be a list, not {kind_of(items)}", record=record)
+                found = Collector(source, "martian", key=clean(url), system=clean(tool))
+                for i, item in enumerate(items):
+                    _add(found, as_node(item, source, f"{record} [{i}]"))
+                parsed.append(found.parsed())
+        return parsed
+
+    def recognises(self, data: bytes) -> bool:
+        """An object of objects of lists of objects with a text."""
+        value = peek(data)
+        if not isinstance(value, dict) or not value:
+            return False
+        tools = next(iter(value.values()))
+        if not isinstance(tools, dict) or not tools:
+            return False
+        items = next((items for items in tools.values() if items), None)
+        lists = all(isinstance(entry, list) for entry in tools.values())
+        return lists and (items is None or (isinstance(items, list) and has(items[0], "text")))
+
+    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
+        """Keyed by the change's URL, by the case id where it has none."""
+        result: dict[str, dict[str, list[JsonValue]]] = {}
+        for review in reviews:
+            change = changes.get(review.case)
+            url = change.url if change is not None and change.url else review.case
+            items = result.setdefault(url, {}).setdefault(review.system, [])
+            items += [_candidate(comment) for comment in review.comments]
+        return json.dumps(result, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _add(found: Collector, node: Node) -> None:
+    line = node.integer("line")
+    body = node.needed("text")
+    if not body.strip():
+        found.skip(str(node.record), "empty")
+        return
+    found.add(
+        body,
+        Location(path=node.text("path"), start=line, end=line),
+        record=node.record,
+        extra={"source": node.text("source"), **node.rest("text", "path", "line", "source")},
+    )
+
+
+def _candidate(comment: Comment) -> dict[str, JsonValue]:
+    place = place_of(comment)
+    source = comment.extra.get("source")
+    return {
+        "text": comment.body,
+        "path": place.path,
+        "line": None if old_side(comment) else place.start,  # it would be taken for a line of the new file
+        "source": source if isinstance(source, str) else "reviewgauge",
+    }

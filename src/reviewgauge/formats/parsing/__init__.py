@@ -1,0 +1,1 @@
+"""What the formats share: fields, prose, detection, and comments made of them."""

@@ -1,0 +1,125 @@
+"""What all formats share: comments with ids made from content, and severities."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pydantic import JsonValue, ValidationError
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.protocols import Parsed
+from reviewgauge.core.records import Comment, Location, Review, Severity, Side
+from reviewgauge.core.results import Drop
+
+_WORDS: dict[Severity, tuple[str, ...]] = {
+    Severity.CRITICAL: ("critical", "blocker", "blocking", "fatal", "p0", "urgent"),
+    Severity.HIGH: ("high", "major", "error", "severe", "important", "p1"),
+    Severity.MEDIUM: ("medium", "moderate", "warning", "warn", "minor", "p2", "potential_issue"),
+    Severity.LOW: ("low", "trivial", "note", "nit", "nitpick", "suggestion", "style", "p3", "refactor_suggestion"),
+    Severity.INFO: ("info", "information", "informational", "none", "notice", "hint", "praise", "question"),
+}
+_SEVERITIES = {word: severity for severity, words in _WORDS.items() for word in words}
+
+
+def severity_of(word: str | None) -> Severity | None:
+    """The severity that a tool's word stands for, None for a word that nobody knows."""
+    return None if word is None else _SEVERITIES.get(word.strip().lower())
+
+
+@dataclass
+class Collector:
+    """Gathers the comments of one change, gives each an id, and remembers what was left out."""
+
+    source: str
+    by: str
+    key: str | None = None
+    system: str | None = None
+    root: str | None = None
+    comments: list[Comment] = field(default_factory=list)
+    skipped: list[Drop] = field(default_factory=list)
+    _seen: Counter[str] = field(default_factory=Counter)
+
+    def add(
+        self,
+        body: str,
+        claimed: Location,
+        *,
+        record: int | str | None = None,
+        quote: str | None = None,
+        category: str | None = None,
+        severity: Severity | None = None,
+        suggestion: str | None = None,
+        confidence: float | None = None,
+        author: str | None = None,
+        commit: str | None = None,
+        created: datetime | None = None,
+        extra: Mapping[str, JsonValue] | None = None,
+    ) -> None:
+        """One comment. Its id is made from place and body; equal ones are numbered. Raises BadInput."""
+        key = content_id(claimed.path, claimed.start, claimed.end, claimed.side, claimed.hunk, body)
+        self._seen[key] += 1
+        try:
+            comment = Comment(
+                id=key if self._seen[key] == 1 else f"{key}-{self._seen[key]}",
+                body=body,
+                quote=quote or None,
+                category=category or None,
+                severity=severity,
+                suggestion=suggestion,
+                confidence=confidence,
+                author=author or None,
+                commit=commit or None,
+                created=created,
+                claimed=claimed,
+                extra=extra or {},
+            )
+        except ValidationError as error:
+            where, problem = first_problem(error)
+            raise BadInput(self.source, problem, record=record, field=where) from None
+        self.comments.append(comment)
+
+    def skip(self, item: str, reason: str) -> None:
+        """Something that is no review comment."""
+        self.skipped.append(Drop(item=item[:200], by=self.by, reason=reason))
+
+    def parsed(self) -> Parsed:
+        """The result. Raises BadInput for a key or a name that no record can hold."""
+        return Parsed(
+            key=self.key,
+            system=self.system,
+            root=self.root,
+            comments=tuple(self.comments),
+            skipped=tuple(self.skipped),
+        )
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def place_of(comment: Comment) -> Location:
+    """Where a comment is to be written: its span, else what it claimed, else nowhere."""
+    if comment.span is not None:
+        span = comment.span
+        return Location(path=span.path, start=span.start, end=span.end, side=span.side)
+    if comment.claimed is None or not comment.claimed.path:
+        return Location()
+    claim = comment.claimed
+    start, end = claim.start or claim.end, claim.end or claim.start
+    if start is None or end is None or min(start, end) < 1:
+        return Location(path=claim.path, side=claim.side)
+    return Location(path=claim.path, start=min(start, end), end=max(start, end), side=claim.side)
+
+
+def old_side(comment: Comment) -> bool:
+    """Whether it stands on the version before the change."""
+    return place_of(comment).side is Side.OLD
+
+
+def by_case(reviews: list[Review]) -> list[Review]:
+    """The reviews in a stable order."""
+    return sorted(reviews, key=lambda review: (review.case, review.system, review.attempt))

@@ -1,0 +1,143 @@
+"""pr-agent's YAML answers: key issues of `/review`, code suggestions of `/improve` (read).
+
+Source: qodo-ai/pr-agent, `settings/pr_reviewer_prompts.toml` and the code suggestion prompts. Models wrap the YAML in
+fences or prose and forget block scalars: both are put right where it is clear what was meant. Numbers may be text. A
+"no" in `security_concerns` is no comment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Location
+from reviewgauge.formats.parsing.comments import Collector, severity_of
+from reviewgauge.formats.parsing.fields import Node, as_node, decode
+
+_FENCED = re.compile(r"```ya?ml\s*\n(.*?)(?:\n```|\Z)", re.DOTALL | re.IGNORECASE)
+_START = re.compile(r"^(?:review|code_suggestions):", re.MULTILINE)
+_TEXT_KEYS = (
+    "relevant_file|issue_header|issue_content|security_concerns|relevant_tests|existing_code|improved_code"
+    "|suggestion_content|one_sentence_summary|label"
+)
+_LOOSE = re.compile(rf"^( *(?:- )?)({_TEXT_KEYS}): +(?![|>\"'&*])(\S.*)$", re.MULTILINE)
+_NONE = re.compile(r"\s*(?:no|none|n/a)\b.{0,80}", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class PrAgent(Format):
+    """The model's answer as pr-agent keeps it, YAML or JSON."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".pr-agent.yaml", ".pr-agent.yml")
+
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """One Parsed. Raises BadInput."""
+        answer = as_node(_load(decode(data, source), source), source)
+        if "review" not in answer.value and "code_suggestions" not in answer.value:
+            raise answer.error("review", "is missing")
+        found = Collector(source, "pr_agent", system="pr-agent")
+        review = answer.node("review")
+        for i, item in enumerate(review.nodes("key_issues_to_review")):
+            _add_issue(found, Node(item.value, source, f"review.key_issues_to_review[{i}]"))
+        for i, item in enumerate(answer.nodes("code_suggestions")):
+            _add_suggestion(found, Node(item.value, source, f"code_suggestions[{i}]"))
+        concerns = _text(review, "security_concerns")
+        if _NONE.fullmatch(concerns):
+            found.skip("review.security_concerns", "says that there is nothing to say")
+        elif concerns:
+            found.add(concerns, Location(), record="review.security_concerns", category="security")
+        return [found.parsed()]
+
+    def recognises(self, data: bytes) -> bool:
+        """YAML or JSON with pr-agent's own keys."""
+        return (b"key_issues_to_review" in data and b"review" in data) or (
+            b"code_suggestions" in data and b"relevant_file" in data
+        )
+
+
+def _load(text: str, source: str) -> object:
+    fenced = _FENCED.search(text)
+    text = fenced[1] if fenced else text
+    start = _START.search(text)
+    text = text[start.start() :] if start and not text.lstrip().startswith("{") else text
+    text = text.replace("\t", "    ")
+    first = _parse(text)
+    if isinstance(first, str):
+        repaired = _parse(_LOOSE.sub(_as_block, text))
+        if isinstance(repaired, str):
+            raise BadInput(source, f"is not readable YAML: {first}", remedy="is the answer complete?")
+        return repaired
+    return first
+
+
+def _as_block(match: re.Match[str]) -> str:
+    return f"{match[1]}{match[2]}: |\n{' ' * (len(match[1]) + 2)}{match[3]}"
+
+
+def _parse(text: str) -> object:
+    """The document; text for what went wrong (no answer of pr-agent is a bare text)."""
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        where = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        return f"{error.problem or error.context}{where}"
+    except (yaml.YAMLError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        return str(error).partition("\n")[0] or type(error).__name__
+
+
+def _text(node: Node, key: str) -> str:
+    value = node.value.get(key)
+    if value is None or isinstance(value, bool):
+        return "" if value is None else "yes" if value else "no"  # YAML reads a bare "No" as false
+    return (str(value) if isinstance(value, int | float) else node.text(key) or "").strip()
+
+
+def _line(node: Node, key: str) -> int | None:
+    value = node.value.get(key)
+    if isinstance(value, str):
+        number = re.fullmatch(r"\s*(?:L|line )?(\d{1,9})\s*", value, re.IGNORECASE)
+        if number is None and value.strip():
+            raise node.error(key, f"should be a line number, not {value.strip()!r:.40}")
+        return int(number[1]) if number else None
+    return node.integer(key)
+
+
+def _add_issue(found: Collector, node: Node) -> None:
+    header, content = _text(node, "issue_header"), _text(node, "issue_content")
+    body = "\n\n".join(part for part in (header, content) if part)
+    if not body:
+        raise node.error("issue_content", "is missing")
+    found.add(
+        body,
+        Location(
+            path=_text(node, "relevant_file") or None, start=_line(node, "start_line"), end=_line(node, "end_line")
+        ),
+        record=node.record,
+        category=header or None,
+        severity=severity_of(_text(node, "severity")),
+        extra=node.rest("relevant_file", "issue_header", "issue_content", "start_line", "end_line"),
+    )
+
+
+def _add_suggestion(found: Collector, node: Node) -> None:
+    body = _text(node, "suggestion_content") or _text(node, "one_sentence_summary")
+    if not body:
+        raise node.error("suggestion_content", "is missing")
+    found.add(
+        body,
+        Location(
+            path=_text(node, "relevant_file") or None,
+            start=_line(node, "relevant_lines_start"),
+            end=_line(node, "relevant_lines_end"),
+        ),
+        record=node.record,
+        quote=_text(node, "existing_code"),
+        category=_text(node, "label") or None,
+        suggestion=_text(node, "improved_code") or None,
+        extra=node.rest("relevant_file", "suggestion_content", "existing_code", "improved_code", "label"),
+    )

@@ -1,0 +1,139 @@
+"""reviewdog's diagnostics, rdjson and rdjsonl (read and written).
+
+Source: reviewdog's `proto/rdf/reviewdog.proto`. Columns there are UTF-8 bytes (ruff prints characters), so they are
+kept aside and only lines count. An end is exclusive when it has a column: one at column 1 ends on the line before.
+A range without columns includes its last line. There is one file for one change, and no side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.parsing import parse_json
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Change, Comment, Location, Review, Severity
+from reviewgauge.formats.parsing.comments import Collector, old_side, place_of
+from reviewgauge.formats.parsing.fields import Node, as_node, has, json_lines, peek, tidy
+
+_NUMBERS = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
+_READ = {"ERROR": Severity.HIGH, "WARNING": Severity.MEDIUM, "INFO": Severity.INFO}
+_WRITTEN = {
+    Severity.CRITICAL: "ERROR",
+    Severity.HIGH: "ERROR",
+    Severity.MEDIUM: "WARNING",
+    Severity.LOW: "INFO",
+    Severity.INFO: "INFO",
+}
+_KNOWN = ("message", "location", "severity", "source", "code", "suggestions", "original_output", "originalOutput")
+
+
+@dataclass(frozen=True)
+class Rdjson(Format):
+    """One object with `diagnostics`, or one diagnostic a line. `lines=True` writes the latter."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".rdjson", ".rdjsonl")
+    writes: ClassVar[bool] = True
+
+    lines: bool = False
+
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """One Parsed; its system is the result's source. Raises BadInput."""
+        found = Collector(source, "rdjson")
+        if has(peek(data), "diagnostics") or not has(peek(data), "message"):
+            result = as_node(parse_json(data, source), source)
+            if not has(result.value, "diagnostics"):
+                raise result.error("diagnostics", "is missing")
+            found.system = result.node("source").text("name") or None
+            for i, item in enumerate(result.nodes("diagnostics")):
+                node = Node(item.value, source, f"diagnostics[{i}]")
+                _add(found, node, _severity(node) or _severity(result))
+        else:
+            for number, value in json_lines(data, source):
+                node = as_node(value, source, number)
+                found.system = found.system or node.node("source").text("name") or None
+                _add(found, node, _severity(node))
+        return [found.parsed()]
+
+    def recognises(self, data: bytes) -> bool:
+        """An object with diagnostics, or lines that are diagnostics."""
+        value = peek(data)
+        return has(value, "diagnostics") or (has(value, "message", "location") and not has(value, "ruleId"))
+
+    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
+        """The comments on one change. Raises UserError for comments on several: the format cannot tell them apart."""
+        cases = {review.case for review in reviews}
+        if len(cases) > 1:
+            raise UserError("rdjson cannot say which change a comment is about", remedy="write one file per case")
+        entries = [(review.system, _diagnostic(c)) for review in reviews for c in review.comments]
+        if self.lines:
+            entries = [(system, {**entry, "source": {"name": system}}) for system, entry in entries]
+            return b"".join(_dump(entry) + b"\n" for _, entry in entries)
+        systems = sorted({review.system for review in reviews})
+        if len(systems) > 1:
+            entries = [(system, {**entry, "source": {"name": system}}) for system, entry in entries]
+        result: dict[str, JsonValue] = {"source": {"name": systems[0]}} if len(systems) == 1 else {}
+        return _dump({**result, "diagnostics": [entry for _, entry in entries]}) + b"\n"
+
+
+def _dump(value: Mapping[str, JsonValue]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def _severity(node: Node) -> str | None:
+    value = node.value.get("severity")
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_NUMBERS):
+        value = _NUMBERS[value]  # protocol buffers allow the number
+    elif value is not None and value not in _NUMBERS:
+        raise node.error("severity", f"should be one of {', '.join(_NUMBERS)}, not {value!r:.40}")
+    return None if value in (None, _NUMBERS[0]) else str(value)
+
+
+def _add(found: Collector, node: Node, severity: str | None) -> None:
+    location = node.node("location")
+    span = location.node("range")
+    start, end = span.node("start"), span.node("end")
+    first, last = start.integer("line"), end.integer("line")
+    if first is not None and last is not None and last > first and end.integer("column") == 1:
+        last -= 1
+    columns = {"start_column": start.integer("column"), "end_column": end.integer("column")}
+    suggestions = node.nodes("suggestions")
+    extra = node.rest(*_KNOWN)
+    extra |= {name: value for name, value in columns.items() if value is not None}
+    if severity:
+        extra["severity"] = severity
+    if url := node.node("code").text("url"):
+        extra["rule_url"] = url
+    if len(suggestions) > 1:
+        extra["suggestions"] = tidy([item.value for item in suggestions])
+    found.add(
+        node.needed("message"),
+        Location(path=location.text("path"), start=first, end=last),
+        record=node.record,
+        category=node.node("code").text("value"),
+        severity=_READ.get(severity or ""),
+        suggestion=suggestions[0].text("text") if suggestions else None,
+        author=node.node("source").text("name"),
+        extra=extra,
+    )
+
+
+def _diagnostic(comment: Comment) -> dict[str, JsonValue]:
+    place = place_of(comment)
+    diagnostic: dict[str, JsonValue] = {"message": comment.body, "location": {"path": place.path or ""}}
+    lines: dict[str, JsonValue] = {}
+    if place.start is not None and not old_side(comment):  # a line of the old file would be taken for one of the new
+        lines = {"start": {"line": place.start}, "end": {"line": place.end}}
+        diagnostic["location"] = {"path": place.path or "", "range": lines}
+    if comment.severity is not None:
+        diagnostic["severity"] = _WRITTEN[comment.severity]
+    if comment.category:
+        diagnostic["code"] = {"value": comment.category}
+    if comment.suggestion is not None and lines:
+        diagnostic["suggestions"] = [{"range": lines, "text": comment.suggestion}]
+    return diagnostic

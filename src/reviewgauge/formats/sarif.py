@@ -1,0 +1,258 @@
+"""SARIF 2.1.0, the format of static analysers (read and written).
+
+Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0. Suppressed results, results that passed and
+results gone since the baseline are no comments. URIs are percent-decoded and put together from `uriBaseId`. An end
+column is exclusive: one at column 1 ends on the line before. A quoted snippet finds the place when lines moved.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+from urllib.parse import quote, unquote
+
+from pydantic import JsonValue
+
+from reviewgauge.core.parsing import parse_json
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
+from reviewgauge.formats.parsing.comments import Collector, by_case, place_of
+from reviewgauge.formats.parsing.fields import Node, as_node, has, peek, tidy
+
+_READ = {"error": Severity.HIGH, "warning": Severity.MEDIUM, "note": Severity.LOW, "none": Severity.INFO}
+_WRITTEN = {
+    Severity.CRITICAL: "error",
+    Severity.HIGH: "error",
+    Severity.MEDIUM: "warning",
+    Severity.LOW: "note",
+    Severity.INFO: "none",
+}
+_CVSS = ((9.0, Severity.CRITICAL), (7.0, Severity.HIGH), (4.0, Severity.MEDIUM))
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_OWN = "reviewgauge"
+_KNOWN = ("ruleId", "ruleIndex", "rule", "level", "message", "locations", "fixes", "suppressions", "kind", "properties")
+_SILENT = {"pass": "passed", "notApplicable": "not applicable", "open": "not decided by the tool"}
+
+
+@dataclass(frozen=True)
+class Sarif(Format):
+    """A log of runs; each run is one Parsed, keyed by its automation id, else by its revision."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".sarif", ".sarif.json")
+    writes: ClassVar[bool] = True
+
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """One Parsed per run. Raises BadInput."""
+        document = as_node(parse_json(data, source), source)
+        if not has(document.value, "runs"):
+            raise document.error("runs", "is missing")
+        return [
+            _read_run(Node(run.value, source, f"runs[{i}]"), source) for i, run in enumerate(document.nodes("runs"))
+        ]
+
+    def recognises(self, data: bytes) -> bool:
+        """An object with runs that have a tool."""
+        value = peek(data)
+        runs = value.get("runs") if isinstance(value, dict) else None
+        return isinstance(runs, list) and (not runs or has(runs[0], "tool") or has(value, "$schema"))
+
+    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
+        """One run per review, its case as automation id, the head commit as revision."""
+        runs: list[JsonValue] = [_run(review, changes.get(review.case)) for review in by_case(list(reviews))]
+        log: dict[str, JsonValue] = {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
+        return json.dumps(log, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def _read_run(run: Node, source: str) -> Parsed:
+    driver = run.node("tool").node("driver")
+    found = Collector(source, "sarif", key=_key(run), system=driver.text("name") or None)
+    bases = {name: _base(run.node("originalUriBaseIds"), name) for name in run.node("originalUriBaseIds").value}
+    found.root = max((base for base in bases.values() if base.startswith("/")), key=len, default=None)
+    rules = [driver.nodes("rules"), *(extension.nodes("rules") for extension in run.node("tool").nodes("extensions"))]
+    by_id = {rule.text("id"): rule for group in reversed(rules) for rule in group}
+    artifacts = run.nodes("artifacts")
+    for i, item in enumerate(run.nodes("results")):
+        result = Node(item.value, source, f"{run.record}.results[{i}]")
+        reason = _unwanted(result)
+        if reason is not None:
+            found.skip(str(result.record), reason)
+            continue
+        rule = _rule(result, driver.nodes("rules"), by_id)
+        _add(found, result, rule, bases, artifacts)
+    return found.parsed()
+
+
+def _key(run: Node) -> str | None:
+    revisions = (item.text("revisionId") for item in run.nodes("versionControlProvenance"))
+    return run.node("automationDetails").text("id") or next((r for r in revisions if r), None)
+
+
+def _base(bases: Node, name: str, depth: int = 0) -> str:
+    """The folder behind a base id: a path, absolute where the log says so."""
+    base = bases.node(name)
+    folder = _path(base.text("uri") or "")
+    parent = base.text("uriBaseId")
+    if parent and parent in bases.value and depth < 8 and not folder.startswith("/"):
+        return _base(bases, parent, depth + 1).rstrip("/") + "/" + folder
+    return folder
+
+
+def _path(uri: str) -> str:
+    """The path of a URI: decoded, without `file://` and its host."""
+    if uri.lower().startswith("file:"):
+        return "/" + unquote(re.sub(r"^file:(?://[^/]*)?", "", uri, flags=re.IGNORECASE)).lstrip("/")
+    return unquote(uri)
+
+
+def _unwanted(result: Node) -> str | None:
+    kind = result.text("kind") or "fail"
+    if kind in _SILENT:
+        return _SILENT[kind]
+    if result.text("baselineState") == "absent":
+        return "gone since the baseline"
+    states = [item.text("status") for item in result.nodes("suppressions")]
+    if states and not any(state in ("rejected", "underReview") for state in states):
+        return "suppressed"
+    return None
+
+
+def _rule(result: Node, rules: list[Node], by_id: Mapping[str | None, Node]) -> Node:
+    reference = result.node("rule")
+    name = result.text("ruleId") or reference.text("id")
+    index = result.integer("ruleIndex") if result.integer("ruleIndex") is not None else reference.integer("index")
+    if name in by_id:
+        return by_id[name]
+    if index is not None and 0 <= index < len(rules) and not reference.node("toolComponent").value:
+        return rules[index]
+    return Node({"id": name}, result.source, result.record, "rule")
+
+
+def _add(found: Collector, result: Node, rule: Node, bases: Mapping[str, str], artifacts: list[Node]) -> None:
+    locations = result.nodes("locations")
+    physical = locations[0].node("physicalLocation") if locations else Node({}, result.source, result.record)
+    region = physical.node("region")
+    start, end = region.integer("startLine"), region.integer("endLine")
+    columns = region.integer("startColumn"), region.integer("endColumn")
+    if start is not None and end is not None and end > start and columns[1] == 1:
+        end -= 1
+    properties = result.node("properties")
+    own = properties.node(_OWN)
+    level = result.text("level") or rule.node("defaultConfiguration").text("level") or "warning"
+    extra = result.rest(*_KNOWN) | properties.rest(_OWN, "category")
+    extra["level"] = level
+    if len(locations) > 1:
+        extra["other_locations"] = tidy([item.value for item in locations[1:]])
+    found.add(
+        _message(result, rule),
+        Location(
+            path=_uri(physical.node("artifactLocation"), bases, artifacts),
+            start=start,
+            end=end if end is not None else start,
+            start_column=columns[0],
+            end_column=columns[1],
+            side=Side.OLD if own.text("side") == "old" else None,
+        ),
+        record=result.record,
+        quote=own.text("quote") or region.node("snippet").text("text"),
+        category=result.text("ruleId") or rule.text("id"),
+        severity=_severity(own, rule, level),
+        suggestion=_fix(result),
+        confidence=own.share("confidence"),
+        extra=extra,
+    )
+
+
+def _uri(artifact: Node, bases: Mapping[str, str], artifacts: list[Node]) -> str | None:
+    index = artifact.integer("index")
+    uri = artifact.text("uri")
+    if uri is None and index is not None and 0 <= index < len(artifacts):
+        artifact = artifacts[index].node("location")
+        uri = artifact.text("uri")
+    if uri is None:
+        return None
+    path = _path(uri)
+    base = bases.get(artifact.text("uriBaseId") or "", "")
+    return path if not base or path.startswith("/") else f"{base.rstrip('/')}/{path}"
+
+
+def _message(result: Node, rule: Node) -> str:
+    message = result.node("message")
+    text = message.text("text") or message.text("markdown")
+    identity = message.text("id")
+    if text is None and identity is not None:
+        text = rule.node("messageStrings").node(identity).text("text")
+    text = text or rule.node("shortDescription").text("text") or rule.node("fullDescription").text("text")
+    if text is None:
+        raise result.error("message.text", "is missing")
+    given = message.texts("arguments")
+    return re.sub(r"\{(\d{1,3})\}", lambda m: given[int(m[1])] if int(m[1]) < len(given) else m[0], text)
+
+
+def _severity(own: Node, rule: Node, level: str) -> Severity | None:
+    exact = own.text("severity")  # our own word: "unknown" where the comment had none and the level is a default
+    if exact is not None:
+        return Severity(exact) if exact in set(Severity) else None
+    score = rule.node("properties").value.get("security-severity")
+    if isinstance(score, str) and re.fullmatch(r"\d{1,2}(\.\d{1,3})?", score):  # a CVSS score, written as text
+        cvss = float(score)
+        return next((s for floor, s in _CVSS if cvss >= floor), Severity.LOW)
+    return _READ.get(level)
+
+
+def _fix(result: Node) -> str | None:
+    for fix in result.nodes("fixes"):
+        for change in fix.nodes("artifactChanges"):
+            for replacement in change.nodes("replacements"):
+                return replacement.node("insertedContent").text("text") or ""
+    return None
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def _run(review: Review, change: Change | None) -> JsonValue:
+    results: list[JsonValue] = [_result(comment) for comment in review.comments]
+    rules: list[JsonValue] = [{"id": name} for name in sorted({c.category for c in review.comments if c.category})]
+    run: dict[str, JsonValue] = {
+        "tool": {"driver": {"name": review.system, "rules": rules}},
+        "automationDetails": {"id": review.case},
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    if change is not None and change.head is not None and change.url is not None:
+        run["versionControlProvenance"] = [{"repositoryUri": change.url, "revisionId": change.head}]
+    return run
+
+
+def _result(comment: Comment) -> JsonValue:
+    place = place_of(comment)
+    result: dict[str, JsonValue] = {"message": {"text": comment.body}}
+    if comment.category:
+        result["ruleId"] = comment.category
+    result["level"] = _WRITTEN[comment.severity] if comment.severity is not None else "warning"
+    region: dict[str, JsonValue] = {}
+    if place.start is not None:
+        region = {"startLine": place.start, "endLine": place.end}
+    if place.path is not None:
+        artifact: dict[str, JsonValue] = {"uri": quote(place.path, safe="/~!$&'()*+,;=@")}
+        physical: dict[str, JsonValue] = {"artifactLocation": artifact}
+        if region:
+            physical["region"] = region
+        result["locations"] = [{"physicalLocation": physical}]
+        if comment.suggestion is not None and region:
+            replacement: JsonValue = {"deletedRegion": region, "insertedContent": {"text": comment.suggestion}}
+            result["fixes"] = [{"artifactChanges": [{"artifactLocation": artifact, "replacements": [replacement]}]}]
+    own: dict[str, JsonValue] = {
+        "severity": comment.severity.value if comment.severity is not None else "unknown",
+        "confidence": comment.confidence,
+        "quote": comment.quote,
+        "side": "old" if place.side is Side.OLD else None,
+    }
+    result["properties"] = {_OWN: {key: value for key, value in own.items() if value is not None}}
+    return result

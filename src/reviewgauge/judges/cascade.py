@@ -1,0 +1,121 @@
+"""A cheap judge decides what it is sure of, and a second one, a chat model, is asked about the rest.
+
+Source: own; a cascade in the sense of Chen et al. 2023, FrugalGPT, arXiv:2305.05176. How much of the offline judge's
+band there is to ask about, and what is lost: docs/judges.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reviewgauge.core.plugin import short_spec
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.results import Verdict
+from reviewgauge.judges.pairs.asking import Asking, Cell, ModelJudge, judge_some
+from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.judges.pairs.votes import Table
+from reviewgauge.judges.panel import pins_of, vote_of
+
+
+@dataclass(frozen=True)
+class Cascade(Asking):
+    """`first` decides outside its unsure band, `then` inside it, and wherever its location rule takes no question.
+
+    The band is the first judge's own: `lexical(low=.05, high=.95)` widens it. Where `then` has nothing to say the
+    first judge's verdict stands.
+    """
+
+    first: str = "lexical"
+    then: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a cascade without an end."""
+        if not self.then:
+            raise ValueError("name the judge to ask where the first is unsure: then='openai:gpt-5'")
+        if self.judges[0].models:
+            raise ValueError(f"first={self.first!r} asks a model itself, so nothing would be saved")
+
+    @property
+    def judges(self) -> tuple[Judge, Judge]:
+        """Both judges."""
+        return judge_of(self.first), judge_of(self.then)
+
+    @property
+    def estimate(self) -> str:  # type: ignore[override]
+        """The first judge's label: it decided most pairs."""
+        first, then = self.judges
+        return first.estimate if not first.estimate or then.estimate else f"in part {first.estimate}"
+
+    @property
+    def reads_labels(self) -> bool:  # type: ignore[override]
+        """Whether one of them does."""
+        return any(judge.reads_labels for judge in self.judges)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that may be asked."""
+        return self.judges[1].models
+
+    @property
+    def threshold(self) -> float:
+        """The second judge's, as it has the last word."""
+        return self.judges[1].threshold
+
+    @property
+    def sure(self) -> float:
+        """The second judge's: what the first decided it was sure of already."""
+        return self.judges[1].sure
+
+    @property
+    def penalty(self) -> float:
+        """The first judge's."""
+        return self.judges[0].penalty
+
+    def pins(self) -> Mapping[str, str]:
+        """What each judge rests on, and the whole of its spec."""
+        return pins_of(self.judges)
+
+    def judge_some(
+        self,
+        case: Case,
+        comments: Sequence[Comment],
+        references: Sequence[Comment],
+        review: Review,
+        wanted: Sequence[Cell],
+    ) -> Mapping[Cell, Verdict | None]:
+        """As `judge`, for some pairs."""
+        first, then = self.judges
+        found = dict(judge_some(first, case, comments, references, review, wanted=wanted))
+        if isinstance(then, ModelJudge):
+            for c, r in wanted:
+                found[c, r] = then.decided(comments[c], references[r]) or found[c, r]
+        unsure = [cell for cell in wanted if (v := found[cell]) is None or v.unsure or v.same is None]
+        second = judge_some(then, case, comments, references, review, wanted=unsure) if unsure else {}
+        for cell, verdict in second.items():
+            if verdict is not None:
+                found[cell] = self._with_history(found[cell], verdict)
+        return found
+
+    def _with_history(self, before: Verdict | None, verdict: Verdict) -> Verdict:
+        """The second judge's verdict; its votes begin with the one that it overruled or upheld."""
+        first, then = self.judges
+        history = Verdict(probability=0.5, reason="nothing to say") if before is None else before
+        votes = verdict.votes or (vote_of(then, verdict),)
+        return verdict.model_copy(update={"votes": (vote_of(first, history), *votes)})
+
+    def was_asked(self, verdict: Verdict) -> bool:
+        """Whether the second judge was asked."""
+        return len(verdict.votes) > 1 and verdict.votes[0].rater == short_spec(self.judges[0])
+
+    def refine(self, case: Case, tables: Mapping[str, Table], reviews: Mapping[str, Review]) -> Mapping[str, Table]:
+        """The first judge's second look, at what the second judge did not decide."""
+        after = self.judges[0].refine(case, tables, reviews)
+        return {
+            system: [
+                [old if old is not None and self.was_asked(old) else new for old, new in zip(row, fresh, strict=True)]
+                for row, fresh in zip(table, after[system], strict=True)
+            ]
+            for system, table in tables.items()
+        }

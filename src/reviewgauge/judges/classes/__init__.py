@@ -1,0 +1,1 @@
+"""The classes that models sort comments and changes into."""

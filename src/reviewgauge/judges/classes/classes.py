@@ -1,0 +1,209 @@
+"""Sorting comments and changes into classes: one question with one word for an answer, and a vote over several.
+
+Sources: AACR-Bench (arXiv:2601.19494) prints the prompts for its nine problem domains (Figure 5) and its four issue
+categories (Figure 20). SWR-Bench's types (arXiv:2509.01494, Table I) and the context that a finding needs (AACR-Bench's
+diff, file and repository level) are asked in our own words: the papers print no prompt for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Needs
+from reviewgauge.core.results import Failed, FailureKind, Vote
+from reviewgauge.judges.classes.change_types import TYPES, listing
+from reviewgauge.models.answers.readers import choice
+from reviewgauge.models.chat.asking import ask_for_each
+from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.request.messages import Message, system
+from reviewgauge.models.request.model_spec import parse_model
+from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+
+What = Literal["category", "domain", "type", "context"]
+PromptKind = Literal["published", "fenced", "own"]
+NO_HUNK = "(not at hand)"
+MOST_VOTES = 99
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Question(NamedTuple):
+    """One way to sort. `options` maps the word that a model answers with to the word that is stored.
+
+    `published`: the prompt is printed in its paper. `of_changes`: what is sorted are changes, by title and description.
+    """
+
+    dimension: str
+    prompt: str
+    options: Mapping[str, str]
+    synonyms: Mapping[str, str]
+    published: bool
+    of_changes: bool = False
+    needs_hunk: bool = True
+
+
+_DOMAINS = {  # code: the data set's word, and other words for it
+    "BF": ("Bug Fix", "Bug Fixes"),
+    "NFA": ("New Feature Additions", "New Feature Addition"),
+    "CA": ("Code Refactoring / Architectural Improvement", "Code Refactoring"),
+    "DU": ("Documentation Update",),
+    "TC": ("Test Suite / CI Enhancements",),
+    "PO": ("Performance Optimizations", "Performance Optimization"),
+    "SV": ("Security Patches / Vulnerability Fixes", "Security Patch / Vulnerability Fix", "Security Patches"),
+    "DE": ("Dependency Updates & Environment Compatibility", "Dependency Update / Environment Compatibility"),
+    "CLF": ("Code Style, Linting, Formatting Fixes", "Code Style / Linting / Formatting Fix"),
+}
+QUESTIONS: Mapping[What, Question] = {
+    "category": Question(
+        "category",
+        "class_category",
+        {
+            "Security Vulnerability": "security",
+            "Code Defect": "defect",
+            "Maintainability and Readability": "maintainability",
+            "Performance": "performance",
+        },
+        {"Maintainability & Readability": "Maintainability and Readability", "Performance Issue": "Performance"},
+        published=True,
+    ),
+    "domain": Question(
+        "domain",
+        "class_domain",
+        {code: words[0] for code, words in _DOMAINS.items()},
+        {word: code for code, words in _DOMAINS.items() for word in words},
+        published=True,
+        of_changes=True,
+        needs_hunk=False,
+    ),
+    "type": Question(
+        "swr_type",
+        "class_type",
+        {code: f"{code} {kind.name}" for code, kind in TYPES.items()},
+        {f"{code}{joint}{kind.name}": code for code, kind in TYPES.items() for joint in (" ", ": ")},
+        published=False,
+        needs_hunk=False,
+    ),
+    "context": Question(
+        "needs",
+        "class_context",
+        {str(need): str(need) for need in Needs},
+        {"Diff Level": "diff", "File Level": "file", "Repo Level": "repo", "repository": "repo"},
+        published=False,
+    ),
+}
+
+
+class Decision(NamedTuple):
+    """The class that most votes name, the share of the votes that do, and all of them with their raw answers."""
+
+    value: str
+    share: float
+    votes: tuple[Vote, ...]
+
+    @property
+    def reason(self) -> str:
+        """The votes as JSON: trial, value and raw answer of each."""
+        rows = [{"trial": at, "value": vote.value, "raw": vote.reason} for at, vote in enumerate(self.votes, 1)]
+        return json.dumps(rows, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """One question to one model, `votes` times. More than half of the votes decide; without that, nothing does.
+
+    `prompt`: "published" sends the paper's bytes, "fenced" the same words with what is judged marked as data; where no
+    prompt is printed there is only "own", which is fenced.
+    """
+
+    model: str
+    what: What
+    votes: int = 1
+    prompt: PromptKind = "fenced"
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown question or model, and a published prompt where none is."""
+        if self.what not in QUESTIONS:
+            raise UserError(f"nothing is classified by {self.what!r}", remedy=f"there are: {', '.join(QUESTIONS)}")
+        parse_model(self.model)
+        if not 1 <= self.votes <= MOST_VOTES:
+            raise UserError(f"{self.votes} votes are not 1 to {MOST_VOTES}")
+        if self.prompt == "published" and not self.question.published:
+            raise UserError(
+                f"no paper prints a prompt for the {self.what} of a comment", remedy="leave --prompt out: it is our own"
+            )
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        return QUESTIONS[self.what]
+
+    @property
+    def kind(self) -> PromptKind:
+        """Whose words the prompt is."""
+        return self.prompt if self.question.published else "own"
+
+    @property
+    def words(self) -> Prompt:
+        """The words of the prompt."""
+        return load_prompt("reviewgauge.judges", self.question.prompt)
+
+    @property
+    def setting(self) -> str:
+        """What two labels must share to come from one way of asking, beside the model."""
+        digest = self.words.digest
+        if self.kind != "published":
+            digest = hashlib.sha256(f"{digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]
+        return f"{self.kind} prompt {digest}, {self.votes} vote{'' if self.votes == 1 else 's'}"
+
+    def messages(self, texts: Mapping[str, str]) -> tuple[Message, ...]:
+        """The prompt, filled with the texts of its slots."""
+        if self.kind == "published":
+            return self.words.messages(texts)
+        values = {name: text if text == NO_HUNK else fence(text) for name, text in texts.items()}
+        if self.kind == "own":
+            extra = {"fence_note": FENCE_NOTE, "types": listing()}
+            values |= {name: text for name, text in extra.items() if name in self.words.slots}
+            return self.words.messages(values)
+        return (system(FENCE_NOTE), *self.words.messages(values))
+
+    def decide(self, texts: Mapping[str, str]) -> Decision:
+        """Ask, and count the votes. Raises Failed: also where no class has more than half of the votes."""
+        read = partial(read_class, self.question)
+        messages = self.messages(texts)
+        trials = list(range(1, self.votes + 1))
+        answers = ask_for_each(chat_model(self.model), [messages] * self.votes, read, trials=trials)
+        readings = [answer for answer in answers if not isinstance(answer, Failed)]
+        votes = tuple(
+            Vote(rater=self.model, value=one.value, reason=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", one.raw))
+            for one in readings
+        )
+        return decided(self.votes, votes, [answer for answer in answers if isinstance(answer, Failed)])
+
+
+def decided(asked: int, votes: Sequence[Vote], failed: Sequence[Failed]) -> Decision:
+    """The decision of the votes. Raises Failed where none of the classes has more than half of those asked."""
+    counts = Counter(str(vote.value) for vote in votes)
+    value, most = max(counts.items(), key=lambda item: item[1], default=("", 0))
+    if most * 2 > asked:
+        return Decision(value, most / asked, tuple(votes))
+    if failed:
+        raise failed[0]
+    said = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    raise Failed(
+        FailureKind.UNREADABLE,
+        f"undecided: {said}",
+        remedy="an odd number of votes, or a surer model",
+        raw="\n".join(vote.reason or "" for vote in votes),
+    )
+
+
+def read_class(question: Question, text: str) -> str:
+    """The stored word of the one class that an answer names. Raises Unreadable."""
+    return question.options[choice(text, list(question.options), question.synonyms)]

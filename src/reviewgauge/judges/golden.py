@@ -1,0 +1,77 @@
+"""Does a candidate comment raise the issue of a golden one? A chat model answers with match, confidence and reason.
+
+Source: the way of asking of Martian's code-review-benchmark (https://github.com/withmartian/code-review-benchmark,
+MIT). Its prompt is not printed in a paper: the words here are our own, the signature says `prompt='own'`, and no
+figure with it is a published one. Its matching is `hits(policy="greedy", variant="martian")`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import JsonValue
+
+from reviewgauge.core.records import Case, Comment
+from reviewgauge.judges.pairs.asking import Location, ModelJudge, Said
+from reviewgauge.judges.pairs.votes import Agree
+from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.request.messages import Message
+from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+
+
+@dataclass(frozen=True)
+class Golden(ModelJudge):
+    """Match, confidence and reasoning about each pair. The probability is the confidence on the side of the answer.
+
+    `location`: "any" asks about all pairs, as the benchmark has no lines; "first" does not ask about pairs that
+    stand more than `tolerance` lines apart or in another file. `votes` trials; `agree`: see docs/judges.md.
+    """
+
+    model: str = ""
+    prompt: Literal["own"] = "own"
+    location: Location = "any"
+    tolerance: int = 1
+    votes: int = 1
+    agree: Agree = "majority"
+
+    answer_schema: ClassVar[Mapping[str, JsonValue] | None] = {
+        "type": "object",
+        "properties": {
+            "reasoning": {"type": "string"},
+            "match": {"type": "boolean"},
+            "confidence": {"type": "number"},
+        },
+        "required": ["reasoning", "match", "confidence"],
+        "additionalProperties": False,
+    }
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        self.check()
+
+    @property
+    def _prompt(self) -> Prompt:
+        return load_prompt("reviewgauge.judges", "golden")
+
+    def pins(self) -> Mapping[str, str]:
+        """The digest of what the model is told."""
+        return {"prompt": hashlib.sha256(f"{self._prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
+
+    def messages(self, case: Case, comment: Comment, reference: Comment, swapped: bool) -> tuple[Message, ...]:
+        """The question, both texts fenced."""
+        texts = {"golden": fence(reference.body), "candidate": fence(comment.body)}
+        return self._prompt.messages({"fence_note": FENCE_NOTE, **texts})
+
+    def read(self, text: str) -> Said:
+        """`match` and `confidence` of one JSON object; `reasoning` may be missing, as it decides nothing."""
+        answer = json_object(text)
+        match, confidence, reasoning = (answer.get(name) for name in ("match", "confidence", "reasoning"))
+        if not isinstance(match, bool):
+            raise Unreadable('"match" must be true or false')
+        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+            raise Unreadable('"confidence" must be a number from 0 to 1')
+        said = reasoning if isinstance(reasoning, str) else ""
+        return Said(match, float(confidence), said)

@@ -1,0 +1,194 @@
+"""Two comments raise the same thing when a small logistic model over their shared words says so; needs no model call.
+
+Source: own model over 24 lexical features, fitted on the recorded verdicts of three model judges (Martian,
+https://github.com/withmartian/code-review-benchmark, MIT) and on human claim-review links (CRScore, Naik et al. 2025,
+MIT). Probabilities by Platt scaling (Platt 1999). A change of a repository that the fit has seen is judged by a fit on
+the others. Card and figures: docs/offline-judge.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from reviewgauge.core.findings import groups_of
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.results import Verdict
+from reviewgauge.judges.pairs.lexical_model import LexicalModel, load_weights
+from reviewgauge.models.text.lexical import Profile, profile, shared_words
+from reviewgauge.models.text.words import is_identifier, prose, raw_words, stem
+
+SAME_WORDS = 0.999  # the probability of two comments whose words are the same
+VerdictTable = Sequence[Sequence[Verdict | None]]
+
+
+@dataclass(frozen=True)
+class Lexical(Judge):
+    """The offline judge. Its figures are an estimate of what a model judge would say.
+
+    A probability from `low` to `high` is *unsure*. `cut` replaces the fitted threshold. `weights` is the file of
+    one's own fit (benchmarks/fit_lexical_judge.py); empty means the one that is shipped. Changes of a repository in
+    the training data are judged, threshold included, by the fit in that file that has not seen the repository.
+    """
+
+    low: float = 0.1
+    high: float = 0.9
+    cut: float | None = None
+    weights: str = ""
+
+    kind: ClassVar[str] = "judges"
+    estimate: ClassVar[str] = "offline estimate"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low <= self.high <= 1:
+            raise ValueError(f"low={self.low} and high={self.high} are no band within 0..1")
+        if self.cut is not None and not 0 <= self.cut <= 1:
+            raise ValueError(f"cut={self.cut} is no probability")
+
+    @property
+    def threshold(self) -> float:
+        """The threshold of the final fit, or `cut`. A verdict's `same` goes by the fit that gave it."""
+        return load_weights(self.weights)[0].threshold if self.cut is None else self.cut
+
+    @property
+    def sure(self) -> float:
+        """The upper end of the unsure band."""
+        return self.high
+
+    @property
+    def penalty(self) -> float:
+        """How far a reference that loses its best comment falls below its own maximum."""
+        return load_weights(self.weights)[0].penalty
+
+    @property
+    def base_rate(self) -> float | None:
+        """Share of the references that were hit in the reviews behind the calibration."""
+        return load_weights(self.weights)[0].base_rate
+
+    def pins(self) -> Mapping[str, str]:
+        """The hash of the file of weights: the final fit and the held-out ones."""
+        return {"lexical weights": load_weights(self.weights)[1][:16]}
+
+    def judge(
+        self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
+    ) -> VerdictTable:
+        """A Verdict for every pair, by weights that have not seen the case's repository."""
+        model = self._model(case)
+        cut = model.weights.threshold if self.cut is None else self.cut
+        bodies, known = [c.body for c in comments], [r.body for r in references]
+        table = model.first(bodies, known, finding_names(references))
+        return [
+            [self._verdict(p, body, other, cut) for p, other in zip(row, known, strict=True)]
+            for row, body in zip(table, bodies, strict=True)
+        ]
+
+    def refine(
+        self, case: Case, tables: Mapping[str, VerdictTable], reviews: Mapping[str, Review]
+    ) -> Mapping[str, VerdictTable]:
+        """The second stage: agreement with the other systems' comments. With one system nothing changes.
+
+        Columns are the case's references, neutral and rejected comments, in this order, or the first of them.
+        """
+        said = {system: table for system, table in tables.items() if len(table)}
+        known = (*case.references, *case.neutral, *case.rejected)
+        widths = {len(row) for table in said.values() for row in table}
+        if len(said) < 2 or len(widths) != 1 or max(widths) > len(known):
+            return tables
+        columns = known[: max(widths)]
+        before = {s: [[v.probability if v else 0.0 for v in row] for row in table] for s, table in said.items()}
+        bodies = {system: [c.body for c in reviews[system].comments] for system in said}
+        model = self._model(case)
+        after = model.second(before, bodies, finding_names(columns))
+        cut = model.weights.second_threshold if self.cut is None else self.cut
+        refined: dict[str, VerdictTable] = dict(tables)
+        for system, table in said.items():
+            refined[system] = [
+                [
+                    old and self._verdict(p, body, column.body, cut, old.probability)
+                    for old, p, column in zip(row, new, columns, strict=True)
+                ]
+                for row, new, body in zip(table, after[system], bodies[system], strict=True)
+            ]
+        return refined
+
+    def _model(self, case: Case) -> LexicalModel:
+        return _ready(self.weights, load_weights(self.weights)[0].fold(case.change.repo))
+
+    def _verdict(
+        self, probability: float, comment: str, reference: str, cut: float, before: float | None = None
+    ) -> Verdict:
+        if same_words(comment, reference):
+            return Verdict(probability=SAME_WORDS, same=True, reason="the same words")
+        reason = _reason(comment, reference) if probability >= self.low else "little in common"
+        if before is not None and abs(before - probability) >= 0.1:
+            direction = "more" if probability > before else "less"
+            reason += f"; {direction} likely given the other systems' comments ({before:.2f} before)"
+        return Verdict(
+            probability=round(probability, 4),
+            same=probability >= cut,
+            unsure=self.low < probability < self.high,
+            reason=reason,
+        )
+
+
+@lru_cache(maxsize=64)
+def _ready(path: str, fold: str) -> LexicalModel:
+    stored = load_weights(path)[0]
+    return LexicalModel(stored.held_out[fold] if fold else stored)
+
+
+def finding_names(references: Sequence[Comment]) -> list[str]:
+    """The finding that each reference stands for, by the id of its first phrasing."""
+    names = [""] * len(references)
+    for indices in groups_of(references):
+        for i in indices:
+            names[i] = references[indices[0]].id
+    return names
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts are equal but for white space and letter case."""
+    return one == other or _plain(one) == _plain(other)
+
+
+@lru_cache(maxsize=8192)
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _shown(stems: Sequence[str], text: str) -> list[str]:
+    """The words of `text` behind the stems, names of code in backticks."""
+    original: dict[str, str] = {}
+    for word in raw_words(prose(text)):
+        original.setdefault(stem(word), word)
+    return [f"`{word}`" if is_identifier(word) else word for word in (original.get(s, s) for s in stems)]
+
+
+def _reason(comment: str, reference: str) -> str:
+    one, other = profile(comment), profile(reference)
+    names = sorted(one.identifiers & other.identifiers, key=lambda name: (-len(name), name))[:2]
+    rare = [w for w in _shown(shared_words(one, other, 6), reference) if not any(w.strip("`") in n for n in names)][:3]
+    parts = [f"`{_written(name, reference)}`" for name in names] + rare
+    if not parts:
+        return "shares no content word"
+    return "shares " + ", ".join(parts) + _against(one, other)
+
+
+def _written(name: str, text: str) -> str:
+    """`name` (lower case, without underscores) as `text` writes it."""
+    for word in prose(text).replace("`", " ").replace("(", " ").replace(".", " ").split():
+        bare = "".join(c for c in word if c.isalnum() or c == "_")
+        if bare.replace("_", "").lower() == name:
+            return bare
+    return name
+
+
+def _against(one: Profile, other: Profile) -> str:
+    if one.identifiers and other.identifiers and not one.identifiers & other.identifiers:
+        return "; names different code"
+    if bool(one.negations) != bool(other.negations):
+        return "; only one of them denies something"
+    return ""

@@ -1,0 +1,204 @@
+"""What the judges that ask a chat model have in common: which pairs are asked about, and the votes on each.
+
+Nothing about who wrote a comment enters a question: a judge is given its text, and the diff.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.results import Failed, Pair, Verdict, Vote
+from reviewgauge.judges.pairs.location import in_words, locate
+from reviewgauge.judges.pairs.votes import Agree, Cast, Table, agreed, chance
+from reviewgauge.models.chat.asking import Reading, ask_for_each
+from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.request.messages import Message
+from reviewgauge.models.request.model_spec import parse_model
+
+Location = Literal["first", "any"]
+Order = Literal["comment_first", "reference_first", "both"]
+Cell = tuple[int, int]  # (comment, reference) by place
+NOT_ASKED = "not asked: "  # how the reason of a verdict begins that took no question
+MOST_VOTES = 99
+
+
+class Asking(Judge):
+    """A judge that puts questions, and can be asked about some pairs only."""
+
+    @abstractmethod
+    def judge_some(
+        self,
+        case: Case,
+        comments: Sequence[Comment],
+        references: Sequence[Comment],
+        review: Review,
+        wanted: Sequence[Cell],
+    ) -> Mapping[Cell, Verdict | None]:
+        """The verdicts on the wanted pairs alone. Raises Failed when a vote on one of them failed."""
+
+    @abstractmethod
+    def was_asked(self, verdict: Verdict) -> bool:
+        """Whether a question was put for this verdict."""
+
+    def judge(
+        self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
+    ) -> Sequence[Sequence[Verdict | None]]:
+        """The verdicts on all pairs. Raises Failed when a vote on one of them failed."""
+        cells = [(c, r) for c in range(len(comments)) for r in range(len(references))]
+        found = self.judge_some(case, comments, references, review, cells)
+        return [[found[c, r] for r in range(len(references))] for c in range(len(comments))]
+
+
+def not_asked(place: Pair) -> Verdict:
+    """The verdict on a pair that its place excludes."""
+    return Verdict(probability=0.0, same=False, reason=NOT_ASKED + in_words(place))
+
+
+class Said(NamedTuple):
+    """What a model answered about a pair."""
+
+    same: bool
+    confidence: float | None = None
+    reason: str = ""
+
+
+class ModelJudge(Asking):
+    """Asks one chat model about each pair, `votes` times."""
+
+    model: str
+    votes: int
+    agree: Agree
+    location: Location
+    tolerance: int
+    answer_schema: ClassVar[Mapping[str, JsonValue] | None] = None
+
+    def check(self) -> None:
+        """Refuse parameters that mean nothing. Raises UserError for a model that does not exist."""
+        if not self.model:
+            raise ValueError("name the model that judges: model='openai:gpt-5'")
+        parse_model(self.model)
+        if not 1 <= self.votes <= MOST_VOTES:
+            raise ValueError(f"votes={self.votes} is not from 1 to {MOST_VOTES}")
+        if self.tolerance < 0:
+            raise ValueError("tolerance counts lines and cannot be negative")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model that is asked."""
+        return (self.model,)
+
+    @property
+    def sure(self) -> float:
+        """A model's yes is a yes: there is no unsure band, and a comment's file does not overrule it."""
+        return self.threshold
+
+    @property
+    def orders(self) -> Sequence[bool]:
+        """In which orders a pair is shown: True with the reference first."""
+        return (False,)
+
+    @abstractmethod
+    def messages(self, case: Case, comment: Comment, reference: Comment, swapped: bool) -> tuple[Message, ...]:
+        """The question about a pair."""
+
+    @abstractmethod
+    def read(self, text: str) -> Said:
+        """The answer in a text. Raises Unreadable."""
+
+    def decided(self, comment: Comment, reference: Comment) -> Verdict | None:
+        """The verdict that takes no question: the location rule excludes the pair. None: it is to be asked."""
+        if self.location == "first":
+            place = locate(comment, reference, self.tolerance)
+            if place.located is False:
+                return not_asked(place)
+        return None
+
+    def judge_some(
+        self,
+        case: Case,
+        comments: Sequence[Comment],
+        references: Sequence[Comment],
+        review: Review,
+        wanted: Sequence[Cell],
+    ) -> dict[Cell, Verdict | None]:
+        """As `judge`, for some pairs: all their questions at the same time, equal ones once."""
+        found: dict[Cell, Verdict | None] = {}
+        asked: dict[Cell, list[tuple[Message, ...]]] = {}
+        for c, r in wanted:
+            found[c, r] = self.decided(comments[c], references[r])
+            if found[c, r] is None:
+                asked[c, r] = [self.messages(case, comments[c], references[r], swapped) for swapped in self.orders]
+        questions = list(dict.fromkeys(messages for several in asked.values() for messages in several))
+        votes = dict(zip(questions, self._cast(questions), strict=True))
+        for cell, several in asked.items():
+            cast = [
+                one for swapped, m in zip(self.orders, several, strict=True) for one in self._named(votes[m], swapped)
+            ]
+            found[cell] = agreed(cast, self.agree)
+        return found
+
+    def was_asked(self, verdict: Verdict) -> bool:
+        """See `Asking.was_asked`."""
+        return bool(verdict.votes)
+
+    def _cast(self, questions: Sequence[tuple[Message, ...]]) -> list[list[Said]]:
+        """The answers to each question, one a trial."""
+        if not questions:
+            return []
+        trials = [trial for _ in questions for trial in range(1, self.votes + 1)]
+        conversations = [messages for messages in questions for _ in range(self.votes)]
+        answers = ask_for_each(
+            chat_model(self.model), conversations, self.read, trials=trials, schema=self.answer_schema
+        )
+        said = _all_read(answers)
+        return [said[at : at + self.votes] for at in range(0, len(said), self.votes)]
+
+    def _named(self, said: Sequence[Said], swapped: bool) -> list[Cast]:
+        """Votes under the model's name, which tells trials and orders apart where there are several."""
+        cast = []
+        for trial, one in enumerate(said, start=1):
+            notes = [f"trial {trial}"] if len(said) > 1 else []
+            notes += ["reference first" if swapped else "comment first"] if len(self.orders) > 1 else []
+            rater = f"{self.model} ({', '.join(notes)})" if notes else self.model
+            vote = Vote(rater=rater, value=one.same, confidence=one.confidence, reason=one.reason)
+            cast.append(Cast(vote, chance(one.same, one.confidence)))
+        return cast
+
+
+def _all_read(answers: Sequence[Reading[Said] | Failed]) -> list[Said]:
+    """The values, or the first failure for all of them: a vote that is missing is no vote against."""
+    broken = [answer for answer in answers if isinstance(answer, Failed)]
+    if broken:
+        first = broken[0]
+        told = first.problem if len(answers) == 1 else f"{len(broken)} of {len(answers)} votes failed: {first.problem}"
+        raise Failed(first.kind, told, remedy=first.remedy, raw=first.raw, stops=first.stops)
+    return [answer.value for answer in answers if not isinstance(answer, Failed)]
+
+
+def judge_some(
+    judge: Judge,
+    case: Case,
+    comments: Sequence[Comment],
+    references: Sequence[Comment],
+    review: Review,
+    *,
+    wanted: Sequence[Cell],
+) -> Mapping[Cell, Verdict | None]:
+    """The verdicts of any judge on some pairs; what would cost money on the other pairs is not asked about them."""
+    if isinstance(judge, Asking):
+        return judge.judge_some(case, comments, references, review, wanted)
+    if not judge.models:
+        table: Table = judge.judge(case, comments, references, review)
+        return {(c, r): table[c][r] for c, r in wanted}
+    found: dict[Cell, Verdict | None] = {}
+    for c in dict.fromkeys(c for c, _ in wanted):
+        columns = [r for d, r in wanted if d == c]
+        row = judge.judge(case, [comments[c]], [references[r] for r in columns], review)[0]
+        found.update(zip([(c, r) for r in columns], row, strict=True))
+    return found

@@ -1,0 +1,118 @@
+"""Several judges vote on each pair: different chat models, or models and offline judges together.
+
+Source: panels of judges from several families, Verga et al. 2024, arXiv:2404.18796 (majority and mean pooling).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Judge
+from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.results import Verdict, Vote
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, Cell, judge_some
+from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.judges.pairs.votes import Agree, Cast, agreed
+
+
+@dataclass(frozen=True)
+class Panel(Asking):
+    """Each judge has one vote, and every vote is kept. `agree`: see docs/judges.md.
+
+    A judge that has nothing to say about a pair is left out of its vote. A vote that failed voids the measurement.
+    """
+
+    judges: tuple[str, ...] = ()
+    agree: Agree = "majority"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no panel."""
+        if len(self.judges) < 2:
+            raise ValueError("name two judges or more: judges=('openai:gpt-5', 'anthropic:claude-sonnet-4-5')")
+        specs = [signature(judge) for judge in self.members]
+        if len(set(specs)) < len(specs):
+            raise ValueError("the same judge is named twice: votes=3 asks one model several times")
+
+    @property
+    def members(self) -> Sequence[Judge]:
+        """The judges."""
+        return [judge_of(spec) for spec in self.judges]
+
+    @property
+    def estimate(self) -> str:  # type: ignore[override]
+        """The label of the offline judges in it."""
+        found = dict.fromkeys(judge.estimate for judge in self.members if judge.estimate)
+        return f"in part {', '.join(found)}" if found and self.models else ", ".join(found)
+
+    @property
+    def reads_labels(self) -> bool:  # type: ignore[override]
+        """Whether one of them does."""
+        return any(judge.reads_labels for judge in self.members)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """All models that are asked."""
+        return tuple(dict.fromkeys(model for judge in self.members for model in judge.models))
+
+    @property
+    def sure(self) -> float:
+        """Judges that decide by themselves are sure of a yes; with an offline judge among them, as sure as it must be.
+
+        So a pair in two files needs a vote that is nearly unanimous where an offline judge takes part.
+        """
+        offline = [judge.sure for judge in self.members if judge.estimate]
+        return max(offline, default=self.threshold)
+
+    def pins(self) -> Mapping[str, str]:
+        """What each judge rests on, and the whole of its spec."""
+        return pins_of(self.members)
+
+    def judge_some(
+        self,
+        case: Case,
+        comments: Sequence[Comment],
+        references: Sequence[Comment],
+        review: Review,
+        wanted: Sequence[Cell],
+    ) -> Mapping[Cell, Verdict | None]:
+        """As `judge`, for some pairs."""
+        said = [(judge, judge_some(judge, case, comments, references, review, wanted=wanted)) for judge in self.members]
+        return {cell: self._together([(judge, own[cell]) for judge, own in said]) for cell in wanted}
+
+    def was_asked(self, verdict: Verdict) -> bool:
+        """Whether one of its models was asked."""
+        return any(vote.rater.startswith(self.models) for vote in verdict.votes) if self.models else False
+
+    def _together(self, said: Sequence[tuple[Judge, Verdict | None]]) -> Verdict | None:
+        spoken = [(judge, verdict) for judge, verdict in said if verdict is not None]
+        if not spoken:
+            return None
+        first = spoken[0][1]
+        if len(spoken) == len(said) and all(v.reason.startswith(NOT_ASKED) and v.same == first.same for _, v in spoken):
+            return first
+        verdict = agreed([Cast(vote_of(judge, v), v.probability) for judge, v in spoken], self.agree)
+        behind = tuple(
+            vote.model_copy(update={"rater": f"{vote.rater}, for judge {n}"})
+            for n, (_, one) in enumerate(said, start=1)
+            for vote in (one.votes if one is not None else ())
+        )
+        reason = verdict.reason if len(spoken) == len(said) else f"{verdict.reason}, of {len(said)} judges"
+        return verdict.model_copy(update={"votes": (*verdict.votes, *behind), "reason": reason})
+
+
+def vote_of(judge: Judge, verdict: Verdict) -> Vote:
+    """A judge's verdict as one vote; its confidence is the probability of what it said."""
+    same = verdict.same if verdict.same is not None else verdict.probability >= judge.threshold
+    sure = verdict.probability if same else 1.0 - verdict.probability
+    return Vote(rater=short_spec(judge), value=same, confidence=sure, reason=verdict.reason)
+
+
+def pins_of(judges: Sequence[Judge]) -> dict[str, str]:
+    """The pins of several judges under their numbers."""
+    return {
+        f"judge {n}{f', {name}' if name else ''}": value
+        for n, judge in enumerate(judges, start=1)
+        for name, value in {"": signature(judge), **judge.pins()}.items()
+    }

@@ -1,0 +1,83 @@
+"""Two comments raise the same thing when a chat model says that they express the same concern about the diff.
+
+Source: AACR-Bench, arXiv:2601.19494, its location rule and Figure 9. The paper prints that prompt for finding repeated
+comments, with five answers polled, and none besides for its semantic matching. The official evaluator reads "No, they
+are not the same" as yes; here that is a no.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewgauge.core.records import Case, Comment
+from reviewgauge.core.results import Verdict
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Location, ModelJudge, Order, Said
+from reviewgauge.judges.pairs.hunks import hunk_of
+from reviewgauge.judges.pairs.votes import Agree
+from reviewgauge.models.answers.readers import yes_no
+from reviewgauge.models.request.messages import Message, system
+from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+
+
+@dataclass(frozen=True)
+class SameConcern(ModelJudge):
+    """Yes or no about each pair that the location rule leaves.
+
+    `prompt`: the paper's words, "published" to the byte, or "fenced" with the texts under review marked as data.
+    `location`: "first" does not ask about pairs on other lines (more than `tolerance` apart), another side or another
+    file; what has no lines is asked. "any" asks about all. `votes` trials, in one `order` or in both; `agree`: see
+    docs/judges.md. `hunk_lines` keeps so many lines of a hunk around the place; 0 keeps the whole hunk.
+    """
+
+    model: str = ""
+    prompt: Literal["fenced", "published"] = "fenced"
+    location: Location = "first"
+    tolerance: int = 1
+    votes: int = 1
+    agree: Agree = "majority"
+    order: Order = "comment_first"
+    hunk_lines: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        self.check()
+        if self.hunk_lines < 0:
+            raise ValueError("hunk_lines counts lines and cannot be negative")
+
+    @property
+    def _prompt(self) -> Prompt:
+        return load_prompt("reviewgauge.judges", "same_concern")
+
+    @property
+    def orders(self) -> Sequence[bool]:
+        """See `ModelJudge.orders`."""
+        return {"comment_first": (False,), "reference_first": (True,), "both": (False, True)}[self.order]
+
+    def pins(self) -> Mapping[str, str]:
+        """The digest of what the model is told."""
+        if self.prompt == "published":
+            return {"prompt": self._prompt.digest}
+        return {"prompt": hashlib.sha256(f"{self._prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
+
+    def decided(self, comment: Comment, reference: Comment) -> Verdict | None:
+        """As for every judge; and the same words at the same place are the same, unless the paper is followed."""
+        equal = comment.body == reference.body and comment.span == reference.span and comment.body.strip()
+        if equal and self.prompt != "published":
+            return Verdict(probability=1.0, same=True, reason=NOT_ASKED + "the same words at the same place")
+        return super().decided(comment, reference)
+
+    def messages(self, case: Case, comment: Comment, reference: Comment, swapped: bool) -> tuple[Message, ...]:
+        """The paper's prompt, filled."""
+        hunk, found = hunk_of(case.change, reference, comment, self.hunk_lines)
+        one, two = (reference.body, comment.body) if swapped else (comment.body, reference.body)
+        if self.prompt == "published":
+            return self._prompt.messages({"diff_hunk": hunk, "comment1": one, "comment2": two})
+        values = {"diff_hunk": fence(hunk) if found else hunk, "comment1": fence(one), "comment2": fence(two)}
+        return (system(FENCE_NOTE), *self._prompt.messages(values))
+
+    def read(self, text: str) -> Said:
+        """Yes or no, and nothing that must be guessed."""
+        return Said(yes_no(text), reason=text.strip().replace("\x00", "\N{REPLACEMENT CHARACTER}"))

@@ -1,0 +1,1 @@
+"""SWR-Bench change-points: asking a model, reading its answer, matching."""

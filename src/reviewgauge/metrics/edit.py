@@ -1,0 +1,62 @@
+"""Edit similarity: how little must be inserted, deleted or replaced to turn the review into the reference.
+
+Source: Levenshtein, "Binary codes capable of correcting deletions, insertions, and reversals", 1966; code review work
+uses it as edit similarity (Svyatkovskiy et al., "IntelliCode Compose", ESEC/FSE 2020). Equal to NLTK's edit_distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from reviewgauge.core.protocols import Bag
+from reviewgauge.core.results import Parts
+from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
+
+if TYPE_CHECKING:
+    from reviewgauge.core.protocols import Numbers
+
+
+@dataclass(frozen=True)
+class Edit(TextMetric):
+    """`similarity` is 1 - edits / length of the longer text; `distance` is edits / length of the longer text.
+
+    `unit="chars"` counts code points, blanks and case included; `unit="words"` counts what stands between blanks, so
+    a Chinese or Japanese run is one word. Of several references the closest counts. A blank review has distance 1.
+    Time grows with the product of the lengths: 1 MB against a usual comment takes milliseconds, two unrelated texts of
+    1 MB each take about half a minute.
+    """
+
+    unit: Literal["chars", "words"] = "chars"
+
+    headline: ClassVar[str] = "similarity"
+    lower_is_better: ClassVar[frozenset[str]] = frozenset({"distance"})
+
+    def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
+        """`similarity` and `distance`, which add up to 1."""
+        distances = iter(
+            self._distances(
+                [pair.hypothesis for pair in pairs for _ in pair.references],
+                [reference for pair in pairs for reference in pair.references],
+            )
+        )
+        closest = [min(next(distances) for _ in pair.references) for pair in pairs]
+        kept = [closest[i] if pair.hypothesis.strip() else 1.0 for i, pair in enumerate(pairs)]
+        return [{"similarity": 1.0 - distance, "distance": distance} for distance in kept]
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        """The means of both."""
+        return {name: bag.ratio(bag.total(name), bag.count) for name in ("similarity", "distance")}
+
+    def _distances(self, said: Sequence[str], wanted: Sequence[str]) -> list[float]:
+        from rapidfuzz import process
+        from rapidfuzz.distance import Levenshtein
+
+        scorer = Levenshtein.normalized_distance
+        if self.unit == "chars":
+            found: list[float] = process.cpdist(said, wanted, scorer=scorer, dtype=np.float64).tolist()
+            return found
+        return [scorer(mine.split(), theirs.split()) for mine, theirs in zip(said, wanted, strict=True)]

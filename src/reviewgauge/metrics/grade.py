@@ -1,0 +1,144 @@
+"""What grade from 1 to 5 does a chat model give the review, held against its reference?
+
+Source: "LLM-based Scoring" of GradedReviews, "Deep Assessment of Code Review Generation Approaches: Beyond Lexical
+Similarity", arXiv:2501.05176, section 5.2: its prompt and its four measures, in its order.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Bounds
+from reviewgauge.metrics.grades.trials import Grades, check_model, grades
+from reviewgauge.metrics.texts import normalise
+from reviewgauge.metrics.texts.text_metric import reference_texts, text_pair
+from reviewgauge.models.answers.readers import whole_number
+from reviewgauge.models.request.messages import Message
+from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+
+if TYPE_CHECKING:
+    from reviewgauge.core.protocols import Numbers
+
+LOW, HIGH = 1, 5
+MOST_TRIALS = 99
+_identical = normalise.Rule()
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Grade(Metric):
+    """`grade`, a mean of 1 to 5. The model is asked `trials` times at once, unless the review says the reference.
+
+    In the paper's order: an exact match is a 5 without a call; the commonest grade of the trials counts, their median
+    where no grade is commoner than the others; a 5 for a review that is not lexically identical becomes a 4. A trial
+    without a readable grade is asked twice more in the same words; without one after that there is no grade at all.
+    A blank review is a 1 without a call. Of several references the one with the best grade counts. `asked` is the
+    share of reviews that took calls, `spread` how far the trials of such a review lie apart, on average.
+    """
+
+    model: str = ""
+    prompt: Literal["published", "fenced"] = "published"
+    trials: int = 3
+
+    headline: ClassVar[str] = "grade"
+    units: ClassVar[Mapping[str, str]] = {"grade": "grades", "spread": "grades"}
+    lower_is_better: ClassVar[frozenset[str]] = frozenset({"spread"})
+    reads_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a model that does not exist, and trials whose median is no grade."""
+        check_model(self.model)
+        if not 1 <= self.trials <= MOST_TRIALS or self.trials % 2 == 0:
+            raise ValueError(f"trials={self.trials} is no odd number from 1 to {MOST_TRIALS}")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model that grades."""
+        return (self.model,) if self.model else ()
+
+    def pins(self) -> Mapping[str, str]:
+        """The words of the prompt."""
+        return {"prompt": self._prompt.digest}
+
+    @property
+    def _prompt(self) -> Prompt:
+        return load_prompt("reviewgauge.metrics", "grade" if self.prompt == "published" else "grade_fenced")
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        """The grade of the review's text, whether the model was asked, and the spread of its trials. Raises Failed."""
+        pair = text_pair(case, review)
+        if isinstance(pair, str):
+            return pair
+        said, references = pair
+        if not said.strip():
+            return Measured(parts=_parts(LOW))
+        if _identical(said) in {_identical(text) for text in references}:
+            return Measured(parts=_parts(HIGH))
+        found = [(self._ask(said, reference), reference) for reference in references]
+        graded = [
+            (capped(mode_or_median(trials.values), said, reference), max(trials.values) - min(trials.values))
+            for trials, reference in found
+        ]
+        best, spread = max(graded, key=lambda one: one[0])
+        return Measured(
+            parts=_parts(best, asked=1, spread=spread),
+            votes=tuple(vote for trials, _ in found for vote in trials.votes),
+            fake=any(trials.fake for trials, _ in found),
+        )
+
+    def _ask(self, said: str, reference: str) -> Grades:
+        read = partial(whole_number, low=LOW, high=HIGH)
+        return grades("grade", self.model, self.messages(said, reference), read, trials=self.trials, remind=False)
+
+    def messages(self, said: str, reference: str) -> tuple[Message, ...]:
+        """What the model is asked about one review and one reference."""
+        texts = {"generated_review": said, "reference_review": reference}
+        if self.prompt == "fenced":
+            texts = {"fence_note": FENCE_NOTE, **{name: fence(text) for name, text in texts.items()}}
+        return self._prompt.messages(texts)
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        """The mean grade, the share of reviews asked about, and the mean spread of those."""
+        return {
+            "grade": bag.ratio(bag.total("grade"), bag.count),
+            "asked": bag.ratio(bag.total("asked"), bag.count),
+            "spread": bag.ratio(bag.total("spread"), bag.total("asked")),
+        }
+
+    def unmeasurable(self, case: Case) -> str:
+        """Why the case has no reference text; empty where it has one."""
+        references = reference_texts(case)
+        return references if isinstance(references, str) else ""
+
+    def bounds(self, case: Case) -> Bounds | None:
+        """A grade of 1 from trials that lie as far apart as they can, and a 5 from trials that agree."""
+        if self.unmeasurable(case):
+            return None
+        return Bounds(worst=_parts(LOW, asked=1, spread=HIGH - LOW), best=_parts(HIGH, asked=1))
+
+
+def _parts(grade: int, asked: int = 0, spread: int = 0) -> Mapping[str, float]:
+    return {"grade": float(grade), "asked": float(asked), "spread": float(spread)}
+
+
+def mode_or_median(values: Sequence[int]) -> int:
+    """The commonest of an odd number of grades; their median where two are equally common, as where all differ."""
+    (grade, count), *others = Counter(values).most_common()
+    if others and others[0][1] == count:
+        return int(statistics.median(values))
+    return grade
+
+
+def capped(grade: int, said: str, reference: str) -> int:
+    """A 5 only for the same words and marks in the same order, whatever white space stands between them; else a 4."""
+    if grade == HIGH and _WORD.findall(said) != _WORD.findall(reference):
+        return HIGH - 1
+    return grade

@@ -1,0 +1,1 @@
+"""Several metrics made into one grade, and grades asked of a model."""

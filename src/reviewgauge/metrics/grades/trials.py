@@ -1,0 +1,59 @@
+"""The same question several times at once: the grades with their votes, or one failure for all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, Vote
+from reviewgauge.models.chat.asking import ask_for_each
+from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.request.messages import Message
+from reviewgauge.models.request.model_spec import parse_model
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Grades(NamedTuple):
+    """The grade of each trial, the answers as votes, and whether a fake model gave one."""
+
+    values: tuple[int, ...]
+    votes: tuple[Vote, ...]
+    fake: bool
+
+
+def check_model(model: str) -> None:
+    """Refuse a model that does not exist. None named is refused when there is something to ask it: see `grades`."""
+    if model:
+        parse_model(model)
+
+
+def grades(
+    metric: str, model: str, messages: Sequence[Message], read: Callable[[str], int], *, trials: int, remind: bool
+) -> Grades:
+    """`trials` answers to one question, asked at the same time.
+
+    Raises Failed where one of them fails: what the others said is not enough. Raises UserError without a model.
+    """
+    if not model:
+        raise UserError(f"{metric} asks a chat model, and none is named", remedy=f'{metric}(model="openai:gpt-5")')
+    numbers = range(1, trials + 1)
+    answers = ask_for_each(chat_model(model), [messages] * trials, read, trials=numbers, remind=remind)
+    broken = [answer for answer in answers if isinstance(answer, Failed)]
+    if broken:
+        first = broken[0]
+        told = first.problem if trials == 1 else f"{len(broken)} of {trials} trials failed: {first.problem}"
+        raise Failed(first.kind, told, remedy=first.remedy, raw=first.raw, stops=first.stops)
+    readings = [answer for answer in answers if not isinstance(answer, Failed)]
+    votes = tuple(
+        Vote(
+            rater=model if trials == 1 else f"{model} (trial {trial})",
+            value=reading.value,
+            reason=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", reading.raw),
+        )
+        for trial, reading in zip(numbers, readings, strict=True)
+    )
+    fake = any(answer.fake for reading in readings for answer in reading.answers)
+    return Grades(tuple(reading.value for reading in readings), votes, fake)

@@ -1,0 +1,365 @@
+"""Which findings did the review hit, and how many of its comments were right? Precision, recall, F and noise.
+
+Sources: AACR-Bench (line and semantic matching, precision, recall, F1, noise; docs/metrics.md of the official
+repository), SWR-Bench (hits), Martian's code-review-benchmark (candidate against golden). The one-to-one policy, the
+neutral bucket and the accounting identities are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from reviewgauge.core.findings import findings, groups_of
+from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Bag, Judge, Measured, Metric
+from reviewgauge.core.records import Anchoring, Case, Comment, Review, Task
+from reviewgauge.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, not_asked
+from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.metrics.matching import match, weigh_place
+from reviewgauge.repo.diff.diffs import hunk_count
+
+if TYPE_CHECKING:
+    from reviewgauge.core.protocols import Numbers
+
+Table = Sequence[Sequence[Verdict | None]]
+
+
+@dataclass(frozen=True)
+class Hits(Metric):
+    """The matching of comments to references, read in several ways.
+
+    `judge` says whether two comments raise the same thing: a judge spec, or a chat model's, which is short for
+    `same_concern(model=...)`. `policy`: "optimal" one-to-one, "greedy"
+    strongest pair first, "any" many-to-many. `variant` reproduces a published matcher with its quirks: "aacr" (and
+    "aacr_ids", the same with the missing ids put right), "martian". `location`: "hint" lets the text decide,
+    weighs in that a comment stands on the reference's lines, and asks for a sure judge across files; "gate" also
+    demands the right lines within `tolerance`; "only" looks at nothing but lines; "ignore" at nothing but text.
+    `duplicates="false"` counts a repeated finding
+    against precision. `second_stage` lets the judge look at what the other systems of the run said.
+    """
+
+    judge: str = "lexical"
+    policy: match.Policy = "optimal"
+    variant: match.Variant = ""
+    location: match.LocationRule = "hint"
+    tolerance: int = 1
+    duplicates: str = "apart"
+    beta: float = 1.0
+    second_stage: bool = False
+
+    headline: ClassVar[str] = "f1"
+    units: ClassVar[Mapping[str, str]] = {
+        "comments_per_change": "comments per change",
+        "comments_per_hunk": "comments per hunk",
+    }
+    lower_is_better: ClassVar[frozenset[str]] = frozenset(
+        {"noise", "rejected_hits", "invalid_anchors", "unsure", "duplicate_share"}
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse combinations that mean nothing."""
+        if self.duplicates not in ("apart", "false"):
+            raise ValueError(f"duplicates={self.duplicates!r} is neither 'apart' nor 'false'")
+        if self.variant and self.policy != "greedy":
+            raise ValueError(f"variant={self.variant!r} is a greedy order: write policy='greedy' with it")
+        if self.tolerance < 0:
+            raise ValueError("tolerance counts lines and cannot be negative")
+        if self.beta <= 0:
+            raise ValueError("beta must be above 0")
+
+    @property
+    def estimate_note(self) -> str:
+        """The judge's label, such as "offline estimate"."""
+        return "" if self.location == "only" else self._judge.estimate
+
+    @property
+    def _judge(self) -> Judge:
+        return judge_of(self.judge)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those that the judge asks."""
+        return () if self.location == "only" else self._judge.models
+
+    def pins(self) -> Mapping[str, str]:
+        """What the judge rests on; of one that asks a model, its whole spec too."""
+        if self.location == "only":
+            return {}
+        return {**({"judge": signature(self._judge)} if self.models else {}), **self._judge.pins()}
+
+    @property
+    def joint(self) -> bool:
+        """With the second stage, what one system scores depends on what the others said."""
+        return self.second_stage
+
+    @property
+    def reads_labels(self) -> bool:
+        """With recorded verdicts, which are labels."""
+        return self.location != "only" and self._judge.reads_labels
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        """Counts of one review against one case. See `combine` for what is made of them."""
+        reason = self._not_applicable(case)
+        return reason or self._measure(case, review, self._table(case, review))
+
+    def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+        """As `parts`; with `second_stage` the judge sees all systems' comments on a case before it decides."""
+        if not self.second_stage:
+            yield from super().parts_many(items)
+            return
+        refined = self._refined_tables(items)
+        for (case, review), table in zip(items, refined, strict=True):
+            if isinstance(table, str | Failure):
+                yield table
+            else:
+                yield self.guarded(partial(self._measure, case, review, table))
+
+    def _refined_tables(self, items: Sequence[tuple[Case, Review]]) -> list[Table | str | Failure]:
+        """Each review's table after a look at the others' on its case, or why there is none.
+
+        Attempts go together by number; who made fewer stands in the others with the first, so that no attempt is
+        judged in less company.
+        """
+        refined = [self._table_or_reason(case, review) for case, review in items]
+        first = {i: table for i, table in enumerate(refined) if not isinstance(table, str | Failure)}
+        by_case: dict[str, dict[str, dict[int, int]]] = {}
+        for i in first:
+            case, review = items[i]
+            by_case.setdefault(case.id, {}).setdefault(review.system, {})[review.attempt] = i
+        for systems in by_case.values():
+            for attempt in sorted({attempt for own in systems.values() for attempt in own}):
+                here = {system: own.get(attempt, own[min(own)]) for system, own in systems.items()}
+                case = items[next(iter(here.values()))][0]
+                tables = {system: first[i] for system, i in here.items()}
+                after = self._judge.refine(case, tables, {system: items[i][1] for system, i in here.items()})
+                for system, i in here.items():
+                    if attempt in systems[system]:
+                        refined[i] = after[system]
+        return refined
+
+    def _not_applicable(self, case: Case) -> str:
+        if case.change.task is not Task.REVIEW:
+            return f"the task is {case.change.task}, not review"
+        if not case.references and not case.clean:
+            return "no references, and not known to be clean"
+        return ""
+
+    def _table_or_reason(self, case: Case, review: Review) -> Table | str | Failure:
+        if reason := self._not_applicable(case):
+            return reason
+        try:
+            return self._table(case, review)
+        except Failed as error:
+            if error.stops:
+                raise
+            return error.failure
+
+    def _table(self, case: Case, review: Review) -> Table:
+        known = match.known_comments(case)
+        if self.location == "only":
+            return [[None] * len(known) for _ in review.comments]
+        judge = self._judge
+        if self.location != "gate" or not isinstance(judge, Asking):
+            return judge.judge(case, review.comments, known, review)
+        places = [
+            [weigh_place.locate(comment, other, self.tolerance) for other in known] for comment in review.comments
+        ]
+        open_to_it = [
+            (c, r) for c, row in enumerate(places) for r, place in enumerate(row) if place.located is not False
+        ]
+        found = judge.judge_some(case, review.comments, known, review, open_to_it)
+        return [
+            [found[c, r] if (c, r) in found else not_asked(place) for r, place in enumerate(row)]
+            for c, row in enumerate(places)
+        ]
+
+    def _rules(self) -> match.Rules:
+        judge = self._judge
+        return match.Rules(
+            policy=self.policy,
+            variant=self.variant,
+            location=self.location,
+            tolerance=self.tolerance,
+            threshold=judge.threshold,
+            sure=judge.sure,
+            penalty=judge.penalty,
+            base_rate=judge.base_rate,
+            every_vote=isinstance(judge, Asking),
+        )
+
+    def _measure(self, case: Case, review: Review, table: Table) -> Measured | str:
+        cells = [verdict for row in table for verdict in row]
+        if self.location != "only" and cells and not any(cells):
+            return "the judge has no verdict on this review"
+        matching = match.match(case, review, table, self._rules())
+        return Measured(
+            parts={**self._counts(case, review, matching), **self._questions(cells)},
+            facets=self._facets(case, review, matching),
+            matching=matching,
+            fake=review.fake,
+        )
+
+    def _questions(self, cells: Sequence[Verdict | None]) -> dict[str, float]:
+        """How many pairs there were to ask about, and on how many the judge asked; of a judge that asks."""
+        judge = self._judge
+        if self.location == "only" or not isinstance(judge, Asking):
+            return {}
+        said = [verdict for verdict in cells if verdict is not None]
+        open_to_it = len(cells) - sum(verdict.reason.startswith(NOT_ASKED) for verdict in said)
+        return {"pairs": open_to_it, "asked": sum(judge.was_asked(verdict) for verdict in said)}
+
+    @property
+    def _counted(self) -> frozenset[CommentState]:
+        """The states whose comments precision is asked of."""
+        if self.variant:  # both published matchers divide what was hit by all that was said
+            return frozenset(CommentState)
+        apart = {CommentState.NEUTRAL} | ({CommentState.DUPLICATE} if self.duplicates == "apart" else set())
+        return frozenset(CommentState) - apart
+
+    def _counts(self, case: Case, review: Review, matching: Matching) -> dict[str, float]:
+        states = [outcome.state for outcome in matching.comments]
+        comments, hit = len(states), sum(group.hit for group in matching.groups)
+        count = {state: states.count(state) for state in CommentState}
+        counted = [outcome for outcome in matching.comments if outcome.state in self._counted]
+        hunks = hunk_count(case.change)
+        placed = [c for c in review.comments if c.anchoring not in (None, Anchoring.NONE)]
+        lined = _lined(case)
+        parts: dict[str, float] = {
+            "changes": 1,
+            "comments": comments,
+            **{state.value: n for state, n in count.items()},
+            "rejected": sum(outcome.rejected for outcome in matching.comments),
+            "references": len(matching.groups),
+            "hit": hit,
+            "missed": len(matching.groups) - hit,
+            "right": hit if self.variant else count[CommentState.MATCHED],
+            "said": len(counted),
+            "soft_hit": sum(group.probability or 0.0 for group in matching.groups),
+            "soft_right": sum(outcome.probability or 0.0 for outcome in counted),
+            "unsure": sum(group.unsure for group in matching.groups),
+            "placed": len(placed),
+            "invalid": sum(c.anchoring is Anchoring.INVALID for c in placed),
+            "clean": case.clean,
+            "clean_quiet": case.clean and comments == count[CommentState.NEUTRAL],
+        }
+        if hunks:
+            parts |= {"hunks": hunks, "hunk_comments": comments}
+        if lined:
+            parts |= {"line_hits": matching.line_hits, "line_references": lined}
+        if lined or (case.clean and any(c.span and c.span.start for c in review.comments)):
+            parts["line_said"] = comments
+        return parts
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        """Micro-averaged readings: every total is summed over the changes before anything is divided.
+
+        precision = right / said (matched / (matched + false)); recall = hit / references; noise = false / comments;
+        soft_* use sums of probabilities: over the findings for recall, over the comments (each for one finding) for
+        precision. line_* look at lines alone, one-to-one. asked: the share of the pairs that a judge which asks a
+        model, or a second judge, asked about; what the location rule excludes is no pair to ask about.
+        """
+        total, ratio = bag.total, bag.ratio
+        readings = {
+            "precision": ratio(total("right"), total("said")),
+            "recall": ratio(total("hit"), total("references")),
+            "soft_precision": ratio(total("soft_right"), total("said")),
+            "soft_recall": ratio(total("soft_hit"), total("references")),
+            "unsure": ratio(total("unsure"), total("references")),
+            "comments_per_change": ratio(total("comments"), total("changes")),
+            "comments_per_hunk": ratio(total("hunk_comments"), total("hunks")),
+            "clean_left_alone": ratio(total("clean_quiet"), total("clean")),
+            "noise": ratio(total("false"), total("comments")),
+            "duplicate_share": ratio(total("duplicate"), total("comments")),
+            "rejected_hits": ratio(total("rejected"), total("comments")),
+            "invalid_anchors": ratio(total("invalid"), total("placed")),
+            "line_precision": ratio(total("line_hits"), total("line_said")),
+            "line_recall": ratio(total("line_hits"), total("line_references")),
+        }
+        readings["f1"] = _f(bag, "right", "hit")
+        readings["soft_f1"] = _f(bag, "soft_right", "soft_hit")
+        readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
+        if "pairs" in bag.names:
+            readings["asked"] = ratio(total("asked"), total("pairs"))
+        if self.beta != 1.0:
+            readings[f"f{self.beta:g}"] = _f(bag, "right", "hit", self.beta)
+        return readings
+
+    def bounds(self, case: Case) -> Bounds:
+        """At worst: every finding missed and as many false comments (at least one). At best: all hit, none false."""
+        if self._not_applicable(case):
+            return Bounds(worst={}, best={})  # no review of such a case adds anything, so neither did the missing one
+        n, lined = len(groups_of(case.references)), _lined(case)
+        wrong = max(1, n)
+        shared = {"changes": 1.0, "references": float(n), "clean": float(case.clean)}
+        worst = {**shared, "missed": n, **dict.fromkeys(("comments", "false", "said", "placed", "invalid"), wrong)}
+        if case.rejected:
+            worst["rejected"] = wrong
+        best = {**shared, "clean_quiet": float(case.clean)}
+        best |= dict.fromkeys(("comments", "matched", "right", "said", "soft_right", "soft_hit", "hit", "placed"), n)
+        if lined:
+            worst |= {"line_references": lined, "line_said": wrong}
+            best |= {"line_references": lined, "line_said": n, "line_hits": lined}
+        return Bounds(worst=worst, best=best)
+
+    def _facets(self, case: Case, review: Review, matching: Matching) -> dict[str, dict[str, dict[str, float]]]:
+        """Parts by the references' category, severity and needs, and by what the comments say of themselves.
+
+        The values of one facet, `NOT_STATED` among them, add up to the parts of the whole.
+        """
+        facets: dict[str, dict[str, dict[str, float]]] = {}
+
+        def add(fact: str, values: Sequence[object], parts: Mapping[str, float]) -> None:
+            value = next((str(value) for value in values if value is not None), NOT_STATED)
+            sums = facets.setdefault(fact, {}).setdefault(value, {})
+            for name, n in parts.items():
+                sums[name] = sums.get(name, 0.0) + n
+
+        credits: dict[str, int] = {}
+        for group in matching.groups:
+            members = _members(case, group.members)
+            parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}
+            parts |= {"soft_hit": group.probability or 0.0, "unsure": float(group.unsure)}
+            add("category", [member.category for member in members], parts)
+            add("severity", [member.severity for member in members], parts)
+            add("needs", [member.needs for member in members], parts)
+            for comment in group.comments:
+                credits[comment] = credits.get(comment, 0) + 1
+        said = {comment.id: comment for comment in review.comments}
+        for outcome in matching.comments:
+            counted, matched = outcome.state in self._counted, outcome.state is CommentState.MATCHED
+            right = credits.get(outcome.comment, 0) if self.variant else matched
+            parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(counted)}
+            parts["soft_right"] = counted * (outcome.probability or 0.0)
+            add("comment_category", [said[outcome.comment].category], parts)
+            add("comment_severity", [said[outcome.comment].severity], parts)
+        return facets
+
+
+def _f(bag: Bag, right: str, hit: str, beta: float = 1.0) -> Numbers:
+    """F-beta of precision (`right` / said) and recall (`hit` / references), whose numerators may differ.
+
+    No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.
+    Undefined on a facet: its parts count comments or findings of one kind, never both.
+    """
+    square = beta * beta
+    precision = bag.ratio(bag.total(right), bag.total("said"))
+    recall = bag.ratio(bag.total(hit), bag.total("references"))
+    harmonic = bag.ratio((1 + square) * precision * recall, square * precision + recall)
+    nothing_right = (bag.total(hit) == 0) & (bag.total("references") > 0)
+    return np.where(bag.total("changes") > 0, np.where(nothing_right, 0.0, harmonic), np.nan)
+
+
+def _lined(case: Case) -> int:
+    """How many findings have lines."""
+    spans = [[reference.span for reference in finding] for finding in findings(case.references)]
+    return sum(any(span is not None and span.start is not None for span in group) for group in spans)
+
+
+def _members(case: Case, ids: Sequence[str]) -> list[Comment]:
+    return [reference for reference in case.references if reference.id in ids]

@@ -1,0 +1,1 @@
+"""Which comment raises which reference, computed once; policies and published variants."""

@@ -1,0 +1,370 @@
+"""One review held against one case: axes of evidence in, a Matching out (design decision 4).
+
+The evidence on a pair is where it stands and what the judge says. A policy turns the admissible pairs into credits,
+and the credits into outcomes: every comment is exactly one of matched, duplicate, neutral, false; every finding is
+exactly one of hit, missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from reviewgauge.core.findings import groups_of
+from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Pair, Verdict
+from reviewgauge.judges.pairs.assignment import golden_scores, shared_out
+from reviewgauge.metrics.matching import policies, published, weigh_place
+from reviewgauge.metrics.matching.policies import Matrix
+
+Policy = Literal["optimal", "greedy", "any"]
+Variant = Literal["", "aacr", "aacr_ids", "martian"]
+LocationRule = Literal["hint", "gate", "only", "ignore"]
+Table = Sequence[Sequence[Verdict | None]]
+TIE = 1e-6  # what standing on the right lines adds to a pair's strength: it breaks ties and nothing more
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How evidence becomes outcomes. See `metrics/hits.py` for what each choice means.
+
+    `every_vote`: all pairs that were voted on stay in the evidence, and not the telling ones alone.
+    """
+
+    policy: Policy
+    variant: Variant
+    location: LocationRule
+    tolerance: int
+    threshold: float
+    sure: float
+    penalty: float
+    base_rate: float | None = None
+    every_vote: bool = False
+
+
+def known_comments(case: Case) -> list[Comment]:
+    """References, neutral and rejected comments of a case, in this order: the columns of the evidence."""
+    return [*case.references, *case.neutral, *case.rejected]
+
+
+class Evidence:
+    """All pairs of one review and one case: place, verdict, and whether the pair may be credited at all."""
+
+    def __init__(self, case: Case, review: Review, table: Table, rules: Rules) -> None:
+        self.case, self.review, self.rules = case, review, rules
+        self.known = known_comments(case)
+        self.pairs = [
+            [self._pair(comment, reference, verdict) for reference, verdict in zip(self.known, row, strict=True)]
+            for comment, row in zip(review.comments, table, strict=True)
+        ]
+        self.copies = [] if rules.variant else _copies(review.comments)
+        shape = (len(review.comments), len(self.known))
+        self.probability = np.zeros(shape)
+        self.allowed = np.zeros(shape, dtype=bool)
+        self.tie = np.zeros(shape)
+        for c, row in enumerate(self.pairs):
+            for r, pair in enumerate(row):
+                self.probability[c, r], self.allowed[c, r] = self._weigh(pair)
+                near = 1 / (1 + pair.distance) if pair.distance is not None else 0.0
+                self.tie[c, r] = TIE * (near + bool(pair.same_path))
+
+    def _pair(self, comment: Comment, reference: Comment, verdict: Verdict | None) -> Pair:
+        pair = weigh_place.locate(comment, reference, self.rules.tolerance)
+        weighed = None
+        if verdict is not None and self.rules.location == "hint" and not self.rules.variant:
+            weighed = weigh_place.weigh(verdict.probability, pair, self.rules.base_rate)
+        return pair.model_copy(update={"verdict": verdict, "weighed": weighed})
+
+    def _weigh(self, pair: Pair) -> tuple[float, bool]:
+        rules, verdict = self.rules, pair.verdict
+        if rules.location == "only":
+            return float(pair.located is True), pair.located is True
+        if verdict is None:
+            return 0.0, False
+        p = verdict.probability if pair.weighed is None else pair.weighed
+        same = verdict.same if verdict.same is not None and pair.weighed is None else p >= rules.threshold
+        if rules.location == "gate" and pair.located is False:
+            return p, False
+        if rules.location == "hint" and pair.same_path is False and p < rules.sure:
+            return p, False
+        return p, same
+
+    @property
+    def strength(self) -> Matrix:
+        """comments x known: probability of the pairs that may be credited, 0 elsewhere."""
+        return np.where(self.allowed, self.probability + self.tie, 0.0)
+
+    def unsure(self, c: int, r: int) -> bool:
+        """Whether the pair lies in the judge's unsure band, after the place was weighed in."""
+        pair = self.pairs[c][r]
+        if pair.weighed is not None:
+            return 1 - self.rules.sure < pair.weighed < self.rules.sure
+        return pair.verdict is not None and pair.verdict.unsure
+
+    def unknown(self, c: int) -> bool:
+        """No judge decided on this comment and some finding, so it may be right: stored verdicts can have gaps."""
+        decided = self.rules.location == "only" or all(pair.verdict is not None for pair in self.pairs[c])
+        return bool(self.pairs[c]) and not decided
+
+
+def match(case: Case, review: Review, table: Table, rules: Rules) -> Matching:
+    """The Matching of a review. `table`: one row per comment, one verdict per known comment (`known_comments`).
+
+    Independent of the order of comments and references, except under the published greedy variants, whose point
+    that is.
+    """
+    if not rules.variant:
+        case, review, table = _in_fixed_order(case, review, table)
+    evidence = Evidence(case, review, table, rules)
+    references = len(case.references)
+    groups = groups_of(case.references)
+    strength = _by_group(evidence.strength[:, :references], groups)
+    contested = _closer_to_something_else(evidence, references)
+    strength[contested, :] = 0.0
+    credits, seen, line_hits = _credit(evidence, strength, groups)
+    chances = _chances(evidence, groups, contested)
+    comments = _comment_outcomes(evidence, groups, strength, credits, seen)
+    findings = _group_outcomes(evidence, groups, credits, golden_scores(chances, rules.penalty))
+    sure = dict(zip((comment.id for comment in review.comments), shared_out(chances).tolist(), strict=True))
+    return Matching(
+        policy=rules.policy + (f":{rules.variant}" if rules.variant else ""),
+        comments=tuple(one.model_copy(update={"probability": sure[one.comment]}) for one in comments),
+        groups=tuple(findings),
+        line_hits=line_hits,
+        pairs=tuple(_kept_pairs(evidence, groups, credits)),
+        broken=_broken(rules, len(review.comments), credits, seen),
+    )
+
+
+def _in_fixed_order(case: Case, review: Review, table: Table) -> tuple[Case, Review, Table]:
+    rows = sorted(range(len(review.comments)), key=lambda i: review.comments[i].id)
+    columns: list[int] = []
+    start = 0
+    parts = []
+    for part in (case.references, case.neutral, case.rejected):
+        order = sorted(range(len(part)), key=lambda i, part=part: part[i].id)  # type: ignore[misc]
+        columns += [start + i for i in order]
+        parts.append(tuple(part[i] for i in order))
+        start += len(part)
+    case = case.model_copy(update=dict(zip(("references", "neutral", "rejected"), parts, strict=True)))
+    review = review.model_copy(update={"comments": tuple(review.comments[i] for i in rows)})
+    return case, review, [[table[i][j] for j in columns] for i in rows]
+
+
+def _by_group(strength: Matrix, groups: list[list[int]]) -> Matrix:
+    """comments x groups: a finding is as close as its closest phrasing."""
+    if not groups:
+        return np.zeros((strength.shape[0], 0))
+    return np.stack([strength[:, indices].max(axis=1) for indices in groups], axis=1)
+
+
+def _closer_to_something_else(evidence: Evidence, references: int) -> list[int]:
+    """Comments that say what a neutral or rejected comment says more than what any reference says."""
+    strength = evidence.strength
+    if strength.shape[1] == references or not strength.size or evidence.rules.variant:
+        return []
+    other = strength[:, references:].max(axis=1)
+    own = strength[:, :references].max(axis=1) if references else np.zeros(len(other))
+    return [int(c) for c in np.flatnonzero(other > own)]
+
+
+def _copies(comments: Sequence[Comment]) -> list[int]:
+    """Comments that say the same words at the same place as one before them.
+
+    They claim nothing that the first does not claim. Left in, they would be credited for *other* findings that the
+    judge takes for similar, and repeating oneself would pay.
+    """
+    seen: set[tuple[str, object]] = set()
+    copies = []
+    for c, comment in enumerate(comments):
+        key = (" ".join(comment.body.split()), comment.span)
+        if key in seen:
+            copies.append(c)
+        seen.add(key)
+    return copies
+
+
+def _credit(
+    evidence: Evidence, strength: Matrix, groups: list[list[int]]
+) -> tuple[policies.Credits, frozenset[int], int]:
+    rules = evidence.rules
+    line_hits = _line_hits(evidence, groups)
+    if rules.variant in ("aacr", "aacr_ids"):
+        first = [evidence.case.references[indices[0]] for indices in groups]
+        said = evidence.review.comments
+        meaning = None if rules.location == "only" else strength
+        result = published.aacr(meaning, said, first, rules.tolerance, ids=rules.variant == "aacr_ids")
+        return result.credits, result.seen, result.line_hits
+    if rules.variant == "martian":
+        result = published.martian(strength)
+        return result.credits, result.seen, line_hits
+    policy = {"optimal": policies.optimal, "greedy": policies.strongest_first, "any": policies.any_hit}
+    contest = strength.copy()
+    contest[evidence.copies, :] = 0.0
+    return policy[rules.policy](contest), frozenset(), line_hits
+
+
+def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
+    """Findings whose lines a comment stands on, one-to-one, whatever it says."""
+    located = np.array([[float(pair.located is True) for pair in row] for row in evidence.pairs])
+    if not located.size:
+        return 0
+    located[evidence.copies, :] = 0.0
+    return len(policies.optimal(_by_group(located[:, : len(evidence.case.references)], groups)))
+
+
+def _comment_outcomes(
+    evidence: Evidence,
+    groups: list[list[int]],
+    strength: Matrix,
+    credits: policies.Credits,
+    seen: frozenset[int],
+) -> list[CommentOutcome]:
+    credited: dict[int, list[int]] = {}
+    for c, g in credits:
+        credited.setdefault(c, []).append(g)
+    names = [evidence.case.references[indices[0]].id for indices in groups]
+    outcomes = []
+    for c, comment in enumerate(evidence.review.comments):
+        if c in credited:
+            g = credited[c][0]
+            reason = _why(evidence, c, groups[g])
+            if len(credited[c]) > 1:
+                reason += f"; also credited for {', '.join(names[i] for i in credited[c][1:])}"
+            outcomes.append(
+                CommentOutcome(comment=comment.id, state=CommentState.MATCHED, group=names[g], reason=reason)
+            )
+        elif strength.shape[1] and strength[c].max() > 0:
+            g = int(strength[c].argmax())
+            reason = "lost its finding to a surer comment" if c in seen else "says again what another comment hit"
+            reason = f"{reason}: {_why(evidence, c, groups[g])}"
+            outcomes.append(
+                CommentOutcome(comment=comment.id, state=CommentState.DUPLICATE, group=names[g], reason=reason)
+            )
+        else:
+            outcomes.append(_left_over(evidence, c, comment))
+    return outcomes
+
+
+def _left_over(evidence: Evidence, c: int, comment: Comment) -> CommentOutcome:
+    """A comment that raises no reference: neutral, or false and perhaps known to be wrong."""
+    case = evidence.case
+    start, middle = len(case.references), len(case.references) + len(case.neutral)
+    strength = evidence.strength[c]
+    neutral = strength[start:middle].max(initial=0.0)
+    rejected = strength[middle:].max(initial=0.0)
+    if neutral > 0 and neutral >= rejected:
+        r = start + int(strength[start:middle].argmax())
+        return CommentOutcome(comment=comment.id, state=CommentState.NEUTRAL, reason=_why(evidence, c, [r]))
+    if rejected > 0:
+        r = middle + int(strength[middle:].argmax())
+        reason = f"known to be wrong: {_why(evidence, c, [r])}"
+        return CommentOutcome(comment=comment.id, state=CommentState.FALSE, rejected=True, reason=reason)
+    if evidence.unknown(c):
+        return CommentOutcome(comment=comment.id, state=CommentState.NEUTRAL, reason="no verdict was recorded on it")
+    reason = "nothing to compare it with"
+    if start:
+        near = int((evidence.probability[c, :start] + evidence.tie[c, :start]).argmax())
+        reason = f"nearest finding: {_why(evidence, c, [near])}"
+    return CommentOutcome(comment=comment.id, state=CommentState.FALSE, reason=reason)
+
+
+def _why(evidence: Evidence, c: int, columns: list[int]) -> str:
+    """The evidence on the closest of some known comments, in words."""
+    r = max(columns, key=lambda i: evidence.probability[c, i] + evidence.tie[c, i])
+    pair = evidence.pairs[c][r]
+    words = [evidence.known[r].id]
+    if pair.verdict is not None:
+        by_words = f" ({pair.verdict.probability:.2f} by its words)" if pair.weighed is not None else ""
+        words.append(f"p {evidence.probability[c, r]:.2f}{by_words}")
+        if pair.verdict.reason:
+            words.append(pair.verdict.reason)
+    where = weigh_place.in_words(pair)
+    return ", ".join([*words, where] if where else words)
+
+
+def _chances(evidence: Evidence, groups: list[list[int]], contested: list[int]) -> Matrix:
+    """comments x groups: how likely each comment raises each finding; 0 where place or another meaning rules it out."""
+    possible = np.where(_possible(evidence), evidence.probability, 0.0)[:, : len(evidence.case.references)]
+    possible[[*evidence.copies, *contested], :] = 0.0
+    return _by_group(possible, groups)
+
+
+def _group_outcomes(
+    evidence: Evidence, groups: list[list[int]], credits: policies.Credits, chances: Matrix
+) -> list[GroupOutcome]:
+    """`chances`: of each group, after assignment."""
+    hit_by: dict[int, list[int]] = {}
+    for c, g in credits:
+        hit_by.setdefault(g, []).append(c)
+    said = evidence.review.comments
+    outcomes = []
+    for g, indices in enumerate(groups):
+        members = tuple(evidence.case.references[i].id for i in indices)
+        cells = [(c, i) for c in range(len(said)) for i in indices]
+        best = max(cells, key=lambda cell: evidence.probability[cell], default=None)
+        nearest, reason = None, "the review has no comments"
+        if g in hit_by:
+            reason = _why(evidence, hit_by[g][0], indices)
+        elif said:
+            closest = (evidence.probability + evidence.tie)[:, indices].max(axis=1)
+            c = int(closest.argmax())
+            nearest = said[c].id
+            reason = f"closest comment {nearest}: {_why(evidence, c, indices)}"
+        outcomes.append(
+            GroupOutcome(
+                group=members[0],
+                members=members,
+                hit=g in hit_by,
+                comments=tuple(said[c].id for c in hit_by.get(g, [])),
+                nearest=nearest,
+                probability=float(chances[g]),
+                unsure=best is not None and evidence.unsure(*best),
+                reason=reason,
+            )
+        )
+    return outcomes
+
+
+def _possible(evidence: Evidence) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """Pairs that place does not rule out, however (im)probable the judge finds them."""
+    rules = evidence.rules
+    result = np.ones(evidence.probability.shape, dtype=bool)
+    for c, row in enumerate(evidence.pairs):
+        for r, pair in enumerate(row):
+            ruled_out = (rules.location == "gate" and pair.located is False) or (
+                rules.location == "hint" and pair.same_path is False and evidence.probability[c, r] < rules.sure
+            )
+            result[c, r] = not ruled_out
+    return result
+
+
+def _kept_pairs(evidence: Evidence, groups: list[list[int]], credits: policies.Credits) -> list[Pair]:
+    """The evidence worth keeping: what was credited, the closest pair of every comment and every finding, and votes."""
+    if not evidence.probability.size:
+        return []
+    weight = evidence.probability + evidence.tie
+    keep = {(c, int(weight[c].argmax())) for c in range(weight.shape[0])}
+    keep |= {(c, max(groups[g], key=lambda i, c=c: weight[c, i])) for c, g in credits}  # type: ignore[misc]
+    for indices in groups:
+        c = int(weight[:, indices].max(axis=1).argmax())
+        keep.add((c, max(indices, key=lambda i, c=c: weight[c, i])))  # type: ignore[misc]
+    if evidence.rules.every_vote:
+        pairs = ((c, r, pair) for c, row in enumerate(evidence.pairs) for r, pair in enumerate(row))
+        keep |= {(c, r) for c, r, pair in pairs if pair.verdict is not None and pair.verdict.votes}
+    return [evidence.pairs[c][r] for c, r in sorted(keep)]
+
+
+def _broken(rules: Rules, comments: int, credits: policies.Credits, seen: frozenset[int]) -> tuple[str, ...]:
+    if rules.variant != "martian":
+        return ()
+    holders = {c for c, _ in credits}
+    broken = []
+    if len(holders) < len(credits):
+        broken.append(f"{len(credits) - len(holders)} true positives more than comments credited for them")
+    if seen:
+        broken.append(f"{len(seen)} of {comments} comments are neither true nor false positives")
+    return tuple(broken)

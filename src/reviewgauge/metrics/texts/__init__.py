@@ -1,0 +1,1 @@
+"""What the text metrics share: tokens, n-grams, normalisation."""

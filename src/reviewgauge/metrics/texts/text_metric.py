@@ -1,0 +1,112 @@
+"""Text metrics: what a review says, held against what the reference says, as one text against another.
+
+The text of a review is its comments in order, one a line. Several phrasings of one finding (`same_as`) are
+alternative references; several findings are one reference text, the first phrasing of each in order, one a line.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.findings import findings
+from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Bounds, Failure, Parts
+
+if TYPE_CHECKING:
+    from reviewgauge.core.protocols import Numbers
+
+NO_REFERENCE = "the case has no reference comment"
+EMPTY_REFERENCE = "the reference is empty"
+VALUE, MEAN = "value", "mean"
+
+
+class TextPair(NamedTuple):
+    """What was said, and the phrasings of what should have been said (at least one, none of them blank)."""
+
+    hypothesis: str
+    references: tuple[str, ...]
+
+
+def text_pair(case: Case, review: Review) -> TextPair | str:
+    """The two texts of one measurement, or the reason why there is nothing to compare."""
+    references = reference_texts(case)
+    if isinstance(references, str):
+        return references
+    return TextPair("\n".join(comment.body for comment in review.comments), references)
+
+
+def reference_texts(case: Case) -> tuple[str, ...] | str:
+    """The alternative phrasings of the reference text, or the reason why there is none."""
+    if not case.references:
+        return NO_REFERENCE
+    found = findings(case.references)
+    if len(found) == 1:
+        texts = [comment.body for comment in found[0]]
+    else:
+        texts = ["\n".join(finding[0].body for finding in found)]
+    kept = tuple(text for text in texts if text.strip())
+    return kept or EMPTY_REFERENCE
+
+
+class TextMetric(Metric):
+    """A metric of one text against another. A text metric writes `segments`; everything else follows.
+
+    A blank hypothesis says nothing of the reference and gets the lowest value of the metric, which `segments` must
+    give it; a case without a reference text is not measured.
+    """
+
+    reads_order: ClassVar[bool] = True
+    batch: ClassVar[int] = 1024  # pairs that `segments` is handed at once: what memory grows with
+
+    @abstractmethod
+    def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
+        """The additive parts of each pair, in order. A metric with one number calls it `value`."""
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        """The parts of the review's text against the reference's."""
+        pair = text_pair(case, review)
+        return pair if isinstance(pair, str) else self._alone(pair)
+
+    def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+        """The same in batches; where a batch breaks, its pairs are measured one by one."""
+        for start in range(0, len(items), self.batch):
+            yield from self._batch([text_pair(case, review) for case, review in items[start : start + self.batch]])
+
+    def _batch(self, found: Sequence[TextPair | str]) -> Iterator[Measured | str | Failure]:
+        pairs = [pair for pair in found if isinstance(pair, TextPair)]
+        unique = list(dict.fromkeys(pairs))
+        known: dict[TextPair, Measured | str | Failure] = {}
+        try:
+            measured = self.segments(unique)
+            known = {pair: Measured(parts=parts) for pair, parts in zip(unique, measured, strict=True)}
+        except UserError:
+            raise
+        except Exception:  # one pair broke the batch: each is measured alone, so that only that one is a Failure
+            known = {pair: self.guarded(partial(self._alone, pair)) for pair in unique}
+        for pair in found:
+            yield pair if isinstance(pair, str) else known[pair]
+
+    def _alone(self, pair: TextPair) -> Measured:
+        return Measured(parts=self.segments([pair])[0])
+
+    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+        """The mean of every part; that of the one called `value` is the reading `mean`."""
+        return {MEAN if name == VALUE else name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
+
+    def unmeasurable(self, case: Case) -> str:
+        """Why the case has no reference text; empty where it has one."""
+        references = reference_texts(case)
+        return references if isinstance(references, str) else ""
+
+    def bounds(self, case: Case) -> Bounds | None:
+        """At worst nothing was said, at best the reference itself."""
+        references = reference_texts(case)
+        if isinstance(references, str):
+            return None
+        worst, best = self.segments([TextPair("", references), TextPair(references[0], references)])
+        return Bounds(worst=worst, best=best)

@@ -1,0 +1,144 @@
+"""The one JSON value in an answer: alone, fenced or within prose, with trailing commas forgiven and nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from reviewgauge.models._answer_text import Unreadable
+
+DEEPEST = 64
+# A brace or bracket that JSON begins with; others are prose or code: {a}, items[0], String[].
+_START = re.compile(r'\{(?=\s*["}])|(?<![\w)\]])\[(?=\s*[\[{"\]\d-])')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|"|[{}\[\]]', re.DOTALL)
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_CLOSES = {"{": "}", "[": "]"}
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Span(NamedTuple):
+    """A piece of the answer from an opening brace or bracket to the one that closes it."""
+
+    start: int
+    end: int
+
+
+def only_value(text: str, what: str, kind: type | tuple[type, ...]) -> JsonValue:
+    """The only JSON value in `text`, which must be of `kind`; `what` says in words what was asked for.
+
+    The same value twice is one value. Lists and empty objects without an object in them count only where they stand
+    alone on their lines: `[]` within a sentence is code.
+    """
+    found: list[JsonValue] = []
+    for span in _spans(text):
+        value = _parsed(text[span.start : span.end])
+        if not _holds_object(value) and not (_alone(text, span) and isinstance(value, kind)):
+            continue
+        if not any(_same(value, other) for other in found):
+            found.append(value)
+    if not found:
+        raise Unreadable(f"it holds no {what}")
+    if len(found) > 1:
+        raise Unreadable(f"it holds {len(found)} different JSON values, and one {what} is asked for")
+    if not isinstance(found[0], kind):
+        raise Unreadable(f"the JSON in it is no {what.removeprefix('JSON ')}")
+    return found[0]
+
+
+def _spans(text: str) -> Iterator[Span]:
+    """The outermost spans, in order. Linear in the length of the text. Raises Unreadable for one that is cut off."""
+    at = 0
+    while (opening := _START.search(text, at)) is not None:
+        at = _end(text, opening.start())
+        yield Span(opening.start(), at)
+
+
+def _end(text: str, start: int) -> int:
+    expected: list[str] = []
+    for token in _TOKEN.finditer(text, start):
+        mark = token[0]
+        if mark in _CLOSES:
+            expected.append(_CLOSES[mark])
+            if len(expected) > DEEPEST:
+                raise Unreadable(f"its JSON is nested more than {DEEPEST} deep")
+        elif mark in ("}", "]"):
+            if mark != expected.pop():
+                raise Unreadable(f"its JSON is broken: a {mark} closes what it did not open")
+            if not expected:
+                return token.end()
+        elif mark == '"':
+            break  # a string that does not end
+    raise Unreadable("its JSON is cut off before it ends")
+
+
+def _parsed(text: str) -> JsonValue:
+    """The value of one span. Line breaks within strings are forgiven, as they cannot mean anything else."""
+    cleaned = _COMMA.sub(lambda found: found[1] or "", text)
+    try:
+        value: JsonValue = json.loads(
+            cleaned, strict=False, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+        )
+    except Unreadable:
+        raise
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"its JSON is broken: {error.msg} at line {error.lineno} column {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise Unreadable("its JSON holds a number that is too long") from None
+    _check(value)
+    return value
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {}
+    for key, value in pairs:
+        if key in found:
+            raise Unreadable(f"its JSON gives the key {key[:80]!r} twice")
+        found[key] = value
+    return found
+
+
+def _constant(name: str) -> JsonValue:
+    raise Unreadable(f"its JSON holds {name}, which is no JSON number")
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise Unreadable("its JSON holds a number that is too large")
+    return number
+
+
+def _check(value: JsonValue) -> None:
+    """Refuse text that no file could hold."""
+    if isinstance(value, str):
+        if _UNSTORABLE.search(value):
+            raise Unreadable("its JSON holds a NUL or half a character")
+    elif isinstance(value, list):
+        for item in value:
+            _check(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check(key)
+            _check(item)
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    """Equal as JSON: true is not 1."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _holds_object(value: JsonValue) -> bool:
+    if isinstance(value, list):
+        return any(_holds_object(item) for item in value)
+    return isinstance(value, dict) and bool(value)
+
+
+def _alone(text: str, span: Span) -> bool:
+    before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
+    after = text[span.end :].split("\n", 1)[0]
+    return before.strip() in ("", "```json", "```", "`") and after.strip() in ("", "```", "`")

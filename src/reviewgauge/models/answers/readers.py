@@ -1,0 +1,196 @@
+"""Strict reading of model answers: a value where the answer is unambiguous, `Unreadable` with the reason where not.
+
+Every reader takes the raw text of an answer and raises nothing but `Unreadable`. The reasoning that an answer begins
+with (`<think>...</think>`) is cut off; reasoning that does not end leaves no answer. A verdict is read where it leads
+the answer, stands alone on the first or last line, or is labelled (`Answer: no`), and only where nothing else in the
+answer speaks against it. Sentences are never searched for a verdict: "the two are not similar" is unreadable.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from reviewgauge.core.parsing import first_problem
+from reviewgauge.models._answer_text import Unreadable, plain, without_reasoning
+from reviewgauge.models.answers.json_values import only_value
+from reviewgauge.models.answers.verdict_words import one_of, verdict
+
+__all__ = [
+    "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "whole_number",
+    "without_reasoning", "yes_no",
+]  # fmt: skip
+
+M = TypeVar("M", bound=BaseModel)
+
+
+# --- yes or no -----------------------------------------------------------------------------------------------------
+
+_YES_NO = re.compile(r"(yes|no)\b(?![-'’])", re.IGNORECASE)
+_SAYS_YES = re.compile(r"\byes\b", re.IGNORECASE)
+_SAYS_NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
+_HALF = re.compile(
+    r"\W*(?:and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly|somewhat|in part|more or less)"
+    r"\b",
+    re.I,
+)
+_SAME = r"(?:same|similar\w*|identical|equivalent|related|match(?:es|ing)?|agree|alike|overlap\w*)"
+_DENIES = re.compile(
+    rf"(?:\bnot|n['’]t|\bneither|\bnever|\bhardly|\bno longer|\bcannot)\s+(?:\w+\s+){{0,4}}{_SAME}\b"
+    r"|\b(?:different|distinct|separate) (?:concern|issue|problem|thing|bug|defect|point|topic|aspect|matter)s?\b"
+    r"|\bdissimilar\b|\bunrelated\b|\bdiffers?\b|\bnothing in common\b|^\W*not\b"
+    r"|\bwhereas\b|\bwhile the (?:other|second)\b",
+    re.IGNORECASE,
+)
+_PLACES = r"(?:files?|functions?|lines?|methods?|class(?:es)?|variables?|code|hunks?|places?|areas?|modules?|blocks?)"
+_AFFIRMS = re.compile(
+    r"\b(?:they|both|two|comments|these|concerns|issues|it|that)"
+    r"(?:['’](?:re|s)|\s+(?:\w+ly\s+|do\s+|all\s+|indeed\s+){0,2}"
+    r"(?:are|is|raise|address|describe|report|make|express|identify|point (?:out|to)|concern|mean|say))\s+"
+    r"(?:\w+ly\s+|about\s+|indeed\s+|very\s+|in fact\s+){0,2}(?:the same|same|similar|identical|equivalent|alike)\b"
+    rf"(?!\s+{_PLACES}\b)",
+    re.IGNORECASE,
+)
+_FOREIGN = 0.1  # share of letters beyond ASCII from which on an explanation cannot be checked for a contradiction
+
+
+def yes_no(text: str) -> bool:
+    """True for yes, False for no. An explanation may follow that does not contradict, qualify or withdraw it."""
+    found = verdict(plain(text), _yes_no, "yes or no")
+    said = f"{found.rest}\n{found.after}"
+    around = said if found.labelled else f"{found.before}\n{said}"
+    if _HALF.match(found.rest):
+        raise Unreadable("it answers yes or no only in part")
+    if (_SAYS_NO if found.value else _SAYS_YES).search(around):
+        raise Unreadable("it says both yes and no")
+    if (_DENIES if found.value else _AFFIRMS).search(said):
+        raise Unreadable("what it says contradicts its yes or no")
+    letters = [char for char in said if char.isalpha()]
+    if sum(not char.isascii() for char in letters) > _FOREIGN * len(letters):
+        raise Unreadable("it explains its yes or no in another language than English")
+    return found.value
+
+
+def _yes_no(line: str) -> tuple[bool, str] | None:
+    found = _YES_NO.match(line)
+    return None if found is None else (found[1].lower() == "yes", line[found.end() :])
+
+
+# --- a label from a closed list ------------------------------------------------------------------------------------
+
+
+_NAMES_OF_LABELS = ("category", "label", "class", "type", "domain")
+
+
+def choice(text: str, options: Sequence[str], synonyms: Mapping[str, str] | None = None) -> str:
+    """The option that the answer names, as `options` spells it. `synonyms`: other words for options.
+
+    Case, and whether a blank, a hyphen or an underscore joins words, make no difference.
+    """
+    known = {_folded(word): option for word, option in {**(synonyms or {}), **{o: o for o in options}}.items()}
+    pattern = one_of(list({**(synonyms or {}), **dict.fromkeys(options)}))
+
+    def match(line: str) -> tuple[str, str] | None:
+        found = pattern.match(line)
+        return None if found is None else (known[_folded(found[0])], line[found.end() :])
+
+    found = verdict(plain(text), match, f"one of {', '.join(options)}", asked=_NAMES_OF_LABELS)
+    around = found.rest if found.labelled else f"{found.before}\n{found.rest}\n{found.after}"
+    if any(known[_folded(other[0])] != found.value for other in pattern.finditer(around)):
+        raise Unreadable("it names more than one of the options")
+    return found.value
+
+
+def _folded(word: str) -> str:
+    return re.sub(r"[\s_-]+", " ", word).casefold()
+
+
+# --- a whole number ------------------------------------------------------------------------------------------------
+
+_NUMBER = re.compile(r"(?<![\w.,-])([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)(?![\w%]|[.,][0-9])")
+_OUT_OF = re.compile(r"\s*(?:/|out of)\s*([0-9]{1,9})(?!\w|\.[0-9])")
+_UNIT = re.compile(r"\s*(?:points?|stars?)\b", re.IGNORECASE)
+_SENTENCE = re.compile(
+    r"(?:i(?:['’]d| would| will)? (?:give|rate|score|grade|assign)(?: (?:it|this|that|the|a|an|as|at|with|of|code"
+    r"|generated|review|change|overall|relevance|grade|score|rating))*"
+    r"|(?:the|my|a|this|based on|overall)\b[^.\n]{0,80}?\b(?:grade|score|rating)"
+    r"(?:\s*(?:\b(?:of|is|as|a|would be|should be)\b|[:=]))+)\s*(?=[0-9])",
+    re.IGNORECASE,
+)
+_WEIGHED = re.compile(
+    r"\b(?:not|cannot|never|less|more|below|above|least|most|between|under|over|than|if|unless)\b|n['’]t\b", re.I
+)
+
+
+def whole_number(text: str, low: int, high: int) -> int:
+    """The only number in the answer, from `low` to `high`: "4", "**4**", "Grade=4", "4/5" where `high` is 5."""
+    answer = plain(text)
+    scale = re.compile(rf"(?<![\w.]){low}\s*(?:-|–|to|and)\s*{high}(?![\w.])")
+    answer = scale.sub("the scale", answer)
+    wanted = f"one whole number from {low} to {high}"
+
+    def match(line: str) -> tuple[float, str] | None:
+        sentence = _SENTENCE.match(line)
+        if sentence is not None:
+            if _WEIGHED.search(line):
+                return None
+            line = line[sentence.end() :]
+        found = _NUMBER.match(line)
+        if found is None:
+            return None
+        rest = line[found.end() :]
+        if (out_of := _OUT_OF.match(rest)) is not None and int(out_of[1]) == high:
+            rest = rest[out_of.end() :]
+        if (unit := _UNIT.match(rest)) is not None:
+            rest = rest[unit.end() :]
+        if re.match(r"[.):]\s+\S", rest) and sentence is None:
+            rest = "a list item"  # "2. The review ..." repeats the second criterion, whose grade is another
+        return float(found[1]), rest
+
+    found = verdict(answer, match, wanted)
+    if not found.value.is_integer() or not low <= found.value <= high:
+        raise Unreadable(f"its number {found.value:g} is not {wanted}")
+    said = re.sub(rf"(?:/|\bout of)\s*{high}\b", "", f"{found.before}\n{found.rest}\n{found.after}")
+    others = {float(other[1]) for other in _NUMBER.finditer(said)}
+    if any(low <= other <= high for other in others - {found.value}):
+        raise Unreadable("it holds two different numbers")
+    return int(found.value)
+
+
+# --- JSON ----------------------------------------------------------------------------------------------------------
+
+
+def json_value(text: str) -> JsonValue:
+    """The only JSON object or list in the answer."""
+    return only_value(without_reasoning(text), "JSON object or list", (dict, list))
+
+
+def json_list(text: str) -> list[JsonValue]:
+    """The only JSON list in the answer."""
+    value = only_value(without_reasoning(text), "JSON list", list)
+    assert isinstance(value, list)
+    return value
+
+
+def json_object(text: str, required: Collection[str] = ()) -> dict[str, JsonValue]:
+    """The only JSON object in the answer; it must have the keys `required`."""
+    value = only_value(without_reasoning(text), "JSON object", dict)
+    assert isinstance(value, dict)
+    missing = sorted(set(required) - value.keys())
+    if missing:
+        raise Unreadable(f"its JSON object lacks {', '.join(missing)}")
+    return value
+
+
+def json_record(text: str, model: type[M]) -> M:
+    """The only JSON object in the answer as a record. Types are strict: "5" is no number."""
+    value = json_object(text)
+    try:
+        return model.model_validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise Unreadable(f"its JSON object is not as asked for: {f'{field} ' if field else ''}{problem}") from None

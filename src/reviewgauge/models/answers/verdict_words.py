@@ -1,0 +1,148 @@
+"""A word from a closed list, or a number, in an answer: where it leads the answer, stands alone, or is labelled."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from reviewgauge.models._answer_text import Unreadable
+
+T = TypeVar("T")
+_VERDICT = ("answer", "verdict", "decision", "conclusion", "judgment", "judgement", "grade", "score", "rating")
+_LABELS = (
+    *(f"{before}{word}" for word in _VERDICT for before in ("", "final ", "my ", "the ", "your ", "overall ")),
+    "result", "response", "output", "label", "category", "issue category", "classification", "class", "type", "domain",
+    "problem domain", "same", "same concern", "same issue", "match", "relevance", "relevance score", "relevance rating",
+    "confidence", "severity", "overall",
+)  # fmt: skip
+_LABEL = "|".join(re.escape(label) for label in sorted(_LABELS, key=len, reverse=True))
+_LED_IN = r"(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:final\s+)?"
+_LABELLED = re.compile(rf"[\"']?{_LED_IN}({_LABEL})[\"']?(?:\s*[:=]\s*|\s+is:?\s+)", re.IGNORECASE)
+_LABEL_ALONE = re.compile(rf"{_LED_IN}(?:{_LABEL})\s*:?", re.IGNORECASE)
+_MARKUP = re.compile(r"\\(?:boxed|text)(?=\{)|[*`#$]+|(?<!\w)_+|_+(?!\w)")
+_TAGGED = re.compile(
+    rf"<({'|'.join(_VERDICT)}|result|output|label|category)>\s*(.{{0,200}}?)\s*</\1>", re.IGNORECASE | re.DOTALL
+)
+_FENCE = re.compile(r"^```\w*[ \t]*$", re.MULTILINE)
+_PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", "«": "»"}
+_ENDS = re.compile(r"\s*(?:$|[.,:;!…]+(?=[\s\"'”’)\]}]|$)(?!\s*\d)|[—–-]+\s|\(|(?:because|since)\b)")
+# What takes an answer back, or says that there is none.
+_TAKEN_BACK = re.compile(
+    r"\b(?:on (?:second thoughts?|reflection|closer)|i take (?:that|it) back|scratch that|correction\s*:"
+    r"|wait\s*[,.!…—–-]|let me (?:reconsider|re-?think|correct|revise)|changed? my mind|i (?:was wrong|stand corrected)"
+    r"|(?:cannot|can['’]t|could not|couldn['’]t|unable to|impossible to|hard to|difficult to) "
+    r"(?:\w+ )?(?:say|tell|decide|determine|judge|assess|be (?:sure|certain))"
+    r"|not (?:entirely |completely |fully |quite |so |very )?(?:sure|certain)|unsure|uncertain|in doubt|it depends"
+    r"|maybe|perhaps|to some (?:extent|degree))",
+    re.IGNORECASE,
+)
+
+
+class Statement(NamedTuple, Generic[T]):
+    """A verdict on one line: whether a label says so, and what stands after it on that line."""
+
+    value: T
+    line: int
+    labelled: bool
+    rest: str
+
+
+class Answer(NamedTuple, Generic[T]):
+    """A verdict with what else the answer says: `rest` of its line, the lines `before` and `after`."""
+
+    value: T
+    labelled: bool
+    rest: str
+    before: str
+    after: str
+
+
+def verdict(
+    text: str, match: Callable[[str], tuple[T, str] | None], wanted: str, asked: Sequence[str] = ()
+) -> Answer[T]:
+    """The verdict of an answer. `match` reads one from the beginning of a line: (value, what follows it).
+
+    What a label that says "answer" or one of `asked` introduces must be a verdict.
+
+    It must lead the answer, stand alone on its first or last line, or be labelled; all verdicts must agree.
+    """
+    lines = _lines(text)
+    found: list[Statement[T]] = []
+    for number, line in enumerate(lines):
+        labelled = _LABELLED.match(line)
+        body = _unwrapped(line[labelled.end() :] if labelled else line)
+        matched = match(body)
+        if matched is not None and _ENDS.match(matched[1]):
+            found.append(Statement(matched[0], number, labelled is not None, matched[1]))
+        elif labelled is not None and any(word in labelled[1].lower() for word in (*_VERDICT, *asked)):
+            raise Unreadable(f"what it calls its {labelled[1].lower()} is not {wanted}")
+    last = len(lines) - 1
+    stated = [s for s in found if s.labelled or s.line == 0 or (s.line == last and not s.rest.strip(" .!"))]
+    if not stated:
+        raise Unreadable(f"it is not {wanted}, and nothing else")
+    if any(other.value != stated[0].value for other in found):
+        raise Unreadable("it gives more than one answer")
+    if _TAKEN_BACK.search(text):
+        raise Unreadable("it takes its answer back or is not sure of it")
+    one = max(stated, key=lambda s: s.labelled)
+    before, after = "\n".join(lines[: one.line]), "\n".join(lines[one.line + 1 :])
+    return Answer(one.value, one.labelled, one.rest, before, after)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines that say something, as plain text. A label alone on its line (a heading) is joined to the next one."""
+    text = _TAGGED.sub(lambda found: f"answer: {found[2] or '(nothing)'}", _as_labels(_FENCE.sub("", text)))
+    lines = [line for line in map(_bare, text.splitlines()) if line]
+    joined: list[str] = []
+    for line in lines:
+        if joined and _LABEL_ALONE.fullmatch(joined[-1]):
+            joined[-1] = f"{joined[-1].rstrip(' :')}: {line}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def _as_labels(text: str) -> str:
+    """An answer that is one flat JSON object and nothing else, as a line `key: value` a key; any other as it is."""
+    try:
+        found = json.loads(text, object_pairs_hook=_distinct, strict=False)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(found, dict) or any(isinstance(value, dict | list) for value in found.values()):
+        return text
+    said = {key: value if isinstance(value, str) else json.dumps(value) for key, value in found.items()}
+    return "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in said.items())
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key twice")
+    return found
+
+
+def _bare(line: str) -> str:
+    """A line without mark-up, and without the quotes or brackets around all of it."""
+    return _unwrapped(_MARKUP.sub("", line))
+
+
+def _unwrapped(line: str) -> str:
+    """The line without quotes or brackets that hold all of it (two pairs at most) or its first word alone."""
+    line = line.strip()
+    for _ in range(2):
+        whole = len(line) > 1 and _PAIRS.get(line[0]) == line[-1] and line[0] not in line[1:-1]
+        if whole or (line[:2] == "[[" and line[-2:] == "]]"):
+            line = line[1:-1].strip()
+    if line and (closing := _PAIRS.get(line[0])):
+        inner, found, rest = line[1:].partition(closing)
+        if found and len(inner.split()) == 1:
+            return inner + rest
+    return line
+
+
+def one_of(words: Sequence[str]) -> re.Pattern[str]:
+    """A pattern of any of `words`, the longest first; blanks, hyphens and underscores in them are one another."""
+    parts = [r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", word))) for word in words]
+    return re.compile(rf"(?<![\w.-])(?:{'|'.join(sorted(parts, key=len, reverse=True))})(?![\w-]|\.\w)", re.IGNORECASE)

@@ -1,0 +1,252 @@
+"""Where answers are kept: the cache on disk, the record that is replayed, or nothing.
+
+The cache is one SQLite file, `chat.sqlite`, beside that of the vectors (see `_vector_cache.cache_home`). Any number of
+threads and processes may use it. It holds whole calls: requests with the code under review in them, and answers. An
+answer costs money, so trouble with it is an error that says what to do, and never a second call in silence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.cache.call_store import CallStore, Memory, Reused
+from reviewgauge.models.cache.file import WAIT, open_file, trouble, unpack
+from reviewgauge.models.cache.open import open_call_cache
+from reviewgauge.models.cache.vector_cache import cache_home
+from reviewgauge.models.request.messages import Call
+
+__all__ = ["NAME", "CallCache", "CallStore", "Memory", "Rehearsed", "Reused", "cache_file", "open_call_cache", "unpack"]
+NAME = "chat.sqlite"
+_INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class Rehearsed(Memory):
+    """Finds what the cache holds, and keeps nothing of what the fake model makes up."""
+
+    def __init__(self, cache: CallCache) -> None:
+        super().__init__()
+        self._cache = cache
+
+    def get(self, key: str) -> Call | None:
+        """See `CallStore.get`."""
+        found = super().get(key)
+        if found is None and self._cache.file.exists():
+            found = self._cache.get(key)
+            if found is not None:
+                self.reused.add(found.answer)
+        return found
+
+    def close(self) -> None:
+        """See `CallStore.close`."""
+        self._cache.close()
+
+
+class _Put(NamedTuple):
+    row: Call
+    payer: str
+    loop: asyncio.AbstractEventLoop
+    done: asyncio.Future[None]
+
+
+class _Forget(NamedTuple):
+    keys: tuple[str, ...]
+
+
+class CallCache:
+    """The calls in one file. Reading never waits for writers; one thread writes, many answers in one transaction.
+
+    Nothing is opened before the first use. Raises Failed for a file that is broken, locked, full or not to be written.
+    """
+
+    def __init__(self, file: Path, wait: float = WAIT) -> None:
+        self.file, self._wait = file, wait
+        self.payer = ""
+        self.reused = Reused()
+        self._ours: set[str] = set()
+        self._trouble: Failed | None = None  # why the last answer could not be kept
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._reading: sqlite3.Connection | None = None
+        self._writer: threading.Thread | None = None
+        self._jobs: queue.SimpleQueue[_Put | _Forget | None] = queue.SimpleQueue()
+        self._gone: set[str] = set()  # forgotten, and perhaps not yet deleted
+
+    def get(self, key: str) -> Call | None:
+        """See `CallStore.get`. While answers cannot be kept it raises, so that no more of them are paid for."""
+        if self._trouble is not None:
+            raise self._trouble
+        with self._lock:
+            if os.getpid() != self._process:  # a fork must not use its parent's connections
+                self._process = os.getpid()
+                self._begin()
+            if key in self._gone:
+                return None
+            try:
+                if self._reading is None:
+                    self._reading = open_file(self.file, self._wait)
+                row = self._reading.execute("SELECT call, payer FROM calls WHERE key = ?", (_key(key),)).fetchone()
+            except sqlite3.Error as error:
+                raise trouble(self.file, error) from None
+        if row is None:
+            return None
+        call = unpack(row[0], self.file)
+        if row[1] and row[1] == self.payer:
+            self._ours.add(key)
+        self.reused.add(call.answer)
+        return call
+
+    def ours(self, key: str) -> bool:
+        """See `CallStore.ours`."""
+        return key in self._ours
+
+    async def put(self, call: Call) -> None:
+        """See `CallStore.put`."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        self._hand_over(_Put(call, self.payer, loop, done))
+        try:
+            await done
+        except Failed as error:
+            self._trouble = error if error.stops else self._trouble
+            raise
+        self._trouble = None
+        self._gone.discard(call.key)
+
+    def forget(self, keys: Sequence[str]) -> None:
+        """See `CallStore.forget`."""
+        self._gone.update(keys)
+        self._hand_over(_Forget(tuple(keys)))
+
+    def close(self) -> None:
+        """See `CallStore.close`. What was handed over is written first."""
+        with self._lock:
+            writer, reading = self._writer, self._reading
+            self._writer = self._reading = None
+        if writer is not None and self._process == os.getpid():
+            self._jobs.put(None)
+            writer.join()
+        if reading is not None:
+            reading.close()
+
+    def _hand_over(self, job: _Put | _Forget) -> None:
+        with self._lock:
+            if self._writer is None:
+                self._writer = threading.Thread(target=_write, args=(self.file, self._wait, self._jobs), daemon=True)
+                self._writer.start()
+        self._jobs.put(job)
+
+
+def cache_file() -> Path | None:
+    """Where the cache lies, None where it is turned off."""
+    home = cache_home()
+    return None if home is None else home / NAME
+
+
+# --- the writer ----------------------------------------------------------------------------------------------------
+
+
+def _write(file: Path, wait: float, jobs: queue.SimpleQueue[_Put | _Forget | None]) -> None:
+    """The writer's thread: what waits is written in one transaction, and its callers are told after the commit."""
+    connection: sqlite3.Connection | None = None
+    last = False
+    while not last:
+        batch = [jobs.get()]
+        while not jobs.empty():
+            batch.append(jobs.get())
+        last = None in batch
+        work = [job for job in batch if job is not None]
+        if not work:
+            continue
+        problem: BaseException | None = None
+        try:
+            if connection is None:
+                connection = open_file(file, wait)
+            rows, refused = _rows(work)
+            _commit(connection, rows)
+        except sqlite3.Error as error:
+            problem, refused = trouble(file, error), {}
+        except Exception as error:  # the thread must live, and its callers must hear of it
+            problem, refused = error, {}
+        _tell(work, problem, refused)
+    if connection is not None:
+        connection.close()
+
+
+def _rows(work: Sequence[_Put | _Forget]) -> tuple[list[tuple[object, ...] | _Forget], dict[int, Failed]]:
+    """The rows to write, in order, and by position the calls that no file can carry."""
+    rows: list[tuple[object, ...] | _Forget] = []
+    refused: dict[int, Failed] = {}
+    for at, job in enumerate(work):
+        if isinstance(job, _Forget):
+            rows.append(job)
+            continue
+        try:
+            rows.append(_row(job.row, job.payer))
+        except ValueError as error:  # pydantic's serialisation errors are ValueErrors
+            refused[at] = Failed(
+                FailureKind.UNREADABLE,
+                f"{job.row.model} answered with characters that no file can carry ({error})",
+                raw=job.row.answer.text.encode("utf-8", "replace").decode(),
+            )
+    return rows, refused
+
+
+def _row(call: Call, payer: str) -> tuple[object, ...]:
+    usage = call.answer.usage
+    packed = zlib.compress(call.to_line(), 1)
+    return (_key(call.key), call.model, time.time(), usage.tokens_in, usage.tokens_out, usage.dollars, packed, payer)
+
+
+def _commit(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...] | _Forget]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for row in rows:
+            if isinstance(row, _Forget):
+                connection.executemany("DELETE FROM calls WHERE key = ?", [(_key(key),) for key in row.keys])
+            else:
+                connection.execute(_INSERT, row)
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _tell(work: Sequence[_Put | _Forget], problem: BaseException | None, refused: Mapping[int, Failed]) -> None:
+    """Wake those who wait, all of one loop at once."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[None], BaseException | None]]] = {}
+    for at, job in enumerate(work):
+        if isinstance(job, _Put):
+            by_loop.setdefault(job.loop, []).append((job.done, problem or refused.get(at)))
+    for loop, told in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_wake, told)
+        except RuntimeError:  # the loop was closed: nobody waits any more
+            continue
+
+
+def _wake(told: Iterable[tuple[asyncio.Future[None], BaseException | None]]) -> None:
+    for future, problem in told:
+        if future.done():
+            continue
+        if problem is None:
+            future.set_result(None)
+        else:
+            future.set_exception(problem)
+
+
+def _key(key: str) -> bytes:
+    return bytes.fromhex(key)

@@ -1,0 +1,130 @@
+"""What the caches on disk hold, and taking things out of them: for people, not for runs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from reviewgauge.models.cache.file import open_file, trouble, unpack
+from reviewgauge.models.request.budget import kind_of
+from reviewgauge.models.request.messages import Call
+
+T = TypeVar("T")
+_SAMPLE = 5_000  # calls of a model that say how long its answers are
+
+
+class OfModel(NamedTuple):
+    """The calls of one model, by its whole spec. `dollars` is the sum of those whose price was known."""
+
+    model: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    dollars: float
+    unpriced: int
+    oldest: datetime
+    newest: datetime
+
+
+def calls_by_model(file: Path) -> list[OfModel]:
+    """What a cache of calls holds, the model with the most calls first. Raises UserError."""
+    query = (
+        "SELECT model, count(*), sum(tokens_in), sum(tokens_out), total(dollars), sum(dollars IS NULL), min(made), "
+        "max(made) FROM calls GROUP BY model ORDER BY 2 DESC, 1"
+    )
+
+    def read(connection: sqlite3.Connection) -> list[OfModel]:
+        return [
+            OfModel(model, calls, tokens_in, tokens_out, dollars, unpriced, _time(oldest), _time(newest))
+            for model, calls, tokens_in, tokens_out, dollars, unpriced, oldest, newest in connection.execute(query)
+        ]
+
+    return _use(file, read)
+
+
+def usual_answers(file: Path, model: str) -> dict[str, tuple[int, float]]:
+    """By kind of question: how many of a sample of a model's calls were that, and the mean of their tokens out.
+
+    `model` is its whole spec. Raises UserError.
+    """
+    query = "SELECT tokens_out, call FROM calls WHERE model = ? ORDER BY key LIMIT ?"  # a hash: a fair sample
+    found: dict[str, list[int]] = {}
+    for tokens, packed in _use(file, lambda connection: connection.execute(query, (model, _SAMPLE)).fetchall()):
+        messages = unpack(packed, file).request.messages
+        found.setdefault(kind_of(message.text for message in messages), []).append(tokens)
+    return {kind: (len(tokens), sum(tokens) / len(tokens)) for kind, tokens in found.items()}
+
+
+def stored_calls(file: Path, model: str | None = None) -> Iterator[Call]:
+    """The calls of a cache, those of one model where it is named, in the order in which they were made."""
+    with closing(open_file(file)) as connection:
+        try:
+            for word, packed in connection.execute("SELECT model, call FROM calls ORDER BY made, key"):
+                if model is None or is_of(word, model):
+                    yield unpack(packed, file)
+        except sqlite3.Error as error:
+            raise trouble(file, error) from None
+
+
+def delete_calls(file: Path, model: str | None = None, before: datetime | None = None) -> int:
+    """Take calls out, of one model or made before a time where that is asked for; returns how many."""
+
+    def delete(connection: sqlite3.Connection) -> int:
+        words = [row[0] for row in connection.execute("SELECT DISTINCT model FROM calls")]
+        chosen = [word for word in words if model is None or is_of(word, model)]
+        until = before.timestamp() if before is not None else float("inf")
+        connection.execute("BEGIN IMMEDIATE")
+        gone = sum(
+            connection.execute("DELETE FROM calls WHERE model = ? AND made < ?", (word, until)).rowcount
+            for word in chosen
+        )
+        connection.execute("COMMIT")
+        connection.execute("VACUUM")
+        return gone
+
+    return _use(file, delete)
+
+
+def count_vectors(file: Path) -> int:
+    """How many vectors a cache of vectors holds. Raises UserError."""
+    return _use(file, lambda connection: int(connection.execute("SELECT count(*) FROM vectors").fetchone()[0]), False)
+
+
+def delete_vectors(file: Path) -> int:
+    """Take all vectors out; returns how many."""
+
+    def delete(connection: sqlite3.Connection) -> int:
+        gone = connection.execute("DELETE FROM vectors").rowcount
+        connection.execute("VACUUM")
+        return gone
+
+    return _use(file, delete, False)
+
+
+def is_of(stored: str, model: str) -> bool:
+    """Whether a stored spec is the model that a user means: the spec, the spec without parameters, or its name."""
+    head = stored.partition("?")[0]
+    return model in (stored, head, head.partition(":")[2], head.partition(":")[2].partition("@")[0])
+
+
+def size_of(file: Path) -> int:
+    """Bytes on disk, the log that is not yet merged included."""
+    places = [file, file.with_name(file.name + "-wal")]
+    return sum(place.stat().st_size for place in places if place.exists())
+
+
+def _use(file: Path, work: Callable[[sqlite3.Connection], T], of_calls: bool = True) -> T:
+    try:
+        opened = open_file(file) if of_calls else sqlite3.connect(file, isolation_level=None)
+        with closing(opened) as connection:
+            return work(connection)
+    except sqlite3.Error as error:
+        raise trouble(file, error) from None
+
+
+def _time(stamp: float) -> datetime:
+    return datetime.fromtimestamp(stamp, UTC).replace(microsecond=0)

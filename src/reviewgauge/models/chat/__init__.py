@@ -1,0 +1,1 @@
+"""The one way to a chat model: cache, budget, retries, limits, record."""

@@ -1,0 +1,106 @@
+"""Ask until the answer can be read: up to three times, telling the model what was wrong, then a Failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, NamedTuple, TypeVar
+
+from pydantic import JsonValue
+
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.chat.door import ChatModel, Tally, call_key, together
+from reviewgauge.models.request.messages import Answer, Message, Repeat, Request, assistant, user
+
+T = TypeVar("T")
+ASKS = 3
+
+
+class Reading(NamedTuple, Generic[T]):
+    """A value, and the answers on the way to it; the last one is the one that was read."""
+
+    value: T
+    answers: tuple[Answer, ...]
+
+    @property
+    def raw(self) -> str:
+        """The text that the value was read from."""
+        return self.answers[-1].text
+
+
+def ask_for(
+    model: ChatModel,
+    messages: Sequence[Message],
+    read: Callable[[str], T],
+    *,
+    trial: int = 1,
+    schema: Mapping[str, JsonValue] | None = None,
+    asks: int = ASKS,
+    remind: bool = True,
+) -> Reading[T]:
+    """What `read` makes of the model's answer. `remind`: a further ask shows the answer before and what was wrong.
+
+    Raises Failed: what the door raises, or UNREADABLE with the last raw answer after `asks` of them.
+    """
+    found = ask_for_each(model, [messages], read, trials=[trial], schema=schema, asks=asks, remind=remind)[0]
+    if isinstance(found, Failed):
+        raise found
+    return found
+
+
+def ask_for_each(
+    model: ChatModel,
+    conversations: Sequence[Sequence[Message]],
+    read: Callable[[str], T],
+    *,
+    trials: Sequence[int] | None = None,
+    schema: Mapping[str, JsonValue] | None = None,
+    asks: int = ASKS,
+    remind: bool = True,
+) -> list[Reading[T] | Failed]:
+    """As `ask_for` for several conversations at the same time, in order; one that failed does not hold up the others.
+
+    The same conversation several times needs different `trials` (default: all 1).
+    """
+    numbers = trials if trials is not None else [1] * len(conversations)
+    talk = _Talk(model, read, schema, asks, remind)
+    return together(
+        [partial(talk.until_readable, tuple(m), trial) for m, trial in zip(conversations, numbers, strict=True)]
+    )
+
+
+@dataclass(frozen=True)
+class _Talk(Generic[T]):
+    """How answers are asked for. See `ask_for`."""
+
+    model: ChatModel
+    read: Callable[[str], T]
+    schema: Mapping[str, JsonValue] | None
+    asks: int
+    remind: bool
+
+    async def until_readable(self, messages: tuple[Message, ...], trial: int, tally: Tally | None) -> Reading[T]:
+        """Ask, read, and ask again. Runs on the background loop."""
+        answers: list[Answer] = []
+        keys: list[str] = []
+        talk, reason = messages, ""
+        for ask in range(1, self.asks + 1):
+            request = Request(messages=talk, answer_schema=self.schema)
+            keys.append(call_key(self.model.of, request, Repeat(tally.attempt if tally else 1, trial, ask)))
+            answer = await self.model.answer(request, tally, trial=trial, ask=ask)
+            answers.append(answer)
+            try:
+                return Reading(self.read(answer.text), tuple(answers))
+            except Unreadable as error:
+                reason = str(error)
+            if self.remind:
+                talk = (*messages, assistant(answer.text), user(f"That answer cannot be used: {reason}."))
+        self.model.door.forget(keys)
+        raise Failed(
+            FailureKind.UNREADABLE,
+            f"{self.model.of.model}: no readable answer in {self.asks} asks: {reason}",
+            remedy="the raw answer is kept with the failure",
+            raw=answers[-1].text,
+        )

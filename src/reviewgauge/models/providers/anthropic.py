@@ -1,0 +1,200 @@
+"""The messages of Anthropic, and of every endpoint that speaks their protocol.
+
+Source: https://docs.anthropic.com/en/api/messages.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.models.providers.errors import Broken
+from reviewgauge.models.providers.rate_limits import Trouble
+from reviewgauge.models.providers.replies import Reply, count, is_fake, words
+from reviewgauge.models.request.messages import Message, Request, Role, Tool, ToolCall
+from reviewgauge.models.request.model_spec import ModelSpec
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+VARIABLE = "ANTHROPIC_API_KEY"
+ADDRESS = "ANTHROPIC_BASE_URL"
+OFFICIAL = "https://api.anthropic.com"
+PATH = "/v1/messages"
+_LEAST_THOUGHT = 1024  # tokens, the protocol's own limit
+_SHARE = {"minimal": 0.1, "low": 0.2, "medium": 0.5, "high": 0.8, "xhigh": 0.95}  # of max_tokens, for reasoning
+_BY_BUDGET = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(-[0-5])?(-\d{8})?$)")  # older models count thinking tokens
+_HEADERS = ("Authorization", "X-Api-Key")
+
+
+def check(spec: ModelSpec, official: bool) -> None:
+    """Raise UserError for a parameter that the model is known not to take."""
+    if spec.seed is not None:
+        raise UserError(
+            f"{spec}: Anthropic's protocol has no seed", remedy="leave seed out; attempts are different calls anyway"
+        )
+    if not official:
+        return
+    if spec.temperature is not None and spec.temperature > 1:
+        raise UserError(f"{spec}: Anthropic's temperature goes from 0 to 1", remedy="lower it")
+    thinks = spec.reasoning not in (None, "none")
+    for name in ("temperature", "top_k"):
+        if thinks and getattr(spec, name) not in (None, 1):
+            raise UserError(f"{spec}: with reasoning it takes no {name}", remedy=f"leave {name} or reasoning out")
+    if thinks and _BY_BUDGET.match(spec.model) and spec.max_tokens <= _LEAST_THOUGHT:
+        raise UserError(f"{spec}: reasoning takes at least {_LEAST_THOUGHT} tokens", remedy="raise max_tokens")
+
+
+def connect(
+    address: str, key: str | None, http_client: httpx2.AsyncClient
+) -> tuple[AsyncAnthropic, ModuleType, dict[str, Any]]:
+    """(the SDK's client, the SDK, headers to leave out: without a key, all that the environment holds)."""
+    try:
+        import anthropic
+    except ImportError:
+        raise MissingExtra("anthropic", "models") from None
+    unsent: dict[str, Any] = {}
+    if not key:
+        named = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
+        unsent = dict.fromkeys((*_HEADERS, *(line.partition(":")[0].strip() for line in named if ":" in line)))
+        unsent = {name: anthropic.Omit() for name in unsent}
+    client = anthropic.AsyncAnthropic(
+        api_key=key or "none",
+        base_url=address.removesuffix("/v1"),  # the path begins with it
+        max_retries=0,
+        http_client=http_client,
+        open_telemetry=False,  # what is reviewed goes to nobody but the endpoint
+    )
+    return client, anthropic, unsent
+
+
+class AnthropicChat:
+    """One model at one address."""
+
+    variable = VARIABLE
+    path = PATH
+
+    def __init__(self, spec: ModelSpec, official: bool) -> None:
+        self._spec = spec
+        sent = {"temperature": spec.temperature, "top_p": spec.top_p, "top_k": spec.top_k}
+        self._sampling: dict[str, Any] = {name: value for name, value in sent.items() if value is not None}
+        self._sampling["max_tokens"] = spec.max_tokens
+        self._effort: dict[str, Any] = {}
+        if spec.reasoning is not None:
+            self._sampling["thinking"], self._effort = _thinking(spec)
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The spec's name of each parameter that is sent, by its name in the protocol."""
+        named = {name: "reasoning" if name == "thinking" else name for name in self._sampling}
+        return named | ({"output_config": "reasoning", "effort": "reasoning"} if self._effort else {})
+
+    def rename_limit(self) -> None:
+        """There is one name only."""
+
+    def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
+        """What is sent for a request. System messages stand apart in this protocol; `attempt` has no part in it."""
+        said = "\n\n".join(m.text for m in request.messages if m.role is Role.SYSTEM and m.text)
+        body = {"model": self._spec.model, "messages": _messages(request.messages), **self._sampling}
+        if said:
+            body["system"] = said
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
+        config = dict(self._effort)
+        if schema and request.answer_schema is not None:
+            config["format"] = {"type": "json_schema", "schema": request.answer_schema}
+        if config:
+            body["output_config"] = config
+        return body
+
+    def read(self, payload: Mapping[str, Any]) -> Reply:
+        """What an answer says. Raises Broken where it is not what the protocol says."""
+        blocks = payload.get("content")
+        if not isinstance(blocks, list):
+            raise Broken("the answer is not what the protocol says", Trouble.GARBLED)
+        parts = [block for block in blocks if isinstance(block, Mapping)]
+        ended = payload.get("stop_reason")
+        usage = payload.get("usage")
+        tokens_in = [
+            count(usage, name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        ]
+        text = "".join(words(part.get("text")) for part in parts if part.get("type") == "text")
+        return Reply(
+            text=text,
+            tool_calls=tuple(_call(part) for part in parts if part.get("type") == "tool_use"),
+            model=words(payload.get("model")),
+            tokens_in=None if tokens_in[0] is None else sum(tokens or 0 for tokens in tokens_in),
+            tokens_out=count(usage, "output_tokens"),
+            thought=count(usage, "output_tokens_details", "thinking_tokens") or 0,
+            refusal=(text or "the provider's filter held the answer back") if ended == "refusal" else "",
+            cut=_CUTS.get(ended, "") if isinstance(ended, str) else "",
+            fake=is_fake(payload.get("model"), payload.get("system_fingerprint")),
+        )
+
+
+_CUTS = {
+    "max_tokens": "the answer is cut off at max_tokens",
+    "model_context_window_exceeded": "the answer is cut off where the model's window ends",
+    "pause_turn": "the model paused in the middle of its answer",
+}
+
+
+def _thinking(spec: ModelSpec) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How reasoning is asked for: (`thinking`, what stands in `output_config`)."""
+    assert spec.reasoning is not None
+    if spec.reasoning == "none":
+        return {"type": "disabled"}, {}
+    if _BY_BUDGET.match(spec.model):
+        budget = max(_LEAST_THOUGHT, int(spec.max_tokens * _SHARE[spec.reasoning]))
+        return {"type": "enabled", "budget_tokens": min(budget, spec.max_tokens - 1)}, {}
+    return {"type": "adaptive"}, {"effort": "low" if spec.reasoning == "minimal" else spec.reasoning}
+
+
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """The turns. Answers of tools are blocks of one user's turn, as many as follow one another."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role is Role.SYSTEM:
+            continue
+        if message.role is Role.TOOL:
+            block = {"type": "tool_result", "tool_use_id": message.answers or "", "content": message.text}
+            if turns and turns[-1]["role"] == "user" and isinstance(turns[-1]["content"], list):
+                turns[-1]["content"].append(block)
+            else:
+                turns.append({"role": "user", "content": [block]})
+        elif message.tool_calls:
+            said: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
+            turns.append({"role": "assistant", "content": said + [_use(call) for call in message.tool_calls]})
+        else:
+            turns.append({"role": message.role.value, "content": message.text})
+    return turns
+
+
+def _use(call: ToolCall) -> dict[str, Any]:
+    """A call as the protocol wants it back. What the model wrote may be no JSON object, which it does not take."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        arguments = {"unreadable": call.arguments}
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments}
+
+
+def _call(block: Mapping[str, Any]) -> ToolCall:
+    return ToolCall(
+        id=words(block.get("id")),
+        name=words(block.get("name")),
+        arguments=words(json.dumps(block.get("input") or {}, ensure_ascii=False)),
+    )
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    schema = tool.parameters or {"type": "object", "properties": {}}
+    return {"name": tool.name, "description": tool.description, "input_schema": schema}

@@ -1,0 +1,215 @@
+"""What an address can take: calls in flight, requests and tokens per minute, pauses it asks for, and whether it is up.
+
+All models at one address share one `Lane`. It is used on the background loop only, and by nobody else's clock: a
+caller who is cancelled gives back what it held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from enum import StrEnum
+
+from reviewgauge.core.backoff import backoff
+from reviewgauge.core.results import Failed, FailureKind
+
+LONGEST_PAUSE = 15 * 60.0  # seconds; an endpoint that asks for more is done for today
+_IN_A_ROW = 24  # failed tries with no success between them; at 40% random failures that is one run in 10**9
+_UNREACHED = 4  # the same where nothing was ever heard from the address
+_PENDING = 4  # failed tries more for each one that is still under way, as failures may come back sooner than answers
+_BLIP = 30.0  # first waits; an address that has answered before is given that long to come back
+
+
+class Trouble(StrEnum):
+    """What was wrong with a try."""
+
+    UNREACHED = "unreached"  # nothing listens there, or there is no way to it
+    DROPPED = "dropped"  # the connection broke
+    LATE = "late"  # no answer in time
+    ERROR = "error"  # a 5xx, or an error in place of an answer
+    GARBLED = "garbled"  # an answer that is not what the protocol says
+
+
+_AGAIN = "then repeat the command: what was answered is kept"
+NOT_THE_PROTOCOL = (
+    "is the address right (an OpenAI-compatible one usually ends in /v1), and is it the model's own server, "
+    "not the page of a proxy?"
+)
+_WORDS = {
+    Trouble.UNREACHED: ("is down", "see that it runs"),
+    Trouble.DROPPED: ("is down", "see that it runs, and what closes its connections"),
+    Trouble.LATE: ("does not answer in time", "raise timeout in the model's name (?timeout=...), or lower --in-flight"),
+    Trouble.ERROR: ("answers with errors only", "wait a while, or lower --in-flight or --rpm"),
+    Trouble.GARBLED: ("answers, but not in the protocol", NOT_THE_PROTOCOL),
+}
+
+
+class Pace:
+    """At most `per_minute` units a minute, spread evenly, with a second's worth at once."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._each = 60.0 / per_minute if per_minute else 0.0
+        self._next = 0.0
+
+    def book(self, units: float, now: float) -> float:
+        """Take `units`; the seconds to wait before they may be used."""
+        if not self._each:
+            return 0.0
+        at = max(self._next, now - 1.0)
+        self._next = at + units * self._each
+        return max(0.0, at - now)
+
+    def correct(self, units: float) -> None:
+        """Units that were used beyond those booked; below zero gives back."""
+        self._next += units * self._each
+
+
+class Lane:
+    """The limits of one address, and its circuit breaker. `patience`: seconds of a first wait."""
+
+    def __init__(
+        self,
+        address: str,
+        in_flight: int = 16,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        patience: float = 1.0,
+    ) -> None:
+        self.address, self.patience = address, patience
+        self._free, self._queue = max(1, in_flight), deque[asyncio.Future[None]]()
+        self._requests, self._tokens = Pace(requests_per_minute), Pace(tokens_per_minute)
+        self._resume, self._paused, self._pauses = 0.0, 0.0, 0
+        self._pending, self._row, self._row_began = 0, 0, 0.0
+        self._reached, self._succeeded = False, False
+        self._troubles: deque[Trouble] = deque(maxlen=_IN_A_ROW)
+        self._down, self._tripped = asyncio.Event(), 0.0
+        self._kind, self._problem, self._remedy = FailureKind.NETWORK, "", ""
+
+    @asynccontextmanager
+    async def turn(self, tokens: int) -> AsyncIterator[None]:
+        """One call in flight of about `tokens` tokens, when its turn comes. Raises Failed where the address is down."""
+        await self._enter()
+        try:
+            await self._clear(tokens)
+            self._pending += 1
+            try:
+                yield
+            finally:
+                self._pending -= 1
+        finally:
+            self._leave()
+
+    async def _enter(self) -> None:
+        if self._free and not self._queue:
+            self._free -= 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._leave()  # it was this caller's turn already
+            raise
+
+    def _leave(self) -> None:
+        while self._queue:
+            turn = self._queue.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+    async def _clear(self, tokens: int) -> None:
+        """Wait for what the address asked for, and for the paces."""
+        self.check()
+        now = time.monotonic()
+        wait = max(self._requests.book(1, now), self._tokens.book(tokens, now))
+        try:
+            if wait:
+                await self.sleep(wait)
+            while (left := self._resume - time.monotonic()) > 0:
+                await self.sleep(left + random.uniform(0, min(left, self.patience)))  # not all in one instant
+        except BaseException:
+            self._requests.correct(-1)
+            self._tokens.correct(-tokens)
+            raise
+
+    def used(self, tokens: int) -> None:
+        """Tokens that a call took beyond those it was let in with; below zero: fewer."""
+        self._tokens.correct(tokens)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait. Raises Failed as soon as the address turns out to be down."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._down.wait()
+        except TimeoutError:
+            return
+        self.check()
+
+    def pause(self, asked: float | None, sent: float) -> None:
+        """Everybody waits: as long as the address asks for, else longer each time it has to say so again.
+
+        A try that was `sent` before the last pause says nothing new.
+        """
+        now = time.monotonic()
+        if asked is None:
+            if sent < self._paused:
+                return
+            self._pauses += 1
+            asked = backoff(self._pauses, self.patience)
+        self._paused = now
+        self._resume = max(self._resume, now + asked)
+
+    def heard(self) -> None:
+        """The address answered something, if only an error."""
+        self._reached = True
+
+    def succeeded(self) -> None:
+        """The address answered a call, or said plainly why it will not."""
+        self._reached = self._succeeded = True
+        self._row = self._pauses = 0
+
+    def failed(self, reason: str, trouble: Trouble = Trouble.DROPPED) -> None:
+        """A try failed. Raises Failed where that is one too many.
+
+        Answers that are none count as well: whoever answers nothing but those may bill for each.
+        """
+        now = time.monotonic()
+        if not self._row:
+            self._row_began = now
+            self._troubles.clear()
+        self._row += 1
+        self._troubles.append(trouble)
+        enough = (_IN_A_ROW if self._reached else _UNREACHED) + _PENDING * self._pending
+        if self._row < enough or (self._succeeded and now - self._row_began < _BLIP * self.patience):
+            return
+        self._tripped = now
+        self._judge(f"{self._row} tries in a row failed, the last one with: {reason}")
+        self._down.set()
+        self.check()
+
+    def _judge(self, reason: str) -> None:
+        """Say what is wrong with the address and what to do, by what went wrong most of the last times."""
+        ((trouble, _),) = Counter(reversed(self._troubles)).most_common(1)
+        problem, remedy = _WORDS[trouble]
+        if not self._reached:
+            remedy = f"is the address right, and does something listen there? {remedy}"
+        self._kind = FailureKind.TIMEOUT if trouble is Trouble.LATE else FailureKind.NETWORK
+        self._problem = f"{self.address} {problem}: {reason}"
+        self._remedy = f"{remedy}{' ' if remedy.endswith('?') else ', '}{_AGAIN}"
+
+    def check(self) -> None:
+        """Raise Failed where the address is down. After a while it gets another chance."""
+        if not self._down.is_set():
+            return
+        if time.monotonic() - self._tripped > _BLIP * self.patience:
+            self._down.clear()
+            self._row = 0
+            return
+        raise Failed(self._kind, self._problem, remedy=self._remedy, stops=True)

@@ -1,0 +1,1 @@
+"""What is asked of a model: its name, messages, prompt templates, prices, budget."""

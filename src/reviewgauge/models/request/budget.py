@@ -1,0 +1,237 @@
+"""Money: what calls may cost at worst, what they did cost, and the budget that stops before it is broken."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter, deque
+from collections.abc import Iterable
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.request.messages import Answer, Request
+from reviewgauge.models.request.model_spec import ModelSpec
+from reviewgauge.models.request.prices import VARIABLE, Facts, Prices, dollars, open_prices, trillionths
+from reviewgauge.models.request.prompts import FENCE_NOTE
+
+_OF_A_MESSAGE = 16  # tokens that a protocol puts around a message, at most
+_OPENING = 60  # characters that tell the prompts apart
+_OF_TOOLS = 1024  # tokens that a protocol puts around tools and schemas, at most
+
+
+class Totals(NamedTuple):
+    """What went through a ledger. `dollars` is that of the calls with a price; `unpriced` names the other models.
+
+    `calls` were answered and paid for, `gave_back` were not answered. `worst` is what all of them could have cost,
+    `prices_of` the day of the oldest price that was counted with.
+    """
+
+    calls: int = 0
+    gave_back: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    dollars: float = 0.0
+    worst: float = 0.0
+    unpriced: tuple[str, ...] = ()
+    prices_of: date | None = None
+
+
+class Flow(NamedTuple):
+    """Answered calls of one model, and their tokens."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class _Waiting(NamedTuple):
+    worst: int
+    model: str
+    granted: asyncio.Future[None]
+
+
+class Ledger:
+    """Adds up dollars. Used on the background loop only.
+
+    The dollars that were spent and those put aside are together never more than the budget. A call that does not fit
+    waits, first come first served, for those in flight, which cost less than was put aside for them.
+    """
+
+    def __init__(self, budget: float | None = None, spent: float = 0.0, prices: Path | None = None) -> None:
+        self.budget, self.before = budget, spent
+        self._prices_in = prices
+        self._limit = None if budget is None else trillionths(budget)
+        self._spent = trillionths(spent)
+        self._aside = self._flying = self._worst = 0
+        self._gave_back = 0
+        self._unpriced: dict[str, None] = {}
+        self.by_model: dict[ModelSpec, Flow] = {}
+        self.asked: Counter[tuple[ModelSpec, str]] = Counter()  # tries by model and kind of question
+        self._days: set[date] = set()
+        self._facts: dict[ModelSpec, Facts] = {}
+        self._waiting: deque[_Waiting] = deque()
+
+    @cached_property
+    def prices(self) -> Prices:
+        """The prices that it counts with, read when first needed."""
+        return open_prices(self._prices_in)
+
+    def _facts_of(self, spec: ModelSpec) -> Facts:
+        """What is known of a model's price, looked up once a model."""
+        found = self._facts.get(spec)
+        if found is None:
+            found = self._facts[spec] = self.prices.facts(spec)
+        return found
+
+    @property
+    def spent(self) -> float:
+        """Dollars spent, with what was spent before."""
+        return dollars(self._spent)
+
+    @property
+    def totals(self) -> Totals:
+        """What went through it so far, without what was spent before."""
+        flows = self.by_model.values()
+        return Totals(
+            sum(flow.calls for flow in flows),
+            self._gave_back,
+            sum(flow.tokens_in for flow in flows),
+            sum(flow.tokens_out for flow in flows),
+            round(dollars(self._spent - trillionths(self.before)), 12),
+            dollars(self._worst),
+            tuple(self._unpriced),
+            min(self._days, default=None),
+        )
+
+    async def reserve(self, spec: ModelSpec, request: Request) -> float:
+        """Put aside the most that a call may cost; waits for calls in flight where that would break the budget.
+
+        Raises Failed (it stops the run) where it would break it with nothing in flight, or where a budget was given
+        and the model's price is not known. What is returned goes to `settle`, once, whatever comes of the call.
+        """
+        self.asked[spec, kind_of(message.text for message in request.messages)] += 1
+        entry = self._facts_of(spec).price
+        if entry is None:
+            if self._limit is not None:
+                raise Failed(
+                    FailureKind.BUDGET,
+                    f"the price of {_name(spec)} is not known, so a budget cannot be kept",
+                    remedy=f"give its price with --prices FILE or ${VARIABLE}, or leave --budget away",
+                    stops=True,
+                )
+            self._flying += 1
+            return 0.0
+        worst = entry.cost(most_tokens(request), spec.max_tokens)
+        if self._limit is not None and (self._waiting or not self._fits(worst)):
+            await self._wait(worst, _name(spec))
+        else:
+            self._take(worst)
+        return dollars(worst)
+
+    def settle(self, spec: ModelSpec, reserved: float, answer: Answer | None) -> float | None:
+        """Give back what was put aside and book what `answer` cost (None: nothing came); the dollars, if known."""
+        self._aside -= trillionths(reserved)
+        self._flying -= 1
+        cost = self._book(spec, answer)
+        self._let_in()
+        return cost
+
+    def _book(self, spec: ModelSpec, answer: Answer | None) -> float | None:
+        if answer is None:
+            self._gave_back += 1
+            return None
+        calls, tokens_in, tokens_out = self.by_model.get(spec, Flow())
+        usage = answer.usage
+        self.by_model[spec] = Flow(calls + 1, tokens_in + usage.tokens_in, tokens_out + usage.tokens_out)
+        entry, day, *_ = self._facts_of(spec)
+        if day is not None:
+            self._days.add(day)
+        if entry is None:
+            self._unpriced[_name(spec)] = None
+            return None
+        cost = entry.cost(usage.tokens_in, usage.tokens_out)
+        self._spent += cost
+        return dollars(cost)
+
+    def _fits(self, worst: int) -> bool:
+        return self._limit is None or self._spent + self._aside + worst <= self._limit
+
+    def _take(self, worst: int, calls: int = 1) -> None:
+        self._aside += worst
+        self._worst += worst
+        self._flying += calls
+
+    async def _wait(self, worst: int, model: str) -> None:
+        """Until the call is let in. A caller that is cancelled meanwhile leaves nothing behind."""
+        turn = _Waiting(worst, model, asyncio.get_running_loop().create_future())
+        self._waiting.append(turn)
+        self._let_in()
+        try:
+            await turn.granted
+        except asyncio.CancelledError:
+            if turn.granted.done() and not turn.granted.cancelled() and turn.granted.exception() is None:
+                self._take(-worst, -1)  # let in and cancelled in one breath
+            elif turn in self._waiting:
+                self._waiting.remove(turn)
+            self._let_in()
+            raise
+
+    def _let_in(self) -> None:
+        """Let those in whose turn it is; with nothing in flight, who does not fit now never will."""
+        while self._waiting and self._fits(self._waiting[0].worst):
+            turn = self._waiting.popleft()
+            if not turn.granted.cancelled():
+                self._take(turn.worst)
+                turn.granted.set_result(None)
+        if self._flying == 0:
+            while self._waiting:
+                turn = self._waiting.popleft()
+                if not turn.granted.cancelled():
+                    turn.granted.set_exception(self._spent_up(turn))
+
+    def _spent_up(self, turn: _Waiting) -> Failed:
+        assert self.budget is not None
+        before = f", {money(self.before)} of it before this command" if self.before else ""
+        return Failed(
+            FailureKind.BUDGET,
+            f"the budget of {money(self.budget)} would not hold: {money(self.spent)} is spent{before}, and the next "
+            f"call to {turn.model} could cost {money(dollars(turn.worst))}",
+            remedy="run the same command again with a larger --budget; what is done stays done. "
+            "A smaller ?max_tokens= makes a call's worst case cheaper",
+            stops=True,
+        )
+
+
+def most_tokens(request: Request) -> int:
+    """More tokens than a prompt can have: a token is at least one byte of UTF-8."""
+    texts = [message.text for message in request.messages]
+    texts += [f"{call.id}{call.name}{call.arguments}" for message in request.messages for call in message.tool_calls]
+    found = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) + _OF_A_MESSAGE * len(request.messages)
+    extra = [dict(request.answer_schema)] if request.answer_schema is not None else []
+    extra += [tool.model_dump(mode="json") for tool in request.tools]
+    if extra:
+        found += _OF_TOOLS + len(json.dumps(extra, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return found
+
+
+def kind_of(texts: Iterable[str]) -> str:
+    """How a prompt begins: questions that begin alike have answers of like length."""
+    return next((text[:_OPENING] for text in texts if text != FENCE_NOTE), "")
+
+
+def money(amount: float) -> str:
+    """A sum for people: cents from a dollar on, and two digits that say something below."""
+    if amount >= 1 or amount == 0:
+        return f"${amount:,.2f}"
+    digits = 2
+    while digits < 10 and round(amount, digits) < 10 ** (1 - digits):
+        digits += 1
+    return f"${amount:.{digits}f}"
+
+
+def _name(spec: ModelSpec) -> str:
+    """The model without its parameters, which no price depends on."""
+    return str(spec).partition("?")[0]

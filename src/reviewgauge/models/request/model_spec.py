@@ -1,0 +1,179 @@
+"""The name of a chat model: provider, model, address and sampling parameters in one text.
+
+openai:gpt-5                                      the provider's own endpoint
+openai:qwen3@http://localhost:8000/v1             any endpoint that speaks its protocol
+anthropic:claude-sonnet-4-5?temperature=0.2       parameters after a question mark
+openai:qwen3@http://localhost:8000/v1?temperature=0.7&top_p=0.95&top_k=20
+fake:rules                                        the rule-based model in this process
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import urllib.parse
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reviewgauge.core.errors import UserError, secret_in
+
+PROVIDERS = ("openai", "anthropic", "fake")
+REMEDY = "write openai:MODEL, anthropic:MODEL or openai:MODEL@http://HOST/v1"
+MAX_TOKENS = 8192  # of one answer, reasoning included, unless the spec says otherwise
+_NUMBERS: Mapping[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
+_WHOLE: Mapping[str, tuple[int, int]] = {
+    "top_k": (1, 100_000),
+    "seed": (0, 2**53),
+    "max_tokens": (1, 10_000_000),
+    "timeout": (1, 86_400),
+}
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "reasoning": ("none", "minimal", "low", "medium", "high", "xhigh"),
+    "json": ("auto", "off"),
+}
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model as named. None means that a parameter is not sent. `timeout` in seconds, for one try of one call.
+
+    `json="off"` never sends an answer schema.
+    """
+
+    provider: str
+    model: str
+    address: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    reasoning: str | None = None
+    max_tokens: int = MAX_TOKENS
+    timeout: int = 600
+    json: str = "auto"
+
+    def __str__(self) -> str:
+        """The spec again; `parse_model(str(spec)) == spec`."""
+        given = {
+            name: value
+            for name in (*_NUMBERS, *_WHOLE, *_WORDS)
+            if (value := getattr(self, name)) != type(self).__dataclass_fields__[name].default
+        }
+        where = f"@{self.address}" if self.address else ""
+        return f"{self.provider}:{self.model}{where}" + (f"?{urllib.parse.urlencode(given)}" if given else "")
+
+
+def is_model(word: str) -> bool:
+    """Whether a word names a chat model rather than a plug-in."""
+    return word.partition(":")[0] in PROVIDERS and ":" in word
+
+
+def parse_model(text: str) -> ModelSpec:
+    """The model that `text` names. Raises UserError that says what is wrong with it."""
+    if variable := secret_in(text):
+        raise UserError(
+            f"the value of {variable} stands in the name of a model, which is written into manifests and reports",
+            remedy=f"leave it out: {variable} is read where it is needed",
+        )
+    head, _, query = text.strip().partition("?")
+    provider, colon, rest = head.partition(":")
+    if not colon or provider not in PROVIDERS:
+        raise UserError(f"{text!r} names no model: the provider {provider!r} is unknown", remedy=REMEDY)
+    name, at, address = _split_address(rest)
+    if not name or re.search(r"\s", name):
+        raise UserError(f"{text!r} names no model", remedy=REMEDY)
+    if at:
+        address = _checked(text, address)
+    elif (host := name[1:].partition("@")[2]) and (host == "localhost" or re.search(r"[.:/]", host)):
+        # Taken for a part of the model's name, it would send the code under review to the provider.
+        raise UserError(f"{text!r}: {host} is no http or https address", remedy=REMEDY)
+    return ModelSpec(provider, name, address, **_parameters(text, query))  # type: ignore[arg-type]
+
+
+def _split_address(rest: str) -> tuple[str, str, str]:
+    """A model's name may hold '@' itself (a dated version), so only an address with its scheme counts."""
+    found = re.search(r"@(?=[a-zA-Z][a-zA-Z0-9+.-]*://)", rest)
+    return (rest, "", "") if found is None else (rest[: found.start()], "@", rest[found.end() :])
+
+
+def _checked(text: str, address: str) -> str:
+    if not is_address(address):
+        raise UserError(f"{text!r}: {address} is no http or https address", remedy=REMEDY)
+    if holds_more(address):
+        raise UserError(
+            "the address of an endpoint stands in manifests and reports, and holds no more than host and path",
+            remedy="put the key into the environment",
+        )
+    return address.rstrip("/")
+
+
+def is_address(text: str) -> bool:
+    """Whether it is an http or https address with a host."""
+    try:
+        parts = urllib.parse.urlsplit(text)
+        parts.port  # noqa: B018  (raises where it is none)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and text.isprintable() and " " not in text
+
+
+def holds_more(address: str) -> bool:
+    """Whether an address has a user, a password or a fragment, which may be secrets."""
+    parts = urllib.parse.urlsplit(address)
+    return bool(parts.username or parts.password or parts.fragment)
+
+
+def _parameters(text: str, query: str) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
+        if name in found:
+            raise UserError(f"{text!r} gives {name} twice")
+        if name in _NUMBERS:
+            found[name] = _number(text, name, value, *_NUMBERS[name])
+        elif name in _WHOLE:
+            number = _number(text, name, value, *_WHOLE[name])
+            if not number.is_integer():
+                raise UserError(f"{text!r}: {name}={value} is no whole number")
+            found[name] = int(number)
+        elif name in _WORDS:
+            if value not in _WORDS[name]:
+                raise UserError(f"{text!r}: {name}={value} is none of {', '.join(_WORDS[name])}")
+            found[name] = value
+        else:
+            known = ", ".join((*_NUMBERS, *_WHOLE, *_WORDS))
+            raise UserError(f"{text!r}: there is no parameter {name!r}", remedy=f"there are: {known}")
+    return found
+
+
+def _number(text: str, name: str, value: str, low: float, high: float) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not low <= number <= high:
+        raise UserError(f"{text!r}: {name}={value} is no number from {low:g} to {high:g}")
+    return number
+
+
+_FAMILIES = (
+    "gpt", "claude", "gemini", "qwen", "deepseek", "llama", "mistral", "glm", "kimi", "grok", "gemma", "phi", "command",
+)  # fmt: skip
+
+
+def family(model: str) -> str:
+    """The family of a model by its name ("gpt-5-mini" and "o3" are "gpt"); up to its first digit where unknown.
+
+    Two models of one family share training data and habits, so one judging the other is judging itself.
+    """
+    name = parse_model(model).model if is_model(model) else model
+    name = name.lower().rpartition("/")[2]
+    if re.match(r"o\d", name) or name.startswith(("chatgpt", "codex")):
+        return "gpt"
+    if name.startswith(("mixtral", "codestral", "magistral", "devstral")):
+        return "mistral"
+    if name.startswith(("qwq", "qvq")):
+        return "qwen"
+    for known in _FAMILIES:
+        if known in name:
+            return known
+    return re.split(r"[\d:@-]", name, maxsplit=1)[0] or name

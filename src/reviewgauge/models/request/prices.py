@@ -1,0 +1,168 @@
+"""What models cost: a shipped, dated table of list prices, which a table of one's own overrides.
+
+A price is dollars per million tokens of input and of output. A model that no table names has no price: what it costs
+is None, never 0. Discounts (cached prompts, batches) are left out, so that what is booked is at least what is billed.
+Source: the vendors' price pages, as of the date in `prices.json`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, model_validator
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.parsing import parse_record
+from reviewgauge.models.request.model_spec import ModelSpec
+
+VARIABLE = "REVIEWGAUGE_PRICES"
+OWN_ADDRESSES: Mapping[str, str] = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
+FAKE = "fake"
+_DATED = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
+_TRILLION = 1_000_000_000_000  # parts of a dollar that sums are made in: whole numbers, which add up exactly
+
+Day = datetime.date
+Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+
+
+class Entry(Record):
+    """A model's price in dollars per million tokens, and what its vendor states about it.
+
+    `context`: the most tokens of prompt and answer together. `cutoff`: the last day of the training data. `provider`:
+    the price is that of the provider's own address alone. Prompts of more than `long_over` tokens cost `long_input`
+    and `long_output`.
+    """
+
+    input: Dollars
+    output: Dollars
+    context: Annotated[int, Field(ge=1)] | None = None
+    cutoff: Day | None = None
+    provider: str | None = None
+    long_over: Annotated[int, Field(ge=1)] | None = None
+    long_input: Dollars | None = None
+    long_output: Dollars | None = None
+    date: Day | None = None
+
+    @model_validator(mode="after")
+    def _long_is_whole(self) -> Entry:
+        if len({value is None for value in (self.long_over, self.long_input, self.long_output)}) > 1:
+            raise ValueError("long_over, long_input and long_output belong together")
+        return self
+
+    def cost(self, tokens_in: int, tokens_out: int) -> int:
+        """What a call costs, in trillionths of a dollar."""
+        long = self.long_over is not None and tokens_in > self.long_over
+        dear_in, dear_out = (self.long_input, self.long_output) if long else (self.input, self.output)
+        assert dear_in is not None and dear_out is not None
+        return tokens_in * _per_token(dear_in) + tokens_out * _per_token(dear_out)
+
+
+class PriceTable(Record):
+    """Prices by model name, or by `NAME@ADDRESS` for one endpoint; as of `date`, from `source`."""
+
+    date: Day | None = None
+    source: str = ""
+    models: Mapping[str, Entry]
+
+
+class Facts(NamedTuple):
+    """What is known of a model; None is not known. `price_of` is the day that the price is of."""
+
+    price: Entry | None = None
+    price_of: Day | None = None
+    context: int | None = None
+    cutoff: Day | None = None
+
+
+class Prices:
+    """The shipped prices and those of a file, which go first."""
+
+    def __init__(self, own: PriceTable | None, shipped: PriceTable) -> None:
+        self._own, self._shipped = own, shipped
+
+    def facts(self, spec: ModelSpec) -> Facts:
+        """What is known of a model. A dated name (`gpt-5-2025-08-07`) is looked up as such, then without its date.
+
+        At another address than its vendor's the same name has the same context and cut-off, but not the same price.
+        """
+        from reviewgauge.models.request.addresses import address_of
+
+        spec = dataclasses.replace(spec, address=address_of(spec))  # the environment may name another endpoint
+        tables = [table for table in (self._own, self._shipped) if table is not None]
+        found = [(table, entry) for table in tables for entry in _entries(table, spec)]
+        known = found[0][1] if found else None
+        priced = next(((table, entry) for table, entry in found if _holds(entry, spec)), None)
+        return Facts(
+            price=priced[1] if priced else None,
+            price_of=(priced[1].date or priced[0].date) if priced else None,
+            context=known.context if known else None,
+            cutoff=known.cutoff if known else None,
+        )
+
+
+def open_prices(file: Path | None = None) -> Prices:
+    """The prices in `file`, else in the file that `$REVIEWGAUGE_PRICES` names, before the shipped ones. BadInput."""
+    named = os.environ.get(VARIABLE, "").strip()
+    place = file if file is not None else Path(named).expanduser() if named else None
+    return Prices(None if place is None else read_prices(place), shipped_prices())
+
+
+def read_prices(file: Path) -> PriceTable:
+    """A table of one's own. Raises UserError for a file that cannot be read, BadInput for one that is no table."""
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise UserError(
+            f"the prices in {file} cannot be read: {error.strerror or error}",
+            remedy=f"--prices or ${VARIABLE} names a file of prices",
+        ) from None
+    return parse_record(PriceTable, raw, str(file))
+
+
+@lru_cache(maxsize=1)
+def shipped_prices() -> PriceTable:
+    """The table that comes with ReviewGauge."""
+    raw = resources.files("reviewgauge.models.request").joinpath("prices.json").read_bytes()
+    return parse_record(PriceTable, raw, "prices.json")
+
+
+def model_facts(spec: ModelSpec, prices: Path | None = None) -> Facts:
+    """Price, context length and cut-off date of a model, as far as they are known."""
+    return open_prices(prices).facts(spec)
+
+
+def dollars(trillionths: int) -> float:
+    """A sum in dollars."""
+    return trillionths / _TRILLION
+
+
+def trillionths(amount: float) -> int:
+    """A sum of dollars, to be counted with."""
+    return round(amount * _TRILLION)
+
+
+def _per_token(per_million: float) -> int:
+    return round(per_million * (_TRILLION // 1_000_000))
+
+
+def _entries(table: PriceTable, spec: ModelSpec) -> list[Entry]:
+    """The entries that may be a model's, the closest first."""
+    name = FAKE if spec.provider == FAKE else spec.model
+    words = dict.fromkeys((name, _DATED.sub("", name)))
+    places = [word for each in words for word in ((f"{each}@{spec.address}", each) if spec.address else (each,))]
+    return [table.models[place] for place in places if place in table.models]
+
+
+def _holds(entry: Entry, spec: ModelSpec) -> bool:
+    """Whether a price is that of this endpoint: the same name elsewhere is another bill."""
+    own = spec.address in ("", OWN_ADDRESSES.get(spec.provider))
+    return entry.provider is None or (entry.provider == spec.provider and own)

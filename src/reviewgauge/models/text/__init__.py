@@ -1,0 +1,1 @@
+"""Words, stems, TF-IDF: similarity of texts without a model."""

@@ -1,0 +1,184 @@
+"""How rare n-grams are: tables of inverse document frequencies, shipped, from a file, or counted on given texts.
+
+Source: Spärck Jones, "A statistical interpretation of term specificity", Journal of Documentation 1972, smoothed as
+scikit-learn does: a weight is ln((texts + 1) / (texts with the n-gram + 1)) + 1. A table of the commonest n-grams
+does: all others are rare, and get one weight.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import Field
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.parsing import parse_record
+from reviewgauge.models.text import words as review_words
+from reviewgauge.models.text.grams import Analyzer, Grams, Keys
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Weights = np.ndarray[Any, np.dtype[np.float64]]
+SHIPPED: Mapping[Analyzer, str] = {"words": "idf.json", "chars": "idf_chars.json"}
+_MERGED = 2_000_000  # distinct n-grams of several batches that are put up with before they are merged
+
+
+class IdfFile(Record):
+    """A table as it is stored: ln((texts + 1) / (texts with the n-gram + 1)) for each n-gram that it holds.
+
+    `unseen` is the value of all others. The n-grams are stemmed words unless the file says otherwise.
+    """
+
+    about: str = ""
+    texts: int = Field(ge=1)
+    unseen: float = Field(allow_inf_nan=False, ge=0)
+    analyzer: Analyzer = "words"
+    low: int = Field(default=1, ge=1)
+    high: int = Field(default=1, ge=1)
+    stem: bool = True
+    stop_words: bool = True
+    idf: Mapping[str, float] = Field(min_length=1)
+
+    @property
+    def grams(self) -> Grams:
+        """The n-grams that were counted."""
+        return Grams(self.analyzer, self.low, self.high, self.stem, self.stop_words)
+
+
+@dataclass(frozen=True, eq=False)
+class Idf:
+    """Weights by the column of the n-gram (`Grams.keys`), in ascending order of the columns."""
+
+    keys: Keys
+    weights: Weights
+    unseen: float
+
+    def of(self, keys: Keys) -> Weights:
+        """The weight of each column."""
+        places = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
+        if not len(self.keys):
+            return np.full(len(keys), self.unseen)
+        return np.where(self.keys[places] == keys, self.weights[places], self.unseen)
+
+
+def load_idf(source: str, analyzer: Analyzer) -> tuple[IdfFile, str]:
+    """(the table in a file, or the shipped one of the analyzer; the SHA-256 of the file). Raises UserError."""
+    return _loaded(source, analyzer, _stamp(source))
+
+
+@lru_cache(maxsize=8)
+def _loaded(source: str, analyzer: Analyzer, stamp: tuple[int, int]) -> tuple[IdfFile, str]:
+    if source == "shipped":
+        name = SHIPPED[analyzer]
+        raw = resources.files("reviewgauge.models.text").joinpath(name).read_bytes()
+    else:
+        name, raw = source, Path(source).read_bytes()
+    return parse_record(IdfFile, raw, name), hashlib.sha256(raw).hexdigest()
+
+
+def _stamp(source: str) -> tuple[int, int]:
+    """When a file was changed and its size, so that a changed file is read anew."""
+    if source == "shipped":
+        return 0, 0
+    try:
+        found = Path(source).stat()
+    except OSError as error:
+        remedy = "idf is 'shipped', 'batch', 'none' or a file that reviewgauge.models.text.idf.count_idf made"
+        raise UserError(f"cannot read {source}: {error.strerror}", remedy=remedy) from None
+    return found.st_mtime_ns, found.st_size
+
+
+def table_of(source: str, grams: Grams) -> Idf:
+    """The weights that a file, or the shipped table, gives to these n-grams. Raises UserError if it counts others."""
+    return _table(source, grams, _stamp(source))
+
+
+@lru_cache(maxsize=8)
+def _table(source: str, grams: Grams, stamp: tuple[int, int]) -> Idf:
+    file, _ = load_idf(source, grams.analyzer)
+    counted = file.grams
+    if not (grams.analyzer == counted.analyzer and counted.low <= grams.low and grams.high <= counted.high):
+        raise UserError(
+            f"the idf table {source} counts {_in_words(counted)}, not {_in_words(grams)}",
+            remedy="use idf='batch', idf='none', or a table of these n-grams",
+        )
+    if grams.analyzer == "words" and grams.stem != counted.stem:
+        raise UserError(
+            f"the idf table {source} counts words {'with' if counted.stem else 'without'} stemming",
+            remedy=f"use stem={counted.stem}, or idf='batch'",
+        )
+    values = dict(file.idf)
+    if grams.analyzer == "words" and counted.stop_words and not grams.stop_words:
+        # The commonest words are not in a table that was counted without them, and are anything but rare.
+        values = dict.fromkeys(map(review_words.stem, review_words.STOP_WORDS), review_words.STOP_WEIGHT) | values
+    keys = grams.keys(list(values))
+    order = np.argsort(keys)
+    return Idf(keys[order], np.array(list(values.values()))[order] + 1, file.unseen + 1)
+
+
+def _in_words(grams: Grams) -> str:
+    return f"{grams.low} to {grams.high} {grams.analyzer}"
+
+
+def fitted(batches: Iterable[Iterable[csr_matrix]]) -> Idf:
+    """The weights of all n-grams in `batches` of texts, each the matrices of `Grams.counts`.
+
+    Memory grows with the number of distinct n-grams, about 16 bytes each (twice that while they are merged).
+    """
+    texts, parts, waiting = 0, [(np.empty(0, np.uint64), np.empty(0, np.int64))], 0
+    for matrices in batches:
+        rows = 0
+        for matrix in matrices:
+            rows = matrix.shape[0]
+            keys, counts = np.unique(matrix.indices.astype(np.uint64), return_counts=True)
+            parts.append((keys, counts))
+            waiting += len(keys)
+        texts += rows
+        if waiting > _MERGED:
+            parts, waiting = [_merged(parts)], 0
+    keys, counts = _merged(parts)
+    return Idf(keys, np.log((1 + texts) / (1 + counts)) + 1, math.log(1 + texts) + 1)
+
+
+def _merged(
+    parts: Sequence[tuple[Keys, np.ndarray[Any, np.dtype[np.int64]]]],
+) -> tuple[Keys, np.ndarray[Any, np.dtype[np.int64]]]:
+    keys, inverse = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
+    counts = np.bincount(inverse, weights=np.concatenate([counts for _, counts in parts]), minlength=len(keys))
+    return keys, counts.astype(np.int64)
+
+
+def count_idf(texts: Iterable[str], grams: Grams, *, most: int, about: str) -> IdfFile:
+    """A table of the `most` commonest n-grams of `texts`, for a file. A text that occurs twice counts once.
+
+    The value of all others is that of an n-gram half as common as the rarest that is kept.
+    """
+    distinct = {text for text in texts if text.strip()}
+    if not distinct:
+        raise UserError("there is no text to count n-grams in")
+    found = Counter(gram for text in distinct for gram in set(grams.strings(text)))
+    kept = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
+    rarest = kept[-1][1] if len(found) > most else 0
+    total = len(distinct) + 1
+    return IdfFile(
+        about=about,
+        texts=len(distinct),
+        unseen=round(math.log(total / (rarest / 2 + 1)), 2),
+        analyzer=grams.analyzer,
+        low=grams.low,
+        high=grams.high,
+        stem=grams.stem,
+        stop_words=grams.stop_words,
+        idf={gram: round(math.log(total / (count + 1)), 2) for gram, count in sorted(kept)},
+    )

@@ -1,0 +1,1 @@
+"""Static analysers, run on plain files without the settings of the repository."""

@@ -1,0 +1,198 @@
+"""eslint, shellcheck and cppcheck: used where the user has installed them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from reviewgauge.repo.analysers.raw import AnalyserCrash, Bench, Output, RawFinding, Unread, run_program, said
+
+# Rules of eslint's core that find likely errors and need to know nothing of the project (no-undef would need its
+# globals). They are named one by one because the ready-made list is in a package of its own.
+_ESLINT_RULES = (
+    "array-callback-return",
+    "constructor-super",
+    "eqeqeq",
+    "for-direction",
+    "getter-return",
+    "no-async-promise-executor",
+    "no-await-in-loop",
+    "no-case-declarations",
+    "no-class-assign",
+    "no-compare-neg-zero",
+    "no-cond-assign",
+    "no-const-assign",
+    "no-constant-binary-expression",
+    "no-constant-condition",
+    "no-control-regex",
+    "no-debugger",
+    "no-dupe-args",
+    "no-dupe-class-members",
+    "no-dupe-else-if",
+    "no-dupe-keys",
+    "no-duplicate-case",
+    "no-empty",
+    "no-empty-pattern",
+    "no-eval",
+    "no-ex-assign",
+    "no-fallthrough",
+    "no-func-assign",
+    "no-implied-eval",
+    "no-import-assign",
+    "no-invalid-regexp",
+    "no-loop-func",
+    "no-loss-of-precision",
+    "no-new-func",
+    "no-new-native-nonconstructor",
+    "no-obj-calls",
+    "no-promise-executor-return",
+    "no-prototype-builtins",
+    "no-redeclare",
+    "no-script-url",
+    "no-self-assign",
+    "no-self-compare",
+    "no-setter-return",
+    "no-sparse-arrays",
+    "no-template-curly-in-string",
+    "no-this-before-super",
+    "no-throw-literal",
+    "no-unmodified-loop-condition",
+    "no-unreachable",
+    "no-unreachable-loop",
+    "no-unsafe-finally",
+    "no-unsafe-negation",
+    "no-unsafe-optional-chaining",
+    "no-unused-vars",
+    "no-use-before-define",
+    "no-useless-catch",
+    "require-atomic-updates",
+    "use-isnan",
+    "valid-typeof",
+)
+_ESLINT_OPTIONS = {
+    "eqeqeq": ["error", "smart"],
+    "no-use-before-define": ["error", {"functions": False, "classes": False}],
+    "no-unused-vars": ["error", {"args": "none"}],
+}
+_SHELL_SYNTAX = frozenset({1009, 1070, 1072, 1073})  # shellcheck gave up on the file
+_DIRECTIVE = re.compile(rb"(#[^\n]*?)\bshellcheck(?=[ \t]+\w+=)")
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(include|import|include_next|embed)\b[^\n]*", re.MULTILINE)
+
+
+def run_eslint(program: str, paths: Sequence[str], bench: Bench) -> Output:
+    """What eslint (8.57 or newer) finds in the exported `paths`, with our own rules and nobody's settings.
+
+    A file is read as a module first, and as a script where it is none. Raises AnalyserCrash, AnalyserTimeout.
+    """
+    modules = _eslint(program, paths, "module", bench)
+    scripts = [item.path for item in modules.unread if "arsing error" in item.reason]
+    if not scripts:
+        return modules
+    again = _eslint(program, scripts, "commonjs", bench)
+    kept = tuple(item for item in modules.unread if item.path not in scripts)
+    return Output(modules.findings + again.findings, kept + again.unread)
+
+
+def _eslint(program: str, paths: Sequence[str], source_type: str, bench: Bench) -> Output:
+    rules = {name: _ESLINT_OPTIONS.get(name, "error") for name in _ESLINT_RULES}
+    options = {"ecmaVersion": "latest", "sourceType": source_type, "parserOptions": {"ecmaFeatures": {"jsx": True}}}
+    linting = {"noInlineConfig": not bench.suppressions, "reportUnusedDisableDirectives": "off"}
+    config = [
+        {"ignores": ["!**/node_modules/"]},
+        {"files": ["**/*.js", "**/*.mjs", "**/*.cjs", "**/*.jsx"], "languageOptions": options} | {"rules": rules},
+        {"linterOptions": linting},
+    ]
+    settings = bench.home / f"eslint-{source_type}.config.cjs"
+    settings.write_text(f"module.exports = {json.dumps(config)};\n", encoding="utf-8")
+    command = [program, "--config", str(settings), "--format", "json", "--no-color"]
+    status, out, err = run_program("eslint", [*command, "--", *(f"./{path}" for path in paths)], bench)
+    if status not in (0, 1):
+        raise AnalyserCrash(f"eslint crashed: {said(err)}")
+    try:
+        return _read_eslint(json.loads(out), bench.files.resolve())
+    except (ValueError, KeyError, TypeError) as error:
+        raise AnalyserCrash(f"eslint printed what cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _read_eslint(answer: list[dict[str, object]], root: Path) -> Output:
+    findings: list[RawFinding] = []
+    unread: list[Unread] = []
+    for file in answer:
+        path = Path(str(file["filePath"])).relative_to(root).as_posix()
+        messages = file["messages"]
+        assert isinstance(messages, list)
+        for item in messages:
+            rule, message = item["ruleId"], str(item["message"])
+            if rule is None:  # no finding: a syntax error, a file that it will not read, or talk about directives
+                if item.get("fatal") or message.startswith("File ignored"):
+                    unread.append(Unread("eslint", path, message))
+                continue
+            start = item["line"]
+            findings.append(RawFinding("eslint", rule, path, start, item.get("endLine") or start, message))
+    return Output(tuple(findings), tuple(unread))
+
+
+def run_shellcheck(program: str, paths: Sequence[str], bench: Bench) -> Output:
+    """What shellcheck (0.7 or newer) finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
+
+    It has no switch against comments that silence it, so the exported copies lose those.
+    """
+    if not bench.suppressions:
+        for path in paths:
+            _rewrite(bench.files / path, _DIRECTIVE, rb"\1shell-check")
+    command = [program, "--norc", "--format=json1", "--severity=info", "--color=never"]
+    status, out, err = run_program("shellcheck", [*command, *(f"./{path}" for path in paths)], bench)
+    if status not in (0, 1):
+        raise AnalyserCrash(f"shellcheck crashed: {said(err)}")
+    findings: list[RawFinding] = []
+    unread: dict[str, Unread] = {}
+    try:
+        for item in json.loads(out)["comments"]:
+            path, code, message = item["file"].removeprefix("./"), item["code"], item["message"]
+            if code in _SHELL_SYNTAX:
+                unread[path] = Unread("shellcheck", path, f"does not parse: {message} (line {item['line']})")
+                continue
+            findings.append(
+                RawFinding("shellcheck", f"SC{code}", path, item["line"], item["endLine"], message, level=item["level"])
+            )
+    except (ValueError, KeyError, TypeError) as error:
+        raise AnalyserCrash(f"shellcheck printed what cannot be read: {type(error).__name__}: {error}") from None
+    return Output(tuple(findings), tuple(unread.values()))
+
+
+def run_cppcheck(program: str, paths: Sequence[str], bench: Bench) -> Output:
+    """What cppcheck finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
+
+    The exported copies lose their `#include` lines (not the lines' numbers): an include names any file of this
+    machine, and the headers of a project are not at hand anyway.
+    """
+    for path in paths:
+        _rewrite(bench.files / path, _INCLUDE, b"")
+    command = [program, "--quiet", "--enable=warning,performance,portability", "--template-location="]
+    command += ["--template={file}\t{line}\t{severity}\t{id}\t{message}", "--suppress=missingInclude"]
+    command += ["--inline-suppr"] if bench.suppressions else []
+    status, _, err = run_program("cppcheck", [*command, *(f"./{path}" for path in paths)], bench)
+    if status != 0:
+        raise AnalyserCrash(f"cppcheck crashed: {said(err)}")
+    findings: list[RawFinding] = []
+    unread: list[Unread] = []
+    for line in err.decode("utf-8", "replace").splitlines():
+        parts = line.split("\t", 4)
+        if len(parts) != 5 or not parts[1].isdigit():
+            continue
+        path, number, level, rule, message = parts
+        path = path.removeprefix("./")
+        if rule in ("syntaxError", "internalAstError", "preprocessorErrorDirective", "unknownMacro"):
+            unread.append(Unread("cppcheck", path, f"does not parse: {message} (line {number})"))
+        elif path in paths and int(number) > 0 and level != "information":
+            findings.append(RawFinding("cppcheck", rule, path, int(number), int(number), message, level=level))
+    return Output(tuple(findings), tuple(unread))
+
+
+def _rewrite(file: Path, pattern: re.Pattern[bytes], by: bytes) -> None:
+    before = file.read_bytes()
+    after = pattern.sub(by, before)
+    if after != before:
+        file.write_bytes(after)

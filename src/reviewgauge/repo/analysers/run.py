@@ -1,0 +1,343 @@
+"""Runs real static analysers on the head version of what a change touches, and keeps what falls on changed lines.
+
+The files are exported as plain blobs into an empty folder, alone: no settings file of the repository is among them
+unless the change touches it, and no tool is let read it even then. Nothing is built, imported or executed. ruff,
+bandit, radon, complexipy and lizard come with the package; eslint, shellcheck and cppcheck are used where they are
+installed. Sources: docs.astral.sh/ruff, bandit.readthedocs.io, radon.readthedocs.io, rohaquinlop.github.io/complexipy,
+github.com/terryyin/lizard, eslint.org, shellcheck.net, cppcheck.sourceforge.io.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.analysers import external, rules
+from reviewgauge.repo.analysers.libraries import LIBRARIES, run_libraries
+from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserTimeout, Bench, Output, RawFinding
+from reviewgauge.repo.analysers.ruff import find_ruff, run_ruff
+from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.syntax.languages import language
+
+__all__ = [
+    "TOOLS",
+    "AnalyserCrash",
+    "AnalyserTimeout",
+    "Analysis",
+    "Finding",
+    "Settings",
+    "analyse",
+    "check_tools",
+    "gaps",
+    "installed",
+    "versions",
+]
+
+LARGEST = 1_000_000  # bytes; a larger file is generated or data, and no tool is asked about it
+REACH = 10  # lines; a finding that spans more (a whole function or block) counts by its first line alone
+
+_LIZARD = (
+    "C C# C++ Erlang Fortran Go Java JavaScript Kotlin Lua Objective-C PHP Perl R Ruby Rust Scala Solidity Swift"
+    " TypeScript Vue Zig"
+)
+TOOLS: Mapping[str, frozenset[str]] = {
+    "ruff": frozenset({"Python"}),
+    "bandit": frozenset({"Python"}),
+    "radon": frozenset({"Python"}),
+    "complexipy": frozenset({"Python"}),
+    "lizard": frozenset(_LIZARD.split()),
+    "eslint": frozenset({"JavaScript"}),
+    "shellcheck": frozenset({"Shell"}),
+    "cppcheck": frozenset({"C", "C++"}),
+}
+_READ = frozenset().union(*TOOLS.values())
+_NAMED_OTHERWISE = (  # names by which lizard does not know a language that it reads
+    ".mts .cts .c++ .h++ .hxx .ipp .tpp .inl .csx .sc .rake .gemspec .ru .phtml gemfile podfile rakefile vagrantfile"
+)
+_UNREAD = frozenset(_NAMED_OTHERWISE.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to run and how: thresholds of complexity, whether `noqa` and the like are obeyed, seconds per tool."""
+
+    tools: tuple[str, ...] = tuple(TOOLS)
+    cyclomatic: int = 10
+    cognitive: int = 15
+    suppressions: bool = False
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A complaint about changed lines of the head version. `agree` names the other tools that said the same."""
+
+    tool: str
+    rule: str
+    path: str
+    start: int
+    end: int
+    message: str
+    category: str
+    severity: Severity
+    function: str = ""
+    quote: str = ""
+    agree: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the tools found in one change, and the files that one of them could not read."""
+
+    findings: tuple[Finding, ...] = ()
+    unread: tuple[Drop, ...] = ()
+
+
+@dataclass(slots=True)
+class _Places:
+    """The exported files of one change: which lines changed, their text, and the functions in them."""
+
+    changed: dict[str, frozenset[int]] = field(default_factory=dict)
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    functions: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
+
+
+def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
+    """Those of `tools` that can be run here, with the program's absolute path, or the version of a library."""
+    found: dict[str, str] = {}
+    for tool in tools:
+        if tool in LIBRARIES:
+            where = importlib.metadata.version(tool) if importlib.util.find_spec(tool) else None
+        elif tool == "ruff":
+            where = find_ruff()
+        else:
+            where = shutil.which(tool)
+            # a relative entry of PATH must not be looked up again in the folder under review
+            where = where and str(Path(where).absolute())
+        if where:
+            found[tool] = where
+    return found
+
+
+def versions(tools: Iterable[str] = TOOLS) -> dict[str, str]:
+    """The versions of those of `tools` that can be run here, in the programs' own words."""
+    found: dict[str, str] = {}
+    for tool, where in installed(tools).items():
+        if tool in LIBRARIES:
+            found[tool] = where
+            continue
+        try:
+            done = subprocess.run([where, "--version"], capture_output=True, timeout=20, check=False, cwd=os.sep)
+        except (OSError, subprocess.TimeoutExpired):
+            found[tool] = "unknown"
+            continue
+        number = re.search(rb"\d+(\.\d+)+", done.stdout)
+        found[tool] = number[0].decode() if number else "unknown"
+    return found
+
+
+def check_tools(tools: Sequence[str]) -> None:
+    """Raises UserError for a name that is no analyser."""
+    for tool in tools:
+        if tool not in TOOLS:
+            raise UserError(f"no analyser is called {tool!r}", remedy=f"choose among {', '.join(TOOLS)}")
+
+
+def _language(path: str) -> str:
+    """The language of a file by its name; empty when no analyser reads it."""
+    name, file = language(path), PurePosixPath(path.lower())
+    return name if name in _READ and (file.suffix or file.name) not in _UNREAD else ""
+
+
+def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
+    """What `tools` will not read in `changes`, counted: tools that are not installed, files that no tool knows."""
+    here = installed(tools)
+    changes = list(changes)
+    files = [file for change in changes for file in _readable(change)]
+    counts = Counter(_language(file.path) for file in files)
+    found: list[Drop] = []
+    for tool in tools:
+        if tool in here:
+            continue
+        for name in sorted(TOOLS[tool] & counts.keys()):
+            others = [other for other in here if name in TOOLS[other]]
+            instead = f"read by {' and '.join(others)} alone" if others else "nothing reads them"
+            found.append(Drop(item=_files(counts[name], name), by=tool, reason=f"{tool} is not installed: {instead}"))
+    unasked = {name for name in counts if name and not any(name in TOOLS[tool] for tool in tools)}
+    for name in sorted(unasked):
+        found.append(Drop(item=_files(counts[name], name), by="analyser", reason="none of the chosen tools reads it"))
+    if counts[""]:
+        kinds = Counter(
+            PurePosixPath(f.path).suffix or f.path.rpartition("/")[2] for f in files if not _language(f.path)
+        )
+        most = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(5)) + (", ..." if len(kinds) > 5 else "")
+        found.append(Drop(item=_files(counts[""], ""), by="analyser", reason=f"no analyser reads such files ({most})"))
+    blank = [f for change in changes if change.has_diff for f in _readable(change) if f.patch is None]
+    if asked := sum(any(_language(file.path) in TOOLS[tool] for tool in tools) for file in blank):
+        found.append(
+            Drop(item=_files(asked, ""), by="analyser", reason="no patch is at hand, so no line is known as new")
+        )
+    binary = sum(file.binary for change in changes for file in change.files)
+    if binary:
+        found.append(Drop(item=_files(binary, "binary"), by="analyser", reason="no analyser reads them"))
+    return tuple(found)
+
+
+def _files(count: int, name: str) -> str:
+    return f"{count} {name} file{'s' * (count != 1)}".replace("  ", " ")
+
+
+def _readable(change: Change) -> Iterator[ChangedFile]:
+    return (file for file in change.files if file.status is not FileStatus.DELETED and not file.binary)
+
+
+def analyse(repository: Repository, change: Change, settings: Settings) -> Analysis:
+    """The findings on the changed lines of `change`, whose files carry their patches, in order of place.
+
+    Raises AnalyserTimeout and AnalyserCrash; a file that merely does not parse is noted in `unread`.
+    """
+    assert change.head is not None
+    places = _Places()
+    for file in _readable(change):
+        known = _language(file.path)
+        lines = changed_lines(file, Side.NEW)
+        if lines and any(known in TOOLS[tool] for tool in settings.tools):
+            places.changed[file.path] = lines
+    if not places.changed:
+        return Analysis()
+    with tempfile.TemporaryDirectory(prefix="reviewgauge-") as folder:
+        root = Path(folder).resolve()
+        drops = list(repository.export(change.head, root / "files", places.changed))
+        (root / "home").mkdir()
+        drops += _load(root / "files", places)
+        bench = Bench(
+            files=root / "files",
+            home=root / "home",
+            seconds=settings.seconds,
+            suppressions=settings.suppressions,
+            cyclomatic=settings.cyclomatic,
+            cognitive=settings.cognitive,
+        )
+        outputs = list(_run(places, settings, bench))
+    raw: list[RawFinding] = []
+    unread: dict[str, list[tuple[str, str]]] = {}
+    for output in outputs:
+        raw += output.findings
+        for path, functions in output.functions.items():
+            places.functions[path] = list(functions)
+        for item in output.unread:
+            unread.setdefault(item.path, []).append((item.tool, item.reason))
+    for path, reasons in sorted(unread.items()):
+        tools = ", ".join(dict.fromkeys("python" if tool == "parse" else tool for tool, _ in reasons))
+        drops.append(Drop(item=path, by=tools, reason=reasons[0][1]))
+    return Analysis(tuple(_merge(_place(raw, places))), tuple(drops))
+
+
+def _load(files: Path, places: _Places) -> Iterator[Drop]:
+    """Read the exported files; what was not exported or is too large is taken out of `places`."""
+    for path in list(places.changed):
+        file = files / path
+        size = file.stat().st_size if file.is_file() else None
+        if size is not None and size <= LARGEST:
+            places.lines[path] = file.read_bytes().decode("utf-8", "replace").split("\n")
+            continue
+        del places.changed[path]
+        if size is not None:
+            file.unlink()
+            yield Drop(item=path, by="analyser", reason=f"is larger than {LARGEST:,} bytes")
+
+
+def _run(places: _Places, settings: Settings, bench: Bench) -> Iterator[Output]:
+    here = installed(settings.tools)
+    asked = {tool: [p for p in sorted(places.changed) if _language(p) in TOOLS[tool]] for tool in here}
+    python = [path for path in sorted(places.changed) if _language(path) == "Python"]
+    libraries = [tool for tool in LIBRARIES if asked.get(tool)]
+    if python or libraries:
+        other = asked.get("lizard", [])
+        yield run_libraries(libraries, python, other, bench)
+    if asked.get("ruff"):
+        yield run_ruff(here["ruff"], asked["ruff"], bench)
+    if asked.get("eslint"):
+        yield external.run_eslint(here["eslint"], asked["eslint"], bench)
+    if asked.get("shellcheck"):
+        yield external.run_shellcheck(here["shellcheck"], asked["shellcheck"], bench)
+    if asked.get("cppcheck"):
+        yield external.run_cppcheck(here["cppcheck"], asked["cppcheck"], bench)
+
+
+def _place(raw: Iterable[RawFinding], places: _Places) -> Iterator[tuple[RawFinding, Finding]]:
+    """The findings that touch changed lines, each anchored at the changed lines that it is about."""
+    for item in raw:
+        changed = places.changed.get(item.path, frozenset())
+        known = places.functions.get(item.path, [])
+        if rules.ignored(item):
+            continue
+        if item.function:
+            name = item.function.rpartition(".")[2]
+            # complexipy counts a function from its first decorator on
+            starts = [s for n, s, e in known if e == item.end and n.rpartition(".")[2] == name]
+            start = starts[0] if starts else item.start
+            touched = sorted(line for line in changed if start <= line <= item.end)
+            at = (start, start) if start in changed else (touched[0], touched[0]) if touched else None
+        else:
+            last = item.end if item.end - item.start < REACH else item.start
+            touched = sorted(line for line in changed if item.start <= line <= last)
+            at = (touched[0], last if touched[0] == item.start else touched[-1]) if touched else None
+        if at is not None:
+            yield item, _finding(item, at, known, places.lines[item.path])
+
+
+def _finding(
+    item: RawFinding, at: tuple[int, int], known: Sequence[tuple[str, int, int]], lines: Sequence[str]
+) -> Finding:
+    around = [(end - start, name) for name, start, end in known if start <= at[0] <= end]
+    return Finding(
+        tool=item.tool,
+        rule=item.rule,
+        path=item.path,
+        start=at[0],
+        end=at[1],
+        message=" ".join(item.message.split()),
+        category=rules.category(item),
+        severity=rules.severity(item),
+        function=item.function or (min(around)[1] if around else ""),
+        quote=lines[at[0] - 1].strip() if at[0] <= len(lines) else "",
+    )
+
+
+def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
+    """One finding for each complaint at one place: the first tool's, with the others named.
+
+    The same rule of one tool twice on one line is one complaint. Two measures of complexity of one function are too,
+    and of functions that lie in each other and meet at one line, the innermost speaks.
+    """
+    merged: dict[tuple[str, int, str], Finding] = {}
+    inner_first = sorted(placed, key=lambda pair: pair[0].end - pair[0].start if pair[0].function else 0)
+    for item, finding in inner_first:
+        key = (finding.path, finding.start, rules.complaint(item))
+        first = merged.get(key)
+        if first is None:
+            merged[key] = finding
+        elif item.function and finding.function != first.function:
+            continue
+        elif first.tool != finding.tool:
+            message = first.message
+            if finding.rule != first.rule and item.function:
+                message = f"{message}; {finding.message}"
+            merged[key] = replace(first, message=message, agree=(*first.agree, f"{finding.tool}:{finding.rule}"))
+        elif finding.message not in first.message:
+            merged[key] = replace(first, message=f"{first.message.rstrip('.')}. {finding.message}")
+    return sorted(merged.values(), key=lambda f: (f.path, f.start, f.end, f.tool, f.rule))

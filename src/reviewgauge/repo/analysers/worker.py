@@ -1,0 +1,223 @@
+"""The process that runs the analysers which are Python libraries: bandit, radon, complexipy and lizard.
+
+It is started as a program (`python -I worker.py`) in the folder of exported files, so that a file which makes a
+library crash, hang or eat memory takes nothing else along. It reads one JSON object from stdin (`tools`, `python`
+and `other`: lists of paths, `cyclomatic`, `cognitive`, `suppressions`) and prints one JSON object per tool, after
+a line with the tool's name alone, so that a crash can be blamed. The Python files are parsed first: what does not
+parse is said once and no tool sees it. It imports nothing of ReviewGauge.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import sys
+import threading
+import tokenize
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+MEMORY = 4 << 30  # bytes of address space
+STACK = 256 << 20  # bytes
+LONG = 10  # lines; what bandit says of more than a statement goes by its own line
+DEPTH = 10_000  # calls: long sums in generated code nest deeper than Python's own limit
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Run the job on stdin."""
+    _limit_memory()
+    sys.setrecursionlimit(DEPTH)
+    warnings.simplefilter("ignore")
+    job = json.loads(sys.stdin.buffer.read())
+    out = sys.stdout
+    sys.stdout = sys.stderr  # a library that prints must not spoil the answer
+    for tool in job["tools"]:
+        print(json.dumps({"tool": tool}), file=out, flush=True)
+        rows = RUNNERS[tool](job)
+        print(json.dumps({"tool": tool, "rows": list(rows)}), file=out, flush=True)
+
+
+def run_deep() -> int:
+    """`main` on a stack that deeply nested code does not overflow; the exit status."""
+    done: list[bool] = []
+
+    def run() -> None:
+        main()
+        done.append(True)
+
+    threading.stack_size(STACK)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return 0 if done else 1
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY if hard < 0 else min(MEMORY, hard), hard))
+    except (ImportError, ValueError, OSError):
+        pass  # no such limit on this system: the time limit stands alone
+
+
+def _source(path: str) -> str:
+    raw = Path(path).read_bytes()
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        return raw.decode(encoding)
+    except (SyntaxError, LookupError, UnicodeDecodeError):
+        return raw.decode("utf-8-sig", "replace")
+
+
+def _unread(path: str, error: BaseException | str) -> Row:
+    return {"path": path, "unread": str(error)[:200] or type(error).__name__}
+
+
+def _parse(job: Row) -> Iterator[Row]:
+    """The functions of each Python file, to name the one that a finding is in; sorts out what does not parse."""
+    sound = []
+    for path in job["python"]:
+        try:
+            tree = ast.parse(Path(path).read_bytes())
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            yield _unread(path, f"does not parse as Python 3: {error}")
+            continue
+        sound.append(path)
+        yield {"path": path, "functions": _functions(tree)}
+    job["python"] = sound
+
+
+def _functions(tree: ast.AST) -> list[tuple[str, int, int]]:
+    found: list[tuple[str, int, int]] = []
+    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    while stack:
+        node, owner = stack.pop()
+        for child in ast.iter_child_nodes(node):
+            name = owner
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                name = f"{owner}.{child.name}" if owner else child.name
+                if not isinstance(child, ast.ClassDef):
+                    found.append((name, child.lineno, child.end_lineno or child.lineno))
+            stack.append((child, name))
+    return found
+
+
+def _bandit(job: Row) -> Iterator[Row]:
+    import logging
+
+    from bandit.core import config, manager  # type: ignore[import-untyped]
+
+    logging.disable(logging.CRITICAL)
+    run = manager.BanditManager(config.BanditConfig(), "file", ignore_nosec=not job["suppressions"])
+    run.files_list = list(job["python"])
+    run.run_tests()
+    for path, reason in run.get_skipped():
+        raise RuntimeError(f"{reason}: {path}")
+    for issue in run.get_issue_list():
+        # the line is the keyword's (`shell=True`), the range is the call's
+        lines = sorted({*issue.linerange, issue.lineno})
+        yield {
+            "path": issue.fname,
+            "rule": issue.test_id,
+            "start": lines[0] if lines[-1] - lines[0] < LONG else issue.lineno,
+            "end": lines[-1],
+            "message": issue.text,
+            "level": str(issue.severity),
+        }
+
+
+def _radon(job: Row) -> Iterator[Row]:
+    from radon.complexity import cc_visit  # type: ignore[import-untyped]
+    from radon.visitors import Function  # type: ignore[import-untyped]
+
+    for path in job["python"]:
+        for block in cc_visit(_source(path)):
+            if isinstance(block, Function) and block.complexity > job["cyclomatic"]:
+                yield {
+                    "path": path,
+                    "rule": "cyclomatic",
+                    "start": block.lineno,
+                    "end": block.endline,
+                    "message": f"cyclomatic complexity is {block.complexity}, over {job['cyclomatic']}",
+                    "level": str(block.complexity / job["cyclomatic"]),
+                    "function": block.fullname,
+                }
+
+
+def _complexipy(job: Row) -> Iterator[Row]:
+    import complexipy
+
+    for path in job["python"]:
+        try:
+            found = complexipy.code_complexity(_source(path), no_ignore=not job["suppressions"], with_plans=False)
+        except ValueError as error:
+            yield _unread(path, f"does not parse: {error}")
+            continue
+        for function in found.functions:
+            if function.complexity > job["cognitive"]:
+                yield {
+                    "path": path,
+                    "rule": "cognitive",
+                    "start": function.line_start,
+                    "end": function.line_end,
+                    "message": f"cognitive complexity is {function.complexity}, over {job['cognitive']}",
+                    "level": str(function.complexity / job["cognitive"]),
+                    "function": function.name.replace("::", "."),
+                }
+
+
+def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:
+    """What lizard's own first step does, but deaf to `#lizard forgives` and `GENERATED CODE`, which stop it."""
+    for token in tokens:
+        comment = reader.get_comment_from_token(token)
+        if comment is None:
+            yield token
+        else:
+            yield from "\n" * (len(comment.splitlines()) - 1)
+
+
+def _lizard(job: Row) -> Iterator[Row]:
+    import lizard
+
+    steps = lizard.get_extensions([])
+    if not job["suppressions"]:
+        steps = [_drop_comments if step is lizard.comment_counter else step for step in steps]
+    analyse = lizard.FileAnalyzer(steps)
+    for path in job["other"]:
+        source = Path(path).read_bytes().decode("utf-8-sig", "replace")
+        try:
+            found = analyse.analyze_source_code(path, source).function_list
+        except (IndexError, RecursionError) as error:  # what its parsers raise on code that they do not understand
+            yield _unread(path, f"does not parse: {type(error).__name__}")
+            continue
+        yield {"path": path, "functions": [(f.name, f.start_line, f.end_line) for f in found]}
+        for function in found:
+            complexity = function.cyclomatic_complexity
+            if complexity > job["cyclomatic"] and function.name != "*global*":
+                yield {
+                    "path": path,
+                    "rule": "cyclomatic",
+                    "start": function.start_line,
+                    "end": function.end_line,
+                    "message": f"cyclomatic complexity is {complexity}, over {job['cyclomatic']}",
+                    "level": str(complexity / job["cyclomatic"]),
+                    "function": function.name,
+                }
+
+
+RUNNERS: dict[str, Callable[[Row], Iterable[Row]]] = {
+    "parse": _parse,
+    "bandit": _bandit,
+    "radon": _radon,
+    "complexipy": _complexipy,
+    "lizard": _lizard,
+}
+
+if __name__ == "__main__":
+    sys.exit(run_deep())

@@ -1,0 +1,1 @@
+"""Patches, and where in a change a comment stands."""

@@ -1,0 +1,280 @@
+"""Reads unified diffs: a whole `git diff` into changed files, one file's patch into hunks with numbered lines.
+
+The counts in a hunk's header say where the hunk ends, so content that looks like a header (a deleted line that
+began with `-- `) cannot fool the reader. Lines end at a newline only: carriage returns, form feeds and the Unicode
+line separators are content. Nothing here raises on a damaged diff; what is readable of it is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+from pydantic import ValidationError
+
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side
+from reviewgauge.repo.git.paths import decode_path, unquote
+
+Kind = Literal[" ", "+", "-"]
+_HEADER = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)", re.DOTALL)
+_PREFIXES = {("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"), ("1/", "2/")}
+_TYPE_BITS = 3  # the first digits of a mode say file (100), link (120) or submodule (160)
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """One line of a hunk, with its 1-based number in the old and the new file. `text` has no marker, no newline."""
+
+    kind: Kind
+    old: int | None
+    new: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One hunk. A count of 0 goes with the number of the line *before* the place, as git prints it."""
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+    heading: str
+    lines: tuple[DiffLine, ...]
+
+
+@lru_cache(maxsize=256)
+def parse_patch(patch: str) -> tuple[Hunk, ...]:
+    """The hunks of one file's patch. A hunk that is cut short (GitHub's `diff_hunk`) keeps the lines it has."""
+    hunks: list[Hunk] = []
+    lines = patch.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    at = 0
+    while at < len(lines):
+        header = _HEADER.match(lines[at])
+        at += 1
+        if header is not None:
+            hunk, at = _read_hunk(header, lines, at)
+            hunks.append(hunk)
+    return tuple(hunks)
+
+
+def _read_hunk(header: re.Match[str], lines: list[str], at: int) -> tuple[Hunk, int]:
+    old_start, old_count, new_start, new_count = _counts(header)
+    old, new, old_end, new_end = old_start, new_start, old_start + old_count, new_start + new_count
+    found: list[DiffLine] = []
+    while at < len(lines) and (old < old_end or new < new_end):
+        line = lines[at]
+        mark = line[:1]
+        if mark == "+":
+            found.append(DiffLine("+", None, new, line[1:]))
+            new += 1
+        elif mark == "-":
+            found.append(DiffLine("-", old, None, line[1:]))
+            old += 1
+        elif mark in (" ", "") or line == "\r":  # editors and mail strip the blank of an empty context line
+            found.append(DiffLine(" ", old, new, line[1:] if mark == " " else line))
+            old, new = old + 1, new + 1
+        elif mark != "\\":  # "\ No newline at end of file" is no line
+            break
+        at += 1
+    return Hunk(old_start, old_count, new_start, new_count, header[5].rstrip("\r"), tuple(found)), at
+
+
+def _counts(header: re.Match[str]) -> tuple[int, int, int, int]:
+    return (
+        int(header[1]),
+        1 if header[2] is None else int(header[2]),
+        int(header[3]),
+        1 if header[4] is None else int(header[4]),
+    )
+
+
+def hunk_count(change: Change) -> int | None:
+    """The number of hunks in the patches of `change`; None when no diff is at hand."""
+    if not change.has_diff:
+        return None
+    return sum(len(parse_patch(file.patch)) for file in change.files if file.patch is not None)
+
+
+def changed_lines(file: ChangedFile, side: Side) -> frozenset[int]:
+    """The numbers of the lines that were added (side new) or deleted (side old); empty without a patch."""
+    return _changed_lines(file.patch, side) if file.patch is not None else frozenset()
+
+
+@lru_cache(maxsize=256)
+def _changed_lines(patch: str, side: Side) -> frozenset[int]:
+    lines = (line for hunk in parse_patch(patch) for line in hunk.lines)
+    if side is Side.NEW:
+        return frozenset(line.new for line in lines if line.kind == "+" and line.new is not None)
+    return frozenset(line.old for line in lines if line.kind == "-" and line.old is not None)
+
+
+# --- whole diffs ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Section:
+    """What is known so far of the file that is being read."""
+
+    old: str | None = None
+    new: str | None = None
+    modes: dict[str, str] = field(default_factory=dict)
+    renamed: bool = False
+    copied: bool = False
+    binary: bool = False
+    patch: list[str] = field(default_factory=list)
+
+    def status(self) -> FileStatus:
+        if "new file" in self.modes or self.old is None:
+            return FileStatus.ADDED
+        if "deleted file" in self.modes or self.new is None:
+            return FileStatus.DELETED
+        if self.renamed or self.copied:
+            return FileStatus.RENAMED if self.renamed else FileStatus.COPIED
+        before, after = self.modes.get("old", ""), self.modes.get("new", "")
+        if before[:_TYPE_BITS] != after[:_TYPE_BITS]:
+            return FileStatus.TYPE_CHANGED
+        return FileStatus.MODIFIED if self.old == self.new else FileStatus.RENAMED
+
+    def file(self) -> ChangedFile | None:
+        status = self.status()
+        path = self.old if status is FileStatus.DELETED else self.new
+        if path is None:
+            return None
+        moved = status in (FileStatus.RENAMED, FileStatus.COPIED)
+        try:
+            return ChangedFile(
+                path=path,
+                old_path=self.old if moved else None,
+                status=status,
+                patch=None if self.binary and not self.patch else "\n".join(self.patch),
+                binary=self.binary,
+            )
+        except ValidationError as error:
+            where, problem = first_problem(error)
+            raise BadInput("diff", problem, record=path, field=where) from None
+
+
+def split_diff(diff: str) -> tuple[ChangedFile, ...]:
+    """The changed files of a whole diff (`git diff`, `git format-patch`, `diff -u`), in its order, each path once.
+
+    A file whose type changed (a file became a link) is printed by git as a deletion and an addition: one file here.
+    Raises BadInput for a path over 4,096 characters.
+    """
+    files: dict[str, ChangedFile] = {}
+    for file in _files(diff.replace("\x00", "\ufffd").split("\n")):
+        seen = files.get(file.path)
+        files[file.path] = file if seen is None else _join(seen, file)
+    return tuple(files.values())
+
+
+def _join(first: ChangedFile, second: ChangedFile) -> ChangedFile:
+    patches = [f.patch for f in (first, second) if f.patch]
+    retyped = {first.status, second.status} == {FileStatus.DELETED, FileStatus.ADDED}
+    return first.model_copy(
+        update={
+            "status": FileStatus.TYPE_CHANGED if retyped else first.status,
+            "patch": "\n".join(patches) if patches or not (first.binary or second.binary) else None,
+            "binary": first.binary or second.binary,
+        }
+    )
+
+
+def _files(lines: list[str]) -> Iterator[ChangedFile]:
+    section: _Section | None = None
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        plain = line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")
+        if line.startswith("diff --git ") or (plain and (section is None or section.patch)):
+            if section is not None and (file := section.file()) is not None:
+                yield file
+            section = _Section()
+        if section is None:
+            at += 1
+        elif plain:
+            _set_names(section, _name(line[4:]), _name(lines[at + 1][4:]))
+            at += 2
+        elif (header := _HEADER.match(line)) is not None:
+            end = _hunk_end(header, lines, at + 1)
+            section.patch += lines[at:end]
+            at = end
+        else:
+            _read_header(section, line.rstrip("\r"))
+            at += 1
+    if section is not None and (file := section.file()) is not None:
+        yield file
+
+
+def _hunk_end(header: re.Match[str], lines: list[str], at: int) -> int:
+    _, old, _, new = _counts(header)
+    while at < len(lines) and (old > 0 or new > 0):
+        mark = lines[at][:1]
+        if mark not in ("+", "-", " ", "\\", "") and lines[at] != "\r":
+            return at
+        if mark == "" and at == len(lines) - 1:  # the end of the text, no line of it
+            return at
+        old -= mark not in ("+", "\\")
+        new -= mark not in ("-", "\\")
+        at += 1
+    if at < len(lines) and lines[at].startswith("\\"):
+        at += 1
+    return at
+
+
+def _read_header(section: _Section, line: str) -> None:
+    if line.startswith("diff --git "):
+        path = _same_name(line[11:])
+        section.old = section.new = path
+    elif line.startswith(("rename ", "copy ")):
+        word, _, rest = line.partition(" ")
+        which, _, name = rest.partition(" ")
+        section.renamed, section.copied = word == "rename", word == "copy"
+        if which == "from":
+            section.old = decode_path(unquote(name))
+        elif which == "to":
+            section.new = decode_path(unquote(name))
+    elif line.startswith(("old mode ", "new mode ", "deleted file mode ", "new file mode ")):
+        what, _, mode = line.partition(" mode ")
+        section.modes[what] = mode
+    elif line.startswith("Binary files ") or line == "GIT binary patch":
+        section.binary = True
+
+
+def _set_names(section: _Section, old: bytes | None, new: bytes | None) -> None:
+    if old is not None and new is not None:
+        marked = (old[:2].decode("latin-1"), new[:2].decode("latin-1")) in _PREFIXES
+    else:
+        only = old if old is not None else new
+        marked = only is not None and only[:2] in (b"a/", b"b/", b"i/", b"w/", b"c/", b"o/", b"1/", b"2/")
+    cut = 2 if marked else 0
+    section.old = None if old is None else decode_path(old[cut:])
+    section.new = None if new is None else decode_path(new[cut:])
+
+
+def _name(text: str) -> bytes | None:
+    text = text.rstrip("\r")
+    quoted = text.startswith('"')
+    raw = unquote(text.rstrip("\t") if quoted else text.partition("\t")[0])  # a tab (and a time) follow the name
+    return None if raw == b"/dev/null" or not raw else raw
+
+
+def _same_name(text: str) -> str | None:
+    """The path of `diff --git a/PATH b/PATH`: the split at which both halves name the same file."""
+    at = -1
+    while (at := text.find(" ", at + 1)) >= 0:
+        if 2 * at + 1 != len(text):  # both halves are equally long, also when both are quoted
+            continue
+        left, right = unquote(text[:at]), unquote(text[at + 1 :])
+        if left == right:
+            return decode_path(left)
+        if left[2:] == right[2:] and len(left) > 2:
+            return decode_path(left[2:])
+    return None

@@ -1,0 +1,110 @@
+"""Who spoke: a person, a hosted bot or app, or an account that is gone.
+
+Source: GitHub's account types, the `[bot]` that its REST API puts behind the names of apps, and the names of bots that
+run as ordinary accounts, as projects on GitHub use them. GraphQL gives an app's name without `[bot]`: it is put back.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import JsonValue
+
+from reviewgauge.core.history import Account, Standing
+from reviewgauge.repo.forge.json_fields import text
+
+GHOST = "ghost"
+_SUFFIX = "[bot]"
+_BOT_NAME = re.compile(r"(?:.*[-_])?(?:bot|robot)|(?:bot|robot)[-_].*", re.IGNORECASE)
+_KNOWN = frozenset(
+    [
+        "allcontributors",
+        "azure-pipelines",
+        "bors",
+        "changeset-bot",
+        "claassistant",
+        "codacy-production",
+        "codecov",
+        "codecov-commenter",
+        "codecov-io",
+        "codeclimate",
+        "coderabbitai",
+        "codiumai-pr-agent",
+        "codiumai-pr-agent-pro",
+        "copilot",
+        "copilot-pull-request-reviewer",
+        "copilot-swe-agent",
+        "coveralls",
+        "copybara-service",
+        "deepsource-autofix",
+        "dependabot",
+        "dependabot-preview",
+        "ellipsis-dev",
+        "facebook-github-bot",
+        "gemini-code-assist",
+        "chatgpt-codex-connector",
+        "github-actions",
+        "github-advanced-security",
+        "github-code-quality",
+        "googlebot",
+        "graphite-app",
+        "greenkeeper",
+        "greptile-apps",
+        "greptileai",
+        "highfive",
+        "homu",
+        "imgbot",
+        "k8s-ci-robot",
+        "korbit-ai",
+        "lgtm-com",
+        "mergify",
+        "microsoft-github-policy-service",
+        "msftbot",
+        "pep8speaks",
+        "pre-commit-ci",
+        "pytorchmergebot",
+        "pyup-bot",
+        "qodo-merge-pro",
+        "renovate",
+        "renovate-bot",
+        "rust-highfive",
+        "rust-log-analyzer",
+        "rust-timer",
+        "rustbot",
+        "semantic-release-bot",
+        "sonarcloud",
+        "sonarqubecloud",
+        "sourcery-ai",
+        "tensorflow-copybara",
+        "vercel",
+    ]
+)
+_ALSO = {"copilot": "copilot-pull-request-reviewer"}  # one reviewer that its comments and its reviews name apart
+
+
+def account(user: JsonValue, association: str = "") -> Account:
+    """The account of a REST `user` or a GraphQL `actor`; a ghost for null, which stands for one that is gone."""
+    login = text(user, "login").strip()
+    if not login or login.lower() == GHOST:
+        return Account(standing=Standing.GHOST, association=association)
+    kind = text(user, "type") or text(user, "__typename")
+    if kind == "Bot" and not login.endswith(_SUFFIX) and text(user, "__typename"):
+        login += _SUFFIX
+    standing = Standing.BOT if kind == "Bot" or is_bot_name(login) else Standing.PERSON
+    return Account(login=login, standing=standing, association=association)
+
+
+def is_bot_name(login: str) -> bool:
+    """Whether a name alone says that it is no person's: `...[bot]`, `...-bot`, or one of those that are known."""
+    name = login.lower()
+    return name.endswith(_SUFFIX) or name in _KNOWN or _BOT_NAME.fullmatch(name) is not None
+
+
+def same_login(one: str, other: str) -> bool:
+    """Whether two names are one account's: case and `[bot]` do not count, nor which of an app's two names it is."""
+    return bool(one) and _bare(one) == _bare(other)
+
+
+def _bare(login: str) -> str:
+    name = login.strip().lstrip("@").lower().removesuffix(_SUFFIX)
+    return _ALSO.get(name, name)

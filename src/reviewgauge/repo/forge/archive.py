@@ -1,0 +1,304 @@
+"""Pull requests out of a dump, for who has one instead of access. Nothing is asked, written out or unpickled.
+
+An archive is a file of JSON lines, one pull request a line in the shape of `reading` (`.jsonl`, `.jsonl.gz`; what a
+build leaves in `forge/pulls.jsonl.gz`), or a folder, `.zip`, `.tar` or `.tar.gz` of such files, or of answers of the
+REST API under their own paths:
+
+    OWNER/NAME/pulls/12.json    OWNER/NAME/pulls/12/commits.json, comments.json, reviews.json, files.json, threads.json
+    OWNER/NAME/languages.json   OWNER/NAME/issues/12/comments.json, timeline.json
+
+Threat: archives are hostile. Links are not followed, names are matched and never opened as paths outside, sizes are
+bounded before anything is held, and an archive that unpacks to far more than it is, is refused.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, BinaryIO, NamedTuple, Self, cast
+
+from pydantic import JsonValue
+
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import lines, parse_json
+from reviewgauge.repo.forge.answers import without_addresses
+from reviewgauge.repo.forge.json_fields import Json, node, number, text
+from reviewgauge.repo.forge.reading import Raw
+
+MOST_MEMBERS = 2_000_000
+_LINES = re.compile(r"(?:.*/)?[^/]+\.jsonl(?:\.gz)?")
+_ANSWER = re.compile(
+    r"(?:(?:.*/)?(?P<repo>[\w.-]+/[\w.-]+)/)?(?:languages|(?P<kind>pulls|issues)/(?P<number>\d{1,9})(?:/(?P<part>\w+))?)"
+    r"\.json(?:\.gz)?"
+)
+_PARTS = {
+    ("pulls", None): "pull",
+    ("pulls", "commits"): "commits",
+    ("pulls", "comments"): "comments",
+    ("pulls", "reviews"): "reviews",
+    ("pulls", "files"): "files",
+    ("pulls", "threads"): "threads",
+    ("issues", "comments"): "conversation",
+    ("issues", "timeline"): "timeline",
+}
+_LISTS = (
+    "commits",
+    "comments",
+    "reviews",
+    "conversation",
+    "timeline",
+    "threads",
+    "events",
+    "closing",
+    "files",
+    "states",
+    "issues",
+)
+_OTHER_NAMES = {"review_comments": "comments", "issue_comments": "conversation", "review_threads": "threads"}
+
+
+class Limits(NamedTuple):
+    """What an archive may be, in bytes unpacked: one answer, everything, and `ratio` times its size once past `free`.
+
+    A file of JSON lines may be longer than one answer, but no line of it.
+    """
+
+    answer: int = 256 * 1024**2
+    everything: int = 64 * 1024**3
+    ratio: int = 300
+    free: int = 64 * 1024**2
+
+    def weigh(self, unpacked: int, packed: int) -> None:
+        """Raise UserError for what unpacks to too much."""
+        if unpacked > self.everything or (unpacked > self.free and unpacked > self.ratio * packed):
+            raise UserError("the archive unpacks to far more than it is, which no dump of pull requests does")
+
+
+class Archive(AbstractContextManager["Archive"]):
+    """An open archive."""
+
+    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+        """Raises UserError for what is no archive."""
+        self.path, self._limits = path, limits or Limits()
+        self._open = ExitStack()
+        try:
+            self._members = self._list()
+        except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+            self._open.close()
+            raise UserError(f"cannot read {path.name}: {error}", remedy="is the file complete?") from None
+        except BaseException:
+            self._open.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._open.close()
+
+    def pulls(self) -> Iterator[tuple[str, Raw]]:
+        """(where it stands, the pull request), in a stable order. Raises BadInput."""
+        for name in sorted(name for name in self._members if _LINES.fullmatch(name)):
+            with self._members[name]() as stream:
+                for line, raw in lines(self._unpacked(stream, name), name):
+                    where = f"{name}, line {line}"
+                    yield where, shaped(parse_json(raw, where), where)
+        yield from self._trees()
+
+    # --- answers under their own paths -------------------------------------------------------------------------
+
+    def _trees(self) -> Iterator[tuple[str, Raw]]:
+        found: dict[tuple[str, int], dict[str, str]] = {}
+        languages: dict[str, str] = {}
+        for name in sorted(self._members):
+            match = _ANSWER.fullmatch(name)
+            if match is None:
+                continue
+            repo = match["repo"] or ""
+            if match["kind"] is None:
+                languages[repo] = name
+            elif (part := _PARTS.get((match["kind"], match["part"]))) is not None:
+                found.setdefault((repo, int(match["number"])), {})[part] = name
+        for (repo, _), parts in sorted(found.items()):
+            if "pull" not in parts:
+                continue  # an issue, or answers about a pull request that is not here
+            raw: Raw = {part: self._answer(name) for part, name in parts.items()}
+            raw["languages"] = self._answer(languages[repo]) if repo in languages else {}
+            if repo:
+                raw["repo"] = repo
+            yield parts["pull"], shaped(raw, parts["pull"])
+
+    def _answer(self, name: str) -> JsonValue:
+        with self._members[name]() as stream:
+            body = self._unpacked(stream, name).read(self._limits.answer + 1)
+        if len(body) > self._limits.answer:
+            raise BadInput(name, f"is over {self._limits.answer:,} bytes")
+        return cast(JsonValue, parse_json(body, name))
+
+    def _unpacked(self, stream: IO[bytes], name: str) -> BinaryIO:
+        if not name.endswith(".gz"):
+            return cast(BinaryIO, stream)
+        return _buffered(_Guarded(stream, name, self._limits))
+
+    # --- members -----------------------------------------------------------------------------------------------
+
+    def _list(self) -> Mapping[str, Callable[[], IO[bytes]]]:
+        """What can be opened, by name."""
+        path = self.path
+        if path.is_dir():
+            return self._folder()
+        if not path.is_file():
+            raise UserError(f"there is no archive at {path}", remedy="a folder, .jsonl, .jsonl.gz, .zip or .tar.gz")
+        if path.name.endswith((".jsonl", ".jsonl.gz")):
+            return {path.name: lambda: path.open("rb")}
+        if zipfile.is_zipfile(path):
+            return self._zip()
+        if tarfile.is_tarfile(path):
+            return self._tar()
+        raise UserError(f"{path.name} is no archive", remedy="a folder, .jsonl, .jsonl.gz, .zip or .tar.gz")
+
+    def _folder(self) -> Mapping[str, Callable[[], IO[bytes]]]:
+        found: dict[str, Callable[[], IO[bytes]]] = {}
+        for folder, _, names in os.walk(self.path, followlinks=False):
+            for name in names:
+                file = Path(folder) / name
+                shown = file.relative_to(self.path).as_posix()
+                if _wanted(shown) and file.is_file() and not file.is_symlink():
+                    found[shown] = lambda file=file: file.open("rb")  # type: ignore[misc]
+            _count(len(found))
+        return found
+
+    def _zip(self) -> Mapping[str, Callable[[], IO[bytes]]]:
+        archive = self._open.enter_context(zipfile.ZipFile(self.path))
+        entries = [entry for entry in archive.infolist() if _wanted(entry.filename) and not entry.is_dir()]
+        _count(len(entries))
+        self._limits.weigh(sum(entry.file_size for entry in entries), self.path.stat().st_size)
+        return {entry.filename: lambda entry=entry: archive.open(entry) for entry in entries}  # type: ignore[misc]
+
+    def _tar(self) -> Mapping[str, Callable[[], IO[bytes]]]:
+        """A tar cannot be read at any place: what is wanted of it goes into a nameless file first."""
+        spool = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  the stack closes it
+        places: dict[str, tuple[int, int]] = {}
+        size = self.path.stat().st_size
+        with tarfile.open(self.path, "r:*") as archive:
+            for member in archive:
+                if not member.isfile() or not _wanted(member.name):
+                    self._limits.weigh(member.offset, size)
+                    continue
+                _count(len(places))
+                source = archive.extractfile(member)
+                start = spool.tell()
+                while source is not None and (piece := source.read(1 << 20)):
+                    spool.write(piece)
+                    self._limits.weigh(spool.tell(), size)
+                places[member.name] = (start, spool.tell() - start)
+        return {name: lambda at=at: _buffered(_Window(spool, *at)) for name, at in places.items()}  # type: ignore[misc]
+
+
+def shaped(value: object, where: str) -> Raw:
+    """One pull request in the shape of `reading`, whether it stands under `pull` or is the object itself."""
+    if not isinstance(value, dict):
+        raise BadInput(where, "is no object")
+    value = cast(Raw, value)
+    raw: Raw = {_OTHER_NAMES.get(name, name): item for name, item in value.items() if name not in _OTHER_NAMES}
+    raw |= {own: value[name] for name, own in _OTHER_NAMES.items() if isinstance(value.get(name), list)}
+    if not isinstance(raw.get("pull"), dict):
+        raw["pull"] = {name: item for name, item in value.items() if name not in _LISTS or not isinstance(item, list)}
+    pull = node(raw, "pull")
+    if number(pull, "number") is None:
+        raise BadInput(where, "is no pull request", field="pull.number", remedy="see docs/github.md for the shape")
+    for name in _LISTS:
+        raw[name] = _flat(raw.get(name))
+    raw["repo"] = text(raw, "repo") or text(pull, "base", "repo", "full_name") or text(pull, "repo")
+    if not raw["repo"]:
+        raise BadInput(where, "does not say which repository it is of", field="repo", remedy="owner/name")
+    if not isinstance(raw.get("languages"), dict):
+        raw["languages"] = {}
+    try:
+        return cast(Raw, without_addresses(raw))
+    except RecursionError:
+        raise BadInput(where, "is nested too deeply") from None
+
+
+def _flat(value: JsonValue) -> JsonValue:
+    """A list, whether it came as one or as a list of pages."""
+    if not isinstance(value, list):
+        return []
+    return [part for item in value for part in (item if isinstance(item, list) else [item])]
+
+
+def write_archive_line(stream: BinaryIO | gzip.GzipFile, raw: Json) -> None:
+    """Add one pull request to a file of JSON lines."""
+    stream.write(json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
+
+
+class _Guarded(io.RawIOBase):
+    """A compressed stream that is refused once it unpacks to far more than it is."""
+
+    def __init__(self, packed: IO[bytes], name: str, limits: Limits) -> None:
+        self._packed, self._name, self._limits, self._read = packed, name, limits, 0
+        self._stream = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes. Raises UserError and BadInput."""
+        try:
+            piece = self._stream.read(len(buffer))
+            self._read += len(piece)
+            self._limits.weigh(self._read, max(1, self._packed.tell()))
+        except (OSError, EOFError, zlib.error):
+            raise BadInput(self._name, "is no whole gzip file", remedy="is the file complete?") from None
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+class _Window(io.RawIOBase):
+    """Some bytes of a file, as a file."""
+
+    def __init__(self, whole: IO[bytes], start: int, size: int) -> None:
+        self._whole, self._start, self._at, self._end = whole, start, start, start + size
+
+    def tell(self) -> int:
+        """Bytes that were read."""
+        return self._at - self._start
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
+        self._whole.seek(self._at)
+        piece = self._whole.read(min(len(buffer), self._end - self._at))
+        self._at += len(piece)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _buffered(stream: io.RawIOBase) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(stream))
+
+
+def _wanted(name: str) -> bool:
+    clean = name.removeprefix("./")
+    sound = not clean.startswith("/") and ".." not in clean.split("/") and "\\" not in clean
+    return sound and (_LINES.fullmatch(clean) is not None or _ANSWER.fullmatch(clean) is not None)
+
+
+def _count(members: int) -> None:
+    if members > MOST_MEMBERS:
+        raise UserError(f"the archive holds over {MOST_MEMBERS:,} files")

@@ -1,0 +1,377 @@
+"""Asks a forge: REST and GraphQL, within its limits, with what was answered kept on disk.
+
+    with Forge.open(folder, api="", tokens=("GITHUB_TOKEN",)) as forge:
+        forge.get("repos/owner/name")                                 -> JSON
+        forge.pages("repos/owner/name/pulls", {"state": "all"})       -> the items of all pages
+        forge.graphql(QUERY, {"owner": "owner", "name": "name"})      -> the `data` of the answer
+
+One request at a time: GitHub asks for that (its secondary limits punish bursts), and one token's 5,000 requests an hour
+are spent by then anyway. `version` names the state of the thing asked about (a pull request's `updated_at`): an answer
+that is kept for the same version is not asked again; without one it is asked again with its ETag, which costs nothing
+of the limit when nothing changed. Raises `Unavailable` for what the forge does not have, and Failed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+import urllib.parse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import JsonValue
+
+from reviewgauge.core.backoff import backoff
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.repo.forge.address import Address, address
+from reviewgauge.repo.forge.answers import Answers, Kept
+from reviewgauge.repo.forge.clock import Clock
+from reviewgauge.repo.forge.replies import (
+    Step,
+    Unavailable,
+    asked_pause,
+    graphql_step,
+    next_link,
+    read_json,
+    remaining,
+    resets_at,
+    said,
+    step_of,
+)
+from reviewgauge.repo.forge.tokens import DEFAULT, Token, TokenPool, read_tokens
+from reviewgauge.repo.forge.transport import Broken, Reply, TooLarge, Transport, Unreached
+
+TRIES = 6  # of one request that breaks
+PAUSES = 8  # secondary limits in a row on one request
+HOPS = 3  # redirects of one request
+IN_A_ROW = 3  # requests given up in a row: then the forge is down, and not one thing on it broken
+FIRST_PAUSE, LONGEST_PAUSE = 60.0, 2 * 3600.0  # seconds; GitHub asks for a minute at least
+MOST_PAGES = 20_000
+NAP = 5.0  # seconds of a wait between two looks whether it still goes on
+_AGAIN = "repeat the command later: what was answered is kept"
+Told = Callable[[str, int, int | None], None]
+Params = Mapping[str, str | int]
+
+
+@dataclass
+class Spent:
+    """What a crawl came to: requests sent, seconds waited for limits, answers taken from disk and found unchanged.
+
+    `partial` counts GraphQL answers that came with errors beside their data, `untold` pull requests of which GraphQL
+    told nothing although there is a token.
+    """
+
+    requests: int = 0
+    waited: float = 0.0
+    reused: int = 0
+    unchanged: int = 0
+    partial: int = 0
+    untold: int = 0
+
+
+@dataclass
+class _Call:
+    """One request, and what has happened to it so far. `listed`: a list of items is the answer, else an object."""
+
+    method: str
+    url: str
+    resource: str
+    listed: bool = False
+    body: bytes | None = None
+    etag: str = ""
+    tries: int = 0
+    pauses: int = 0
+    hops: int = 0
+    refused: list[Token] = field(default_factory=list)
+
+
+class Forge:
+    """A forge, asked by one user's tokens. Safe to use from several threads; they take turns."""
+
+    def __init__(
+        self,
+        where: Address,
+        pool: TokenPool,
+        answers: Answers,
+        *,
+        clock: Clock | None = None,
+        told: Told | None = None,
+        transport: Transport | None = None,
+        patience: float = 1.0,
+    ) -> None:
+        """`patience` is the first wait after a broken try, in seconds. `told` hears of waits."""
+        self.address, self.answers, self.spent = where, answers, Spent()
+        self._pool, self._clock, self._told, self._patience = pool, clock or Clock(), told, patience
+        self._transport = transport or Transport(where.rest)
+        self._lock = threading.RLock()
+        self._resume, self._given_up = 0.0, 0
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        *,
+        api: str = "",
+        tokens: Sequence[str] = DEFAULT,
+        clock: Clock | None = None,
+        told: Told | None = None,
+        patience: float = 1.0,
+    ) -> Forge:
+        """The forge at `api`, with the tokens in the environment variables `tokens`; answers are kept in `folder`."""
+        where = address(api)
+        pool = TokenPool(read_tokens(tokens))
+        return cls(where, pool, Answers(folder), clock=clock, told=told, patience=patience)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of connections and files."""
+        self._transport.close()
+        self.answers.close()
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether there is a token: GraphQL answers nobody else."""
+        return self._pool.authenticated
+
+    @property
+    def left(self) -> Mapping[str, int]:
+        """Requests that are left of each resource, over all tokens, where the forge says so."""
+        return self._pool.left(self._clock.now())
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970 by the client's clock."""
+        return self._clock.now()
+
+    @property
+    def git_token(self) -> str:
+        """A token for fetching a private repository by git; empty where there is none, or it would go in the clear."""
+        return next((token.secret for token in self._pool.usable), "") if self.address.private else ""
+
+    # --- asking ------------------------------------------------------------------------------------------------
+
+    def get(self, path: str, params: Params | None = None, *, version: str = "") -> JsonValue:
+        """One answer of the REST API, an object."""
+        return self._rest(self._url(path, params), version, listed=False).body
+
+    def pages(self, path: str, params: Params | None = None, *, version: str = "") -> Iterator[JsonValue]:
+        """The items of all pages, 100 a page; of an object the items of its list (`items` of a search)."""
+        url = self._url(path, {"per_page": 100, **(params or {})})
+        seen: set[str] = set()
+        while url:
+            if url in seen or len(seen) >= MOST_PAGES:
+                raise self._failed(f"{_shown(url)}: its pages never end")
+            seen.add(url)
+            kept = self._rest(url, version, listed=True)
+            yield from _items(kept.body) or []
+            url = self._inside(kept.next) if kept.next else ""
+
+    def graphql(self, query: str, variables: Mapping[str, JsonValue], *, version: str = "") -> dict[str, JsonValue]:
+        """The `data` of one answer. Parts of it may be null, where the forge could not give them."""
+        sent = json.dumps({"query": query, "variables": dict(variables)}, sort_keys=True)
+        request = f"POST {self.address.graphql} {hashlib.sha256(sent.encode()).hexdigest()}"
+        kept = self.answers.get(request)
+        if kept is not None and version and kept.version == version:
+            self.spent.reused += 1
+            body = kept.body
+        else:
+            _, body = self._ask(_Call("POST", self.address.graphql, "graphql", body=sent.encode()))
+            whole = isinstance(body, dict) and not body.get("errors")
+            self.answers.put(request, Kept(body, version if whole else "", "", ""))  # parts of it may be had next time
+        data = body.get("data") if isinstance(body, dict) else None
+        return data if isinstance(data, dict) else {}
+
+    def _rest(self, url: str, version: str, *, listed: bool) -> Kept:
+        request = f"GET {url}"
+        kept = self.answers.get(request)
+        if kept is not None and version and kept.version == version:
+            self.spent.reused += 1
+            return kept
+        resource = "search" if url.startswith(f"{self.address.rest}/search/") else "core"
+        reply, body = self._ask(_Call("GET", url, resource, listed, etag=kept.etag if kept is not None else ""))
+        if reply.status == 304 and kept is not None:
+            self.spent.unchanged += 1
+            self.answers.renew(request, version)
+            return kept._replace(version=version)
+        found = Kept(body, version, reply.headers.get("etag", ""), next_link(reply.headers))
+        self.answers.put(request, found)
+        return found
+
+    def _url(self, path: str, params: Params | None) -> str:
+        if "://" in path or ".." in path.split("/") or any(c in path for c in "?#\\ \r\n"):
+            raise UserError(f"{path!r} is no path of the REST API")
+        query = f"?{urllib.parse.urlencode(dict(params))}" if params else ""
+        return f"{self.address.rest}/{urllib.parse.quote(path.strip('/'), safe='/.-_~@:+,')}{query}"
+
+    def _inside(self, url: str) -> str:
+        """`url` in full where it is one of this API. Raises Failed for any other host, port or scheme."""
+        whole = urllib.parse.urljoin(self.address.rest + "/", url)
+        parts = urllib.parse.urlsplit(whole)
+        if not whole.startswith(self.address.rest + "/") or "@" in parts.netloc or ".." in parts.path.split("/"):
+            raise self._failed(f"the forge points to {parts.scheme}://{parts.netloc}, which is not asked")
+        return whole
+
+    # --- one request, as often as it takes ---------------------------------------------------------------------
+
+    def _ask(self, call: _Call) -> tuple[Reply, JsonValue]:
+        """An answer that can be taken, and its JSON."""
+        with self._lock:
+            while True:
+                token = self._ready(call)
+                try:
+                    reply = self._send(call, token)
+                    step, words = step_of(reply), said(reply)
+                    if step is Step.SAME and not call.etag:
+                        raise Broken("it says that nothing changed since nothing")
+                    found = _taken(call, reply) if step is Step.TAKE else None
+                    if step is Step.TAKE and call.resource == "graphql":
+                        step, words = graphql_step(found)
+                        self.spent.partial += bool(words) and step is Step.TAKE
+                except TooLarge as error:
+                    raise self._failed(f"{_shown(call.url)}: {error}") from None
+                except Broken as broken:
+                    self._break(call, str(broken), unreached=isinstance(broken, Unreached))
+                    continue
+                if step is not Step.AGAIN:
+                    self._given_up = 0
+                if step in (Step.TAKE, Step.SAME):
+                    return reply, found
+                self._react(call, step, words, reply, token)
+
+    def _ready(self, call: _Call) -> Token:
+        """The token to ask with, once it may be used."""
+        while True:
+            now = self._clock.now()
+            token = self._pool.choose(call.resource, now, call.refused)
+            if token is None:
+                raise Unavailable(403, f"{_shown(call.url)}: not open to these tokens", remedy="what may they read?")
+            wait = max(self._pool.wait(token, call.resource, now), self._resume - now)
+            if wait <= 0:
+                return token
+            if self._told is not None:  # it may end the crawl, so that nobody sits through an hour
+                until = time.strftime("%H:%M:%S UTC", time.gmtime(now + wait))
+                self._told(f"waiting for the forge's limit until {until}", self.spent.requests, None)
+            self.spent.waited += min(wait, NAP)
+            self._clock.sleep(min(wait, NAP))
+
+    def _send(self, call: _Call, token: Token) -> Reply:
+        headers = {
+            "User-Agent": "reviewgauge",
+            "Accept": "application/vnd.github+json",
+            "Accept-Encoding": "gzip",
+            "X-GitHub-Api-Version": "2022-11-28",
+        }
+        if token.secret and self.address.private:
+            headers["Authorization"] = f"Bearer {token.secret}"
+        if call.etag:
+            headers["If-None-Match"] = call.etag
+        if call.body is not None:
+            headers["Content-Type"] = "application/json"
+        self.spent.requests += 1
+        reply = self._transport.send(call.method, call.url, headers, call.body)
+        if "x-ratelimit-remaining" in reply.headers:
+            self._pool.note(token, call.resource, remaining(reply), resets_at(reply, self._clock.now()))
+        return reply
+
+    def _react(self, call: _Call, step: Step, words: str, reply: Reply, token: Token) -> None:
+        """Do what an answer asks for, so that the call can be sent again. Raises Unavailable and Failed."""
+        shown = self._pool.hide(f"{_shown(call.url)}: {reply.status}{' ' if words else ''}{words}")
+        if step is Step.FOLLOW:
+            self._follow(call, reply)
+        elif step is Step.SPENT:
+            self._pool.note(token, call.resource, 0, resets_at(reply, self._clock.now()))
+            call.pauses += 1
+            if call.pauses > PAUSES * 4:
+                raise self._failed(f"{shown}, again and again", stops=True)
+        elif step is Step.PAUSE:
+            self._pause(call, shown, reply)
+        elif step is Step.RETIRE:
+            self._retire(shown, token)
+        elif step is Step.FORBIDDEN:
+            call.refused.append(token)
+        elif step is Step.AGAIN:
+            self._break(call, f"{reply.status} {words}".strip(), unreached=False)
+        elif reply.status >= 400:
+            raise Unavailable(reply.status, shown)
+        else:  # an answer of GraphQL that holds nothing
+            raise Unavailable(404 if step is Step.GONE else 422, shown)
+
+    def _follow(self, call: _Call, reply: Reply) -> None:
+        """Go where a renamed repository is now. Raises Failed for any place outside this API."""
+        call.hops += 1
+        target = reply.headers.get("location", "")
+        if call.hops > HOPS or not target:
+            raise self._failed(f"{_shown(call.url)}: {reply.status}, and leads nowhere")
+        if call.body is not None:
+            raise self._failed(f"{_shown(call.url)}: {reply.status}: the address is not the API's", stops=True)
+        call.url = self._inside(target)
+
+    def _pause(self, call: _Call, shown: str, reply: Reply) -> None:
+        """Nobody asks for a while: as long as the forge says, else a minute, and twice as long each time after."""
+        call.pauses += 1
+        now = self._clock.now()
+        asked = asked_pause(reply, now)
+        wait = asked if asked is not None else FIRST_PAUSE * 2.0 ** (call.pauses - 1)
+        if call.pauses > PAUSES or wait > LONGEST_PAUSE:
+            until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now + min(wait, 10**8)))
+            raise self._failed(f"{shown}: it asks to wait until {until}", stops=True)
+        self._resume = max(self._resume, now + wait)
+
+    def _retire(self, shown: str, token: Token) -> None:
+        """A token that is refused is not used again; the last one ends the crawl, which can then be resumed."""
+        token.refused = True
+        if self._pool.authenticated and self._pool.usable:
+            return
+        raise Failed(
+            FailureKind.REQUEST,
+            f"{shown}: the forge refuses {token.name}, and no other token is left",
+            remedy="set GITHUB_TOKEN to a token that is valid, and repeat the command: what was answered is kept",
+            stops=True,
+        )
+
+    def _break(self, call: _Call, reason: str, *, unreached: bool) -> None:
+        """Wait for the next try. Raises Failed where there is none; a forge that is down ends the crawl."""
+        call.tries += 1
+        if call.tries < TRIES:
+            self._clock.sleep(backoff(call.tries, self._patience))
+            return
+        self._given_up += 1
+        problem = f"{_shown(call.url)}: gave up after {call.tries} tries: {reason}"
+        raise self._failed(problem, stops=unreached or self._given_up >= IN_A_ROW)
+
+    def _failed(self, problem: str, *, stops: bool = False) -> Failed:
+        return Failed(FailureKind.NETWORK, self._pool.hide(problem), remedy=_AGAIN, stops=stops)
+
+
+def _taken(call: _Call, reply: Reply) -> JsonValue:
+    """The JSON of an answer. Raises Broken for what the API cannot have meant: no list where items were asked for."""
+    found = read_json(reply)
+    if (_items(found) is None) if call.listed else not isinstance(found, dict):
+        raise Broken(f"the answer is no {'list' if call.listed else 'object'} of the API's")
+    return found
+
+
+def _items(body: JsonValue) -> list[JsonValue] | None:
+    """The items of a page: a list, or an object with one. None where there is none: nothing is not the same as none."""
+    if not isinstance(body, dict):
+        return body if isinstance(body, list) else None
+    lists = (value for value in body.values() if isinstance(value, list))
+    named = body.get("items")
+    return named if isinstance(named, list) else next(lists, None)
+
+
+def _shown(url: str) -> str:
+    """An address for people: host, path and page."""
+    parts = urllib.parse.urlsplit(url)
+    return f"{parts.netloc}{parts.path}{'?' if parts.query else ''}{parts.query}"

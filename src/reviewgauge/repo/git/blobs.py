@@ -1,0 +1,245 @@
+"""Reads many blobs through two long git processes: one that says how large an object is, one that gives its content.
+
+Nothing over the limit is read, nothing that is no blob, and nothing is fetched: a blob that a partial clone lacks is
+missing here. `None` always has a reason, which `why_not` tells.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from types import TracebackType
+from typing import IO, Self
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.errors import git_error
+from reviewgauge.repo.git.paths import encode_path
+from reviewgauge.repo.git.repository import Repository, check_commit
+
+LARGEST = 10_000_000  # bytes
+_AHEAD = 100  # requests that are on their way at once: together they fit into a pipe
+_AT_ONCE = 20_000_000  # bytes of contents that are held at once
+_LONGEST = 400  # bytes of a request that may be on its way with others
+_ANSWER = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What git has under a name: the object's id and size in bytes, or why it cannot be read as a file."""
+
+    id: str = ""
+    size: int | None = None
+    problem: str = ""
+
+
+class BlobReader:
+    """The blobs of one repository, by id or as `commit:path`. Safe to use from several threads; close it after use."""
+
+    def __init__(self, repository: Repository, largest: int = LARGEST) -> None:
+        self._repository, self._largest = repository, largest
+        self._sizes = _Dialogue(repository, "--batch-check")
+        self._contents = _Dialogue(repository, "--batch")
+
+    def read(self, name: str) -> bytes | None:
+        """The content of the blob `name`; None where it is missing, damaged, no blob or over the limit."""
+        return next(self.read_many([name]))
+
+    def read_file(self, commit: str, path: str) -> bytes | None:
+        """The content of `path` (as records have it) in `commit`; None as `read` does."""
+        name = file_name(commit, path)
+        if "\n" in name:  # requests are lines: such a file goes by its object's id
+            try:
+                name = self._repository.run("rev-parse", "--verify", "--end-of-options", name).decode("ascii").strip()
+            except UserError:
+                return None
+        return self.read(name)
+
+    def read_many(self, names: Iterable[str]) -> Iterator[bytes | None]:
+        """The contents of `names`, in order, fewer waits in between than with `read`."""
+        wanted = iter(names)
+        while some := list(islice(wanted, _AHEAD)):
+            found = list(self.look_many(some))
+            for group in _groups(found):
+                contents = self._contents.ask([one.id for one in group if not one.problem], content=True)
+                for one in group:
+                    yield None if one.problem else next(contents).content
+
+    def size(self, name: str) -> int | None:
+        """The size in bytes of the blob `name`, however large; None where it is missing or no blob."""
+        return self.look(name).size
+
+    def why_not(self, name: str) -> str:
+        """Why `read` gives None for `name`; empty where it does not."""
+        found = self.look(name)
+        if found.problem:
+            return found.problem
+        return next(self._contents.ask([found.id], content=True)).problem
+
+    def look(self, name: str) -> Found:
+        """What git has under `name`, without reading it."""
+        return next(self.look_many([name]))
+
+    def look_many(self, names: Iterable[str]) -> Iterator[Found]:
+        """What git has under each of `names`, in order."""
+        for answer in self._sizes.ask(list(names), content=False):
+            if answer.problem:
+                yield Found(problem=answer.problem)
+            elif answer.kind != "blob":
+                yield Found(problem=f"is a {answer.kind}, no file")
+            elif answer.size > self._largest:
+                problem = f"{answer.size:,} bytes, over the limit of {self._largest:,}"
+                yield Found(answer.id, answer.size, problem)
+            else:
+                yield Found(answer.id, answer.size)
+
+    def close(self) -> None:
+        """End both processes."""
+        self._sizes.close()
+        self._contents.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def file_name(commit: str, path: str) -> str:
+    """What a `BlobReader` calls `path` (as records have it) in `commit`. Raises UserError for what is no commit."""
+    check_commit(commit)
+    return f"{commit}:{encode_path(path).decode('utf-8', 'surrogateescape')}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """One answer of `cat-file`."""
+
+    id: str = ""
+    kind: str = ""
+    size: int = 0
+    content: bytes | None = None
+    problem: str = ""
+
+
+class _Dialogue:
+    """One `git cat-file` process that is asked and answers; started when first asked, and anew after it died."""
+
+    def __init__(self, repository: Repository, mode: str) -> None:
+        self._repository, self._mode = repository, mode
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+
+    def ask(self, names: list[str], *, content: bool) -> Iterator[_Answer]:
+        """One answer for each name. Several threads take turns by the batch, so batches are answered at once."""
+        requests = [_request(name) for name in names]
+        for at in range(0, len(requests), _AHEAD):
+            with self._lock:
+                answers = self._batch(requests[at : at + _AHEAD], content)
+            yield from answers
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._end()
+
+    def _batch(self, requests: list[bytes | None], content: bool) -> list[_Answer]:
+        if any(request is not None and len(request) > _LONGEST for request in requests) and len(requests) > 1:
+            return [answer for request in requests for answer in self._batch([request], content)]
+        answers: list[_Answer] = []
+        again = False
+        while len(answers) < len(requests):
+            left = requests[len(answers) :]
+            self._send(b"".join(request for request in left if request is not None))
+            for request in left:
+                if request is None:
+                    answers.append(_Answer(problem="has a name that git cannot be asked for"))
+                    continue
+                answer = self._receive(content)
+                if self._process is None and not again:  # it died, perhaps of something else: once more from here
+                    again = True
+                    break
+                again = False
+                answers.append(answer)
+                if self._process is None:
+                    break
+        return answers
+
+    def _send(self, requests: bytes) -> None:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+            self._process = self._repository.start(
+                "cat-file", self._mode, stdin=subprocess.PIPE, stderr=self._errors, stdout=subprocess.PIPE
+            )
+        try:
+            if self._process.stdin is not None and requests:
+                self._process.stdin.write(requests)
+                self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # what it said is read with the answer
+
+    def _receive(self, content: bool) -> _Answer:
+        if self._process is None or self._process.stdout is None:
+            return _Answer(problem="git ended")
+        line = self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            return self._died()
+        found = _ANSWER.fullmatch(line)
+        if found is None:  # "NAME missing", "NAME ambiguous"
+            said = line.rstrip(b"\n").rpartition(b" ")[2].decode("ascii", "replace")
+            return _Answer(problem="is not in the repository" if said == "missing" else f"git says: {said}")
+        size = int(found[3])
+        data = None
+        if content:
+            data = self._process.stdout.read(size)
+            if len(data) != size or self._process.stdout.read(1) != b"\n":
+                return self._died()
+        return _Answer(found[1].decode(), found[2].decode(), size, data)
+
+    def _died(self) -> _Answer:
+        """What git said when it gave up on an object: it is damaged, or missing from a partial clone."""
+        said, code = b"", 1
+        if self._process is not None and self._errors is not None:
+            code = self._process.wait()
+            self._errors.seek(0)
+            said = self._errors.read(2_000)
+        self._end()
+        return _Answer(problem=str(git_error("cat-file", self._repository.name, said.decode("utf-8", "replace"), code)))
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+        if self._errors is not None:
+            self._errors.close()
+        self._process = self._errors = None
+
+
+def _groups(found: list[Found]) -> Iterator[list[Found]]:
+    """The same, in groups whose contents together stay within bounds."""
+    group: list[Found] = []
+    held = 0
+    for one in found:
+        size = 0 if one.problem or one.size is None else one.size
+        if group and held + size > _AT_ONCE:
+            yield group
+            group, held = [], 0
+        group.append(one)
+        held += size
+    yield group
+
+
+def _request(name: str) -> bytes | None:
+    raw = name.encode("utf-8", "surrogateescape")
+    return None if b"\n" in raw or b"\x00" in raw or not raw else raw + b"\n"

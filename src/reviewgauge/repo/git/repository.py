@@ -1,0 +1,383 @@
+"""Reads git repositories through the git command line, and lets nothing in them run or reach the network.
+
+Only commands without a work tree are allowed, each with its doors shut: no hooks, no file-system monitor, no external
+diff, no text conversion, no filters, no replaced objects, no lazy fetch, no configuration but the repository's own,
+and of that nothing that runs a program. Blobs are read, never checked out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import signal
+import subprocess
+import tempfile
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import ChangedFile
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.errors import git_error
+from reviewgauge.repo.git.log_files import changed_files
+from reviewgauge.repo.git.log_stream import FIELDS, LogStream
+from reviewgauge.repo.git.output import gather
+from reviewgauge.repo.git.paths import decode_path, encode_path, refuses_name
+
+_SHUT = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.attributesFile": os.devnull,
+    "core.bare": "true",  # no work tree: its .gitattributes and index are not read
+    "core.quotePath": "true",
+    "core.pager": "cat",
+    "core.askPass": "",
+    "advice.graftFileDeprecated": "false",
+    "core.alternateRefsCommand": "",
+    "core.bigFileThreshold": "20m",  # of larger files git would hold both versions: to a diff they are binary
+    "attr.tree": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",  # the empty tree: git 2.43 would read HEAD's attributes
+    "credential.helper": "",
+    "diff.suppressBlankEmpty": "false",
+    "diff.indentHeuristic": "true",
+    "diff.relative": "false",
+    "diff.orderFile": os.devnull,
+    "diff.wsErrorHighlight": "none",
+    "log.showSignature": "false",
+    "log.showRoot": "true",
+    "log.follow": "false",
+    "log.mailmap": "false",
+    "submodule.recurse": "false",
+    "fetch.recurseSubmodules": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "protocol.ext.allow": "never",
+    "protocol.file.allow": "never",
+}
+_PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
+_COMMANDS: dict[str, tuple[str, ...]] = {
+    "blame": ("--no-textconv",),
+    "bundle": (),
+    "cat-file": (),
+    "clone": ("--template=",),
+    "commit-graph": (),
+    "commit-tree": (),
+    "count-objects": (),
+    "diff-tree": _PLAIN_DIFF,
+    "fast-import": (),
+    "fetch": ("--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head"),
+    "for-each-ref": (),
+    "fsck": (),
+    "grep": ("--no-textconv", "--no-color", "--no-recurse-submodules"),
+    "hash-object": ("--no-filters",),
+    "index-pack": (),
+    "init": ("--template=",),
+    "log": (*_PLAIN_DIFF, "--no-show-signature"),
+    "ls-remote": (),
+    "ls-tree": (),
+    "merge-base": (),
+    "mktree": (),
+    "pack-objects": (),
+    "pack-refs": (),
+    "rev-list": (),
+    "rev-parse": (),
+    "show": (*_PLAIN_DIFF, "--no-show-signature"),
+    "update-index": (),
+    "update-ref": (),
+    "write-tree": (),
+}
+_DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--full-index")
+_DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
+_COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
+_IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
+_MOST_SAID = 4_000  # bytes of git's errors that are read
+
+
+class Repository:
+    """A git directory, or a checkout that holds one."""
+
+    def __init__(self, git_dir: Path) -> None:
+        inner = git_dir / ".git"
+        self.git_dir = (inner if inner.exists() else git_dir).absolute()
+        if self.git_dir.is_file():  # a linked work tree: "gitdir: PATH"
+            target = self.git_dir.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
+            self.git_dir = (self.git_dir.parent / target).absolute()
+
+    @property
+    def name(self) -> str:
+        """What people call it: its folder, without git's own ending."""
+        return self.git_dir.parent.name if self.git_dir.name == ".git" else self.git_dir.name.removesuffix(".git")
+
+    def run(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        protocols: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> bytes:
+        """What git prints for `args`. Network commands need `protocols`, such as ("https",); none is open otherwise.
+
+        `settings` as in `start`. After `seconds` git and what it started are ended. Raises UserError where git fails,
+        takes too long, is missing, or the command is not one of the safe ones.
+        """
+        source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
+        process = self.start(*args, stdin=source, stderr=subprocess.PIPE, protocols=protocols, settings=settings)
+        with process:
+            try:
+                if stdin is None and seconds is not None:
+                    out, err = gather(process, seconds)
+                else:
+                    out, err = process.communicate(stdin, timeout=seconds)
+            except subprocess.TimeoutExpired:
+                raise UserError(f"git {args[0]} took longer than {seconds:g} seconds") from None
+            finally:
+                _end(process)
+        if process.returncode != 0:
+            raise git_error(args[0], self.name, err.decode("utf-8", "replace"), process.returncode)
+        return out
+
+    def stream(
+        self, *args: str, stdin: bytes = b"", block: int = 1 << 20, settings: Mapping[str, str] | None = None
+    ) -> Generator[bytes]:
+        """What git prints for `args` as it comes, in blocks of at most `block` bytes; git ends with the iterator.
+
+        Raises UserError as `run` does; where git fails half-way, after what it had printed was handed out.
+        """
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:  # files: no pipe can fill up
+            given.write(stdin)
+            given.seek(0)
+            with self.start(*args, stdin=given, stderr=errors, settings=settings) as process:
+                try:
+                    while process.stdout is not None and (piece := os.read(process.stdout.fileno(), block)):
+                        yield piece
+                except BaseException:  # most often: the iterator was closed
+                    _end(process)
+                    raise
+            if process.returncode != 0:
+                errors.seek(0)
+                said = errors.read(_MOST_SAID).decode("utf-8", "replace")
+                raise git_error(args[0], self.name, said, process.returncode)
+
+    def start(
+        self,
+        *args: str,
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+        stdout: int | IO[bytes] = subprocess.PIPE,
+        stderr: int | IO[bytes] = subprocess.DEVNULL,
+        protocols: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Git at work on `args`, in a process group of its own; the caller reads, waits and closes.
+
+        `settings` are further configuration, handed over by the environment, so that no secret in them is on a command
+        line. Raises UserError where git is missing or the command is not one of the safe ones.
+        """
+        if not args or args[0] not in _COMMANDS:
+            raise UserError(f"git {' '.join(args[:1])} is not among the commands that are safe here")
+        own = settings or {}  # what stands on the command line would win against it
+        options = [part for key, value in _SHUT.items() if key not in own for part in ("-c", f"{key}={value}")]
+        options += [part for p in protocols for part in ("-c", f"protocol.{p}.allow=always")]
+        command = ["git", "--no-pager", "--no-optional-locks", *options, args[0], *_COMMANDS[args[0]], *args[1:]]
+        if not self.git_dir.is_dir():
+            raise UserError(f"{self.git_dir} is no git directory")
+        try:
+            return subprocess.Popen(
+                command,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env=self._environment(protocols) | _as_environment(own),
+                cwd=self.git_dir,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            raise UserError("git is not installed", remedy="install git 2.31 or newer") from None
+        except (OSError, ValueError) as error:  # an argument list too long, a NUL in an argument
+            raise UserError(f"git {args[0]} cannot be run: {error}") from None
+
+    def _environment(self, protocols: Sequence[str]) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_SSL_")}
+        return kept | {
+            "GIT_DIR": str(self.git_dir),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_GRAFT_FILE": os.devnull,
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_ALLOW_PROTOCOL": ":".join(protocols)
+            or "none",  # a repository's own protocol.*.allow counts for nothing
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "",
+            "SSH_ASKPASS": "",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_SSH_COMMAND": "ssh",
+            "LC_ALL": "C",
+        }
+
+    def exists(self, commit: str) -> bool:
+        """Whether the commit and its tree are here."""
+        if not _is_commit(commit):
+            return False
+        try:
+            self.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{commit}^{{commit}}")
+            self.run("cat-file", "-e", f"{commit}^{{tree}}")
+        except UserError:
+            return False
+        return True
+
+    def blob(self, commit: str, path: str) -> bytes | None:
+        """The content of one file, None where the commit has no such file."""
+        return self.blobs(commit, [path])[path]
+
+    def blobs(self, commit: str, paths: Iterable[str]) -> dict[str, bytes | None]:
+        """The content of several files, by one git process; None for each that the commit does not have."""
+        wanted = list(dict.fromkeys(paths))
+        check_commit(commit)
+        sound = [p for p in wanted if is_sound(p)]
+        found: dict[str, bytes | None] = dict.fromkeys(wanted)
+        if any(b"\n" in encode_path(p) for p in sound):  # one request a line: such names go by their object's id
+            ids = {entry.path: entry.id for entry in self.entries(commit)}
+            sound = [p for p in sound if p in ids]
+            requests = [ids[p].encode() for p in sound]
+        else:
+            requests = [commit.encode() + b":" + encode_path(p) for p in sound]
+        if requests:
+            answer = self.run("cat-file", "--batch", stdin=b"\n".join(requests) + b"\n")
+            found.update(zip(sound, _batch(answer, len(requests)), strict=True))
+        return found
+
+    def paths(self, commit: str) -> list[str]:
+        """Every file of the commit, links and submodules included."""
+        return [entry.path for entry in self.entries(commit)]
+
+    def entries(self, commit: str) -> Iterator[Entry]:
+        """Every file, link and submodule of the commit or tree."""
+        check_commit(commit)
+        for line in self.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\x00"):
+            if line:
+                head, _, path = line.partition(b"\t")
+                mode, _, identity = head.decode("ascii").split(" ")
+                yield Entry(mode, identity, decode_path(path))
+
+    def changed_files(self, base: str, head: str, largest_file: int | None = None) -> tuple[ChangedFile, ...]:
+        """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context.
+
+        Files of more than `largest_file` bytes are taken as binary. A patch of over 5 MB is None, and so are those
+        that come after 50 MB of them.
+        """
+        check_commit(base)
+        check_commit(head)
+        settings = None if largest_file is None else {"core.bigFileThreshold": str(largest_file)}
+        mark = secrets.token_bytes(16)
+        asked = ("--raw", "-z", "--no-abbrev", *_DIFF, *_DIFF_PREFIX, base, head, "--")
+        with contextlib.closing(self.stream("diff-tree", *asked, settings=settings)) as printed:
+            commit = next(iter(LogStream(chain([mark + FIELDS * b"\x00"], printed), mark)))
+        files, _, dropped = changed_files(commit)
+        if len(files) < len(commit.entries):
+            raise UserError(f"the change from {base} to {head} has a file whose path is no path: {dropped[0].item}")
+        return files
+
+    def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
+        """Write the files of `commit` (all, or `paths`) as plain files below `folder`.
+
+        Links, submodules, names that leave the folder and files that it does not have are not written: they come
+        back as Drops. `folder` must be new or empty, so that no link in it can lead elsewhere. Raises UserError.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UserError(f"{folder} is not empty", remedy="name a new folder")
+        tree = {entry.path: entry for entry in self.entries(commit)}
+        wanted = list(dict.fromkeys(tree if paths is None else paths))
+        drops = [Drop(item=p, by="git", reason=why) for p in wanted if (why := _refusal(tree.get(p), p))]
+        refused = {drop.item for drop in drops}
+        for path, content in self.blobs(commit, (p for p in wanted if p not in refused)).items():
+            target = folder / path
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("xb") as file:
+                    file.write(content if content is not None else b"")
+            except FileExistsError:
+                drops.append(Drop(item=path, by="git", reason="another file has this name on this file system"))
+            except OSError as error:
+                if not refuses_name(error):  # a full disk: a part of the files would look like all
+                    raise UserError(f"cannot write {folder}: {error.strerror}") from None
+                drops.append(Drop(item=path, by="git", reason=f"cannot be written: {error.strerror}"))
+        return tuple(drops)
+
+
+def _as_environment(settings: Mapping[str, str]) -> dict[str, str]:
+    found = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for n, (key, value) in enumerate(settings.items()):
+        found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+    return found
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git and its children (a transport), if it is still at work."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+class Entry:
+    """One line of a tree: a file, link or submodule. `path` is as records have it."""
+
+    __slots__ = ("id", "mode", "path")
+
+    def __init__(self, mode: str, identity: str, path: str) -> None:
+        self.mode, self.id, self.path = mode, identity, path
+
+
+def _is_commit(commit: str) -> bool:
+    return _COMMIT.fullmatch(commit) is not None and ".." not in commit
+
+
+def is_sound(path: str) -> bool:
+    """Whether it can be a file below a root: no empty, `.` or `..` part, nothing of git's own on any file system."""
+    raw = encode_path(path)
+    parts = raw.decode("utf-8", "replace").lower().split("/")
+    return b"\x00" not in raw and not any(_is_forbidden(part) for part in parts)
+
+
+def _is_forbidden(part: str) -> bool:
+    if part in ("", ".", ".."):
+        return True
+    plain = part.translate(_IGNORED).partition(":")[0].rstrip(" .")  # as macOS and Windows take names
+    return plain in (".git", "git~1")
+
+
+def check_commit(commit: str) -> None:
+    """Raise UserError where `commit` cannot name a commit: an option, a range, an odd character."""
+    if not _is_commit(commit):
+        raise UserError(f"{commit!r} is no commit")
+
+
+def _refusal(entry: Entry | None, path: str) -> str:
+    if entry is None:
+        return "the commit has no such file"
+    if entry.mode == "120000":
+        return "is a symbolic link"
+    if entry.mode == "160000":
+        return "is a submodule"
+    if not is_sound(path) or path.startswith(("/", "~")) or "\\" in path:
+        return "leaves its folder or names git's own"
+    return ""
+
+
+def _batch(answer: bytes, count: int) -> Iterator[bytes | None]:
+    at = 0
+    for _ in range(count):
+        end = answer.index(b"\n", at)
+        words = answer[at:end].rsplit(b" ", 2)
+        at = end + 1
+        if len(words) == 3 and words[2].isdigit() and words[1] in (b"blob", b"tree", b"commit", b"tag"):
+            size = int(words[2])
+            yield answer[at : at + size] if words[1] == b"blob" else None
+            at += size + 1
+        else:  # "NAME missing", "NAME ambiguous"
+            yield None

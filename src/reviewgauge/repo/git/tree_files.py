@@ -1,0 +1,122 @@
+"""The files of a commit as plain files in a folder: which of its entries can be files there, and writing them.
+
+Contents are blobs as they are: no filter, attribute or line-end setting has a say. A symbolic link becomes a file that
+holds its target, a submodule an empty folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.blobs import BlobReader
+from reviewgauge.repo.git.paths import encode_path, refuses_name
+from reviewgauge.repo.git.repository import Entry, Repository, is_sound
+
+LARGEST = 50_000_000  # bytes of a file; what is larger is left out and counted
+LINK, MODULE, RUNS = "120000", "160000", "100755"
+BY = "workspace"
+
+
+class TreeFiles(NamedTuple):
+    """The entries that can be in a folder, those that cannot, each with why, and how many files are not there."""
+
+    entries: list[Entry]
+    left_out: list[Drop]
+    missing: int
+    files: int
+
+    def words(self, name: str, commit: str) -> str:
+        """What is missing, for a person; `name` is the repository's."""
+        return f"{name} holds only {self.files - self.missing:,} of the {self.files:,} files of {commit[:12]}"
+
+
+def read_tree(repository: Repository, commit: str) -> TreeFiles:
+    """What of the commit's tree can be in a folder."""
+    entries = list(repository.entries(commit))
+    drops = [Drop(item=entry.path, by=BY, reason=why) for entry, why in _refused(entries)]
+    refused = {drop.item for drop in drops}
+    sound = [entry for entry in entries if entry.path not in refused]
+    files = [entry for entry in sound if entry.mode != MODULE]
+    with BlobReader(repository, LARGEST) as blobs:
+        looked = zip(files, blobs.look_many(entry.id for entry in files), strict=True)
+        problems = {entry.path: found for entry, found in looked if found.problem}
+    for path, found in problems.items():
+        here = found.size is not None
+        reason = f"is larger than {LARGEST // 1_000_000} MB" if here else "is not in the repository"
+        drops.append(Drop(item=path, by=BY, reason=reason, detail=found.problem))
+    missing = sum(found.size is None for found in problems.values())
+    return TreeFiles([entry for entry in sound if entry.path not in problems], drops, missing, len(files))
+
+
+def write_files(repository: Repository, folder: Path, entries: Sequence[Entry]) -> Iterator[Drop]:
+    """Write the entries below `folder`, which is new; a Drop for each that is not there as it was in the commit.
+
+    Raises OSError where that is not the file's fault, such as a full disk: half of the code would look like all of it.
+    """
+    files = [entry for entry in entries if entry.mode != MODULE]
+    with BlobReader(repository, LARGEST) as blobs:
+        for entry, content in zip(files, blobs.read_many(entry.id for entry in files), strict=True):
+            problem = _write_file(folder, entry, content) if content is not None else "is damaged"
+            if not problem and entry.mode == LINK:
+                problem = "is a symbolic link: a file with its target"
+            if problem:
+                yield Drop(item=entry.path, by=BY, reason=problem)
+    for entry in entries:
+        if entry.mode == MODULE:
+            problem = _make_folder(folder, entry)
+            yield Drop(item=entry.path, by=BY, reason=problem or "is a submodule: an empty folder")
+
+
+def _refused(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
+    """The entries that may not be in a workspace, with why."""
+    paths = {entry.path for entry in entries}
+    seen: set[str] = set()
+    for entry in entries:
+        parents = accumulate(entry.path.split("/")[:-1], "{}/{}".format)
+        if not is_sound(entry.path):
+            yield entry, "has a name that leaves the folder or is git's own"
+        elif entry.path in seen or not paths.isdisjoint(parents):
+            yield entry, "stands twice in the tree"
+        elif entry.mode == LINK and entry.path.rpartition("/")[2].lower() == ".gitmodules":
+            yield entry, "is a link where git wants a file"
+        seen.add(entry.path)
+
+
+def _target(folder: Path, entry: Entry) -> Path:
+    return Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
+
+
+def _write_file(folder: Path, entry: Entry, content: bytes) -> str:
+    """Write one new file; what went wrong, if anything did."""
+    target = _target(folder, entry)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = 0o777 if entry.mode == RUNS else 0o666
+        with open(target, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
+            file.write(content)
+    except (FileExistsError, NotADirectoryError):
+        return "another file has this name on this file system"
+    except OSError as error:
+        return _not_here(error)
+    return ""
+
+
+def _make_folder(folder: Path, entry: Entry) -> str:
+    target = _target(folder, entry)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return _not_here(error)
+    return ""
+
+
+def _not_here(error: OSError) -> str:
+    """Why a file cannot be on this file system, whatever room there is."""
+    if not refuses_name(error):
+        raise error
+    return f"cannot be written: {error.strerror}"

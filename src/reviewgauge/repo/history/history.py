@@ -1,0 +1,211 @@
+"""Reads a history as one stream: one `git log` process, one commit in memory at a time.
+
+Commits are told apart by a random word that no message and no patch can know, names and modes come from git's raw
+lines (NUL-separated, never quoted), and patches are cut at lines that begin with `diff `: inside a hunk git begins
+every line with a blank, `+`, `-` or a backslash, so content cannot pass for a header. Children come before parents
+also where clocks were wrong; times are UTC.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from reviewgauge.core.records import ChangedFile
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.log_files import Blobs, changed_files
+from reviewgauge.repo.git.log_stream import LARGEST_PATCH, LogCommit, LogStream
+from reviewgauge.repo.git.paths import encode_path
+from reviewgauge.repo.git.repository import Repository, check_commit
+
+Merges = Literal["none", "first-parent", "combined", "dense-combined"]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIELDS = "%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"
+_ADDRESS = re.compile(r"<[^>]*>?|@\S*")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit. `files` are its changes against its first parent (an empty tree for a root) unless asked otherwise.
+
+    `blobs` has one entry for each of `files`. `dropped` says what was left out, and why: the patch of a file over the
+    limit, a path too long for a record. `sound_times` is False where git could not make sense of a date: `authored`
+    is then that of the commit, and `committed` the epoch. `author` is a name, never an e-mail address.
+    """
+
+    id: str
+    parents: tuple[str, ...]
+    author: str
+    authored: datetime
+    committed: datetime
+    message: str
+    files: tuple[ChangedFile, ...] = ()
+    blobs: tuple[Blobs, ...] = ()
+    dropped: tuple[Drop, ...] = ()
+    sound_times: bool = True
+
+    @property
+    def subject(self) -> str:
+        """The first paragraph of the message on one line, as git has it."""
+        return " ".join(self.message.lstrip("\n").partition("\n\n")[0].split("\n")).strip()
+
+    @property
+    def body(self) -> str:
+        """What follows the first paragraph."""
+        return self.message.lstrip("\n").partition("\n\n")[2].strip("\n")
+
+    @property
+    def is_merge(self) -> bool:
+        """Whether it has more than one parent."""
+        return len(self.parents) > 1
+
+
+def read_history(
+    repository: Repository,
+    tips: Sequence[str] = ("HEAD",),
+    *,
+    without: Sequence[str] = (),
+    patches: bool = True,
+    names: bool = True,
+    first_parent: bool = False,
+    merges: Merges | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    paths: Sequence[str] = (),
+    reverse: bool = False,
+    copies: bool = False,
+    context: int = 3,
+    largest: int = LARGEST_PATCH,
+    most: int | None = None,
+) -> Iterator[Commit]:
+    """The commits that can be reached from `tips` and not from `without`, children before parents.
+
+    `patches=False` gives files without patches, `names=False` no files at all. `merges` is what a merge's files are:
+    none, its changes against the first parent, or git's combined diff; by default none, and against the first parent
+    on a `first_parent` walk. `since` and `until` (both ends included) hold against the time of the commit. With
+    `paths` (exact paths of files or folders) only commits that changed one, and only those files. `reverse` gives
+    parents first. A patch over `largest` bytes is None. `most` commits at most, the newest. Raises UserError where
+    git fails.
+    """
+    for name in (*tips, *without):
+        check_commit(name)
+    merges = merges or ("first-parent" if first_parent else "none")
+    shape = _shape(patches, names, merges, copies, context)
+    walk = ["--date-order"]
+    walk += ["--first-parent"] if first_parent else []
+    walk += ["--full-history"] if paths else []
+    chosen = [*tips, *(f"^{name}" for name in without)]  # after --end-of-options git knows no --not
+    limits = _pathspecs(paths)
+    # with a commit-graph git 2.39 forgets, on a walk by first parents, what `without` reaches by other parents
+    plain = {"core.commitGraph": "false"} if first_parent and without else None
+    if since is None and until is None:
+        walk += [] if most is None else [f"--max-count={most}"]
+        walk += ["--reverse"] if reverse else []
+        yield from _read(repository, [*walk, *shape, "--end-of-options", *chosen, *limits], largest, settings=plain)
+        return
+    # git's own --since ends the walk at the first old commit, also where only a clock was wrong: two passes instead
+    bare = [*walk, *_shape(False, False, merges, False, 0), "--end-of-options", *chosen, *limits]
+    every = _read(repository, bare, largest, settings=plain)
+    ids = [c.id for c in every if (since is None or c.committed >= since) and (until is None or c.committed <= until)]
+    ids = ids if most is None else ids[:most]
+    exact = ["--no-walk=unsorted", "--stdin", *shape, *limits]
+    yield from _read(repository, exact, largest, reversed(ids) if reverse else ids)
+
+
+def read_commits(
+    repository: Repository,
+    commits: Iterable[str],
+    *,
+    patches: bool = True,
+    merges: Merges = "first-parent",
+    paths: Sequence[str] = (),
+    copies: bool = False,
+    context: int = 3,
+    largest: int = LARGEST_PATCH,
+) -> Iterator[Commit]:
+    """Exactly these commits, in this order, by one process. Raises UserError where one does not exist.
+
+    With `paths` only their changes to those files; a commit that changed none of them may be left out.
+    """
+    wanted = list(commits)
+    for name in wanted:
+        check_commit(name)
+    shape = _shape(patches, True, merges, copies, context)
+    yield from _read(repository, ["--no-walk=unsorted", "--stdin", *shape, *_pathspecs(paths)], largest, wanted)
+
+
+def _shape(patches: bool, names: bool, merges: Merges, copies: bool, context: int) -> list[str]:
+    """How commits are printed; all but the format."""
+    if not names:
+        return ["--no-patch"]
+    printed = ["--raw", "-z", "--no-abbrev", "-r", "--find-copies=50%" if copies else "-M50%", "-l2000"]
+    printed += ["-O" + os.devnull, "--diff-merges=" + ("off" if merges == "none" else merges)]
+    if patches:
+        printed += ["-p", f"-U{context}", "--inter-hunk-context=0", "--diff-algorithm=myers", "--full-index"]
+        printed += ["--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]
+    return [*printed, "--ignore-submodules=none"]
+
+
+def _pathspecs(paths: Sequence[str]) -> list[str]:
+    return ["--", *(":(top,literal)" + os.fsdecode(encode_path(path)) for path in paths)]
+
+
+def _read(
+    repository: Repository,
+    options: list[str],
+    largest: int,
+    ids: Iterable[str] | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[Commit]:
+    mark = secrets.token_hex(16)
+    given = None if ids is None else "".join(f"{one}\n" for one in ids).encode("ascii")
+    if given == b"":  # git would take HEAD for it
+        return
+    shown = ["--encoding=UTF-8", "--no-notes", "--no-decorate", "--no-mailmap", f"--format=tformat:{mark}{_FIELDS}"]
+    with closing(repository.stream("log", *shown, *options, stdin=given or b"", settings=settings)) as blocks:
+        for found in LogStream(blocks, mark.encode("ascii"), largest):
+            yield _commit(found)
+
+
+def _commit(found: LogCommit) -> Commit:
+    identity, parents, author, authored, committed, message = found.fields
+    written, taken = _time(authored), _time(committed)
+    files, blobs, dropped = changed_files(found)
+    return Commit(
+        id=identity.decode("ascii"),
+        parents=tuple(parents.decode("ascii").split()),
+        author=_without_address(_text(author)),
+        authored=written or taken or EPOCH,
+        committed=taken or EPOCH,
+        message=_text(message).rstrip("\n"),
+        files=files,
+        blobs=blobs,
+        dropped=dropped,
+        sound_times=written is not None and taken is not None,
+    )
+
+
+def _time(digits: bytes) -> datetime | None:
+    """Seconds since 1970 as a time; None where git had none, or one that no calendar has."""
+    try:
+        return datetime.fromtimestamp(int(digits), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _text(raw: bytes) -> str:
+    """git has recoded what names its encoding; other bytes are taken for the commonest of the old ones."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace")
+
+
+def _without_address(author: str) -> str:
+    return _ADDRESS.sub("", author).strip() if "@" in author or "<" in author else author

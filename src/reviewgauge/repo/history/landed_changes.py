@@ -1,0 +1,265 @@
+"""Reads the changes that a history took in: merged branches, squashed pull requests and single commits.
+
+A change is what a reviewer would have had before them: the diff from where a branch left the main line to its last
+commit, with the text of its own commits. What was only known later is left out: the message of the merge, the number
+of the pull request, trailers of reviewers, ids of commits that the change does not build on, e-mail addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.history import Commit, read_history
+
+LARGEST_FILE = 2_000_000  # bytes; the diff of a larger file is not read, as nobody reviews it line by line
+LONGEST_TEXT = 10_000  # characters of a description
+LONGEST_TITLE = 1000  # characters
+MOST_COMMITS = 1000  # of one branch; a longer one is a line of development, no change
+_SHOWN = 50  # commits of one branch whose messages make its description
+
+
+class Landing(StrEnum):
+    """How a change came into the main line."""
+
+    MERGE = "merge"
+    SQUASH = "squash"
+    COMMIT = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class LandedChange:
+    """One change of the main line. `landed` is the commit there that brought it in, `message` that commit's message.
+
+    `commits` are the change's own, oldest first, merges left out. `message` may tell what came after the change was
+    written, so it is for whoever looks for fixes, never for a reviewer; `title` and `description` are for both.
+    """
+
+    landing: Landing
+    landed: str
+    landed_at: datetime
+    base: str
+    head: str
+    commits: tuple[str, ...]
+    title: str
+    description: str
+    authored: datetime
+    message: str
+
+
+_MERGE_OF = re.compile(
+    r"merged?\s+(?:in\s+)?(?:(?:remote-tracking\s+)?branch|tag|commit|branches)?\s*['\"]?(?P<what>[\w./-]+)['\"]?"
+    r"(?:\s+of\s+(?P<where>\S+))?(?:\s+(?:in)?to\s+['\"]?(?P<into>[\w./-]+?)['\"]?\.?)?\s*$",
+    re.IGNORECASE,
+)
+_LINE = re.compile(
+    r"(?:.*/)?(?:master|main|trunk|default|head|tip|dev|devel|develop|development|next|integration|staging|production"
+    r"|stable|release\b.*|hotfix-?v?\d.*|v?\d+(?:\.(?:\d+|x))+\S*|v?\d+[.-]x|\d+-stable)",
+    re.IGNORECASE,
+)
+_PULL = re.compile(
+    r"merge pull request #\d+|merge (?:pr|mr) ?[#!]\d+|merged in \S+ \(pull request #\d+\)", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\s*\((?:#\d+|!\d+|pr[ #]*\d+)(?:,\s*#\d+)*\)\s*$", re.IGNORECASE)
+_APPROVAL = re.compile(r"\[\s*(?:mrg|merge|wip|lgtm|r?f?c)\b[^\]]{0,20}\]:?\s*", re.IGNORECASE)
+_TRAILER = re.compile(
+    r"^\s*(?:[A-Z][\w-]*(?:[ -][\w-]+)?[ -]by|cc|change-id|git-svn-id|bug-url|reviewed-on|differential revision"
+    r"|pull request[ -]?(?:url)?"
+    r"|closes-bug|gitorigin-revid|piperorigin-revid|signed-off|acked|link|pr-url|landed-as|rebased-from|extra_source)"
+    r"\s*:.*$|^\s*git-svn-id.*$|^\s*\(?cherry[ -]picked from .*$|^\s*--HG--.*$|^\s*(?:extra|branch) : .*$"
+    r"|^\s*rename : .*$",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(r"<?\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
+_ID = re.compile(
+    r"(?<![\w/-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])|(?<![\w/-])[0-9a-f]{40}(?![\w-])"
+)
+_CONTROL = re.compile(r"[\x01-\x08\x0b-\x1f\x7f]")
+_RULE = re.compile(r"^\s*-{3,}\s*$")
+
+
+def read_changes(repository: Repository, tip: str = "HEAD") -> Iterator[LandedChange | Drop]:
+    """The changes of the main line that ends at `tip`, oldest first; a Drop for every commit on it that brought none.
+
+    The main line is the chain of first parents. Where it took in another line (a merge of `develop` into `master`, or
+    of what others had pushed meanwhile), the changes of that line are read in its place. A branch is compared with
+    where it left, as a pull request is. Raises UserError where git fails.
+    """
+    read: set[bytes] = set()
+    for item in _read_line(repository, tip, ()):
+        landed = bytes.fromhex(item.item if isinstance(item, Drop) else item.landed)
+        if landed in read:  # where clocks were wrong git may take the commits of one line for another's too
+            continue
+        read.add(landed)
+        if not isinstance(item, Drop):
+            read.update(bytes.fromhex(commit) for commit in item.commits)
+        yield item
+
+
+def _read_line(repository: Repository, tip: str, without: tuple[str, ...]) -> Iterator[LandedChange | Drop]:
+    for commit in read_history(
+        repository, (tip,), without=without, patches=False, names=False, first_parent=True, reverse=True
+    ):
+        if not commit.sound_times:
+            yield _drop(commit, "git cannot read its date")
+        elif not commit.parents:
+            yield _drop(commit, "first commit: nothing to compare it with")
+        elif len(commit.parents) > 2:
+            yield _drop(commit, "merge of several branches at once")
+        elif len(commit.parents) == 1:
+            yield _single(repository, commit)
+        elif _joins_lines(commit):
+            yield _drop(commit, "merge of two lines: the changes of the other line are read one by one")
+            yield from _read_line(repository, commit.parents[1], (*without, commit.parents[0]))
+        else:
+            yield from _branch(repository, commit, without)
+
+
+def _joins_lines(commit: Commit) -> bool:
+    """Whether what was merged is a line of development with changes of its own, by its name."""
+    if _PULL.match(commit.subject):
+        return False
+    named = _MERGE_OF.match(commit.subject)
+    if named is None or named["what"] is None:
+        return False
+    return _LINE.fullmatch(named["what"]) is not None or named["what"].rpartition("/")[2] == (named["into"] or "")
+
+
+def _single(repository: Repository, commit: Commit) -> LandedChange:
+    squashed = _NUMBER.search(commit.subject) is not None
+    return LandedChange(
+        landing=Landing.SQUASH if squashed else Landing.COMMIT,
+        landed=commit.id,
+        landed_at=commit.committed,
+        base=commit.parents[0],
+        head=commit.id,
+        commits=(commit.id,),
+        title=_shown(repository, _title(commit), commit.id),
+        description=_shown(repository, own_text(commit.body), commit.id),
+        authored=commit.authored,
+        message=commit.message,
+    )
+
+
+def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> Iterator[LandedChange | Drop]:
+    """The branch that `merge` took in, or the changes of the line that it turns out to be."""
+    first, head = merge.parents
+    inner = list(
+        read_history(
+            repository,
+            (head,),
+            without=(*without, first),
+            patches=False,
+            names=False,
+            reverse=True,
+            most=MOST_COMMITS + 1,
+        )
+    )
+    own = [commit for commit in inner if not commit.is_merge]
+    if any(commit.is_merge and _PULL.match(commit.subject) for commit in inner) or len(inner) > MOST_COMMITS:
+        yield _drop(merge, "merge of two lines: the changes of the other line are read one by one")
+        yield from _read_line(repository, head, (*without, first))
+        return
+    if not own:
+        yield _drop(merge, "merge that brings no commit of its own")
+        return
+    base = _base(repository, first, head, inner)
+    if not base:
+        yield _drop(merge, "merge of a history that has nothing in common")
+        return
+    last = own[-1]
+    yield LandedChange(
+        landing=Landing.MERGE,
+        landed=merge.id,
+        landed_at=merge.committed,
+        base=base,
+        head=head,
+        commits=tuple(commit.id for commit in own),
+        title=_shown(repository, _title(own[0]), head),
+        description=_shown(repository, own_text(own[0].body) if len(own) == 1 else _told(own), head),
+        authored=last.authored,
+        message=merge.message,
+    )
+
+
+def _base(repository: Repository, first: str, head: str, inner: Sequence[Commit]) -> str:
+    """Where the branch left: its only way out of itself, else git's merge base; empty where there is none."""
+    ids = {commit.id for commit in inner}
+    ways = {parent for commit in inner for parent in commit.parents if parent not in ids}
+    if len(ways) == 1 and all(commit.parents for commit in inner):
+        return ways.pop()
+    try:
+        return repository.run("merge-base", first, head).decode("ascii").split("\n")[0].strip()
+    except UserError:
+        return ""
+
+
+def _drop(commit: Commit, reason: str) -> Drop:
+    return Drop(item=commit.id, by="changes", reason=reason)
+
+
+# --- what a reviewer may read --------------------------------------------------------------------------------------
+
+
+def _title(commit: Commit) -> str:
+    """The subject without what was put to it when it was merged: numbers of pull requests, marks of approval."""
+    title = _MAIL.sub("", _NUMBER.sub("", _APPROVAL.sub("", _CONTROL.sub("", commit.subject)))).strip()
+    return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "\u2026"
+
+
+def _told(commits: Sequence[Commit]) -> str:
+    """The messages of a branch's commits as a list, oldest first."""
+    told = []
+    for commit in commits[:_SHOWN]:
+        body = own_text(commit.body)
+        told.append("- " + _title(commit) + ("\n\n  " + body.replace("\n", "\n  ") if body else ""))
+    if len(commits) > _SHOWN:
+        told.append(f"- and {len(commits) - _SHOWN} more commits")
+    return "\n".join(told)
+
+
+def own_text(body: str) -> str:
+    """A message's body without trailers, notes of other tools, e-mail addresses and control characters.
+
+    Between two lines stands at most one empty one.
+    """
+    kept: list[str] = []
+    for raw in _CONTROL.sub("", body.replace("\x00", "\ufffd")).split("\n"):
+        line = _MAIL.sub("", raw).rstrip()
+        if _TRAILER.match(line) or _RULE.match(line) or (not line and (not kept or not kept[-1])):
+            continue
+        kept.append(line)
+    return "\n".join(kept).strip()
+
+
+def _shown(repository: Repository, text: str, head: str) -> str:
+    return without_foreign_ids(repository, text, head)[:LONGEST_TEXT]
+
+
+def without_ids(text: str) -> str:
+    """`text` with "(a commit)" for every word that looks like the id of one."""
+    return _ID.sub("(a commit)", text)
+
+
+def without_foreign_ids(repository: Repository, text: str, head: str) -> str:
+    """`text` without the ids of commits that are in the repository and that `head` does not build on.
+
+    An original that was picked into a branch, or a rebased twin, is such a one: it leads to what came later.
+    """
+
+    def seen(found: re.Match[str]) -> str:
+        try:
+            named = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{found[0]}^{{commit}}")
+            full = named.decode("ascii").strip()
+            shared = repository.run("merge-base", full, head).decode("ascii").split()
+        except UserError:  # no commit of this repository, or one without anything in common
+            return found[0] if not repository.exists(found[0]) else "(a commit)"
+        return found[0] if full in shared else "(a commit)"
+
+    return _ID.sub(seen, text)

@@ -1,0 +1,314 @@
+"""Bare mirrors: the repositories that a benchmark reads its code from.
+
+A mirror holds what its source's branches and tags reach, in packs of its own, and nothing else of it: no configuration,
+hooks, alternates, grafts, replaced objects, stashes or objects that nothing reaches. Every object's id is computed
+anew on the way in, so that a name stands for its content. Nothing is ever pruned from a mirror, and a second call
+brings only what is new.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import urllib.parse
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.repo.git.errors import is_full, no_room
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.mirrors.object_view import (
+    PREFIX,
+    common_folder,
+    cuts,
+    lacks,
+    object_format,
+    object_view,
+    plain_config,
+    write_whole,
+)
+from reviewgauge.repo.mirrors.packs import NotAllThere, copy_objects, present
+
+REFS = ("refs/heads", "refs/tags", "refs/remotes")
+"""What is taken from a local repository besides its HEAD: no stash, notes or replaced objects."""
+
+_OWN = "refs/reviewgauge/"  # refs that are a mirror's own, and stay when its source loses what they name
+_HEAD = _OWN + "HEAD"
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+# --- from a repository on this machine -----------------------------------------------------------------------------
+
+
+def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repository:
+    """A bare repository at `target` with what HEAD and `refs` of `source` reach; a second call adds what is new.
+
+    `source` may be bare, a checkout, a linked work tree, shallow or partial (see `lacks`); the mirror is then as
+    shallow or as partial. Git is never run with the source's configuration but to list its refs, and its objects are
+    read through a folder of links that holds nothing else. Where HEAD of `source` names no commit, that of the mirror
+    names none either. Raises UserError for what is no repository, is empty, is damaged, or borrows its objects.
+    """
+    theirs = _opened(source)
+    wanted, head = _refs(theirs, refs, source)
+    mirror = _created(target, object_format(theirs))
+    known = _known_refs(mirror)
+    cut = cuts(common_folder(theirs))
+    stale = cut != cuts(target)  # history was deepened or cut since: what is here says nothing of what is missing
+    have = frozenset() if stale else frozenset(known.values())
+    if missing := sorted(frozenset(wanted.values()) - have):
+        with object_view(theirs, target) as view:
+            _copy(view, mirror, missing, sorted(have), source, partial=lacks(theirs).partial)
+    write_whole(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
+    own = {name: commit for name, commit in known.items() if name.startswith(_OWN)}
+    _write_refs(target, wanted | own | ({_HEAD: wanted["HEAD"]} if "HEAD" in wanted else {}))
+    write_whole(target / "HEAD", f"{head}\n")
+    return mirror
+
+
+def _opened(source: Path) -> Repository:
+    if not source.exists():
+        raise UserError(f"{source} does not exist", remedy="name a folder that holds a git repository")
+    repository = Repository(source)
+    if not (repository.git_dir / "HEAD").is_file():
+        raise UserError(
+            f"{source} is no git repository", remedy="name the folder that holds .git, or a bare repository"
+        )
+    return repository
+
+
+def _refs(repository: Repository, patterns: Sequence[str], source: Path) -> tuple[dict[str, str], str]:
+    """(ref to object id, HEAD included where it names a commit), and what the mirror's HEAD file is to say."""
+    listed = repository.run("for-each-ref", "--format=%(objectname) %(refname)", *patterns).decode(
+        "utf-8", "surrogateescape"
+    )
+    found = {name: oid for oid, name in (line.split(" ", 1) for line in listed.splitlines())}
+    try:
+        head = repository.run("rev-parse", "--verify", "--quiet", "HEAD").decode("ascii").strip()
+    except UserError:
+        if not found:
+            raise UserError(f"{source} has no commits", remedy="name a repository with a history") from None
+        return found, "ref: refs/heads/none"
+    branch = repository.run("rev-parse", "--symbolic-full-name", "HEAD").decode("utf-8", "surrogateescape").strip()
+    return {"HEAD": head, **found}, f"ref: {branch}" if found.get(branch) == head else head
+
+
+def _copy(
+    view: Repository, mirror: Repository, wanted: Sequence[str], have: Sequence[str], source: Path, *, partial: bool
+) -> None:
+    """Bring what `wanted` reach and `have` do not. Raises UserError where it is not all there.
+
+    What a partial repository never fetched is passed over: who reads it from the mirror finds it missing there too.
+    """
+    asked = [*wanted, *(f"^{oid}" for oid in present(view, have))]
+    try:
+        copy_objects(view, mirror, asked, "--revs", *(["--missing=allow-any"] if partial else []))
+    except NotAllThere as error:
+        if is_full(error.problem):
+            raise no_room(mirror.git_dir) from None
+        if partial:
+            said = f"{source} is a partial clone that lacks more than the content of files: {error.problem}"
+            raise UserError(said, remedy="clone it anew without --filter") from None
+        raise _damaged(source, error.problem) from None
+    if partial:  # the mirror says of itself that it is
+        for pack in (mirror.git_dir / "objects" / "pack").glob("*.pack"):
+            pack.with_suffix(".promisor").touch()
+
+
+def _damaged(source: Path, said: str) -> UserError:
+    common = common_folder(Repository(source))
+    if any((common / "objects" / "info" / name).exists() for name in ("alternates", "http-alternates")):
+        return UserError(
+            f"{source} borrows objects from another repository, which is not followed: {said}",
+            remedy="make it whole: git repack -a -d, then delete objects/info/alternates",
+        )
+    return UserError(f"{source} is damaged: {said}", remedy="git fsck tells more; clone it again")
+
+
+# --- from a forge --------------------------------------------------------------------------------------------------
+
+HEADS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+_ADDRESS = re.compile(r"([a-z]+)://([A-Za-z0-9.:\[\]-]*)(/[A-Za-z0-9_.~+%/-]*)")
+_REFSPEC = re.compile(r"\+?[A-Za-z0-9_./*@+-]+(?::refs/[A-Za-z0-9_./*@+-]+)")
+_GONE = re.compile(r"not our ref|couldn't find remote ref|no such remote ref|bad object|unadvertised object", re.I)
+_UNKNOWN = re.compile(
+    r"repository .*not found|does not appear to be a git repository|returned error: (?:404|410)", re.I
+)
+_DENIED = re.compile(r"authentication failed|could not read (?:username|password)|returned error: 40[13]", re.I)
+_MOVED = re.compile(r"returned error: 30\d|unable to update url base from redirection", re.I)
+_AT_ONCE = 100  # commits that are asked for in one request: what is lost when it breaks
+
+
+class Gone(UserError):
+    """The forge does not have the repository, or does not show it to who asks."""
+
+
+def mirror_remote(
+    url: str,
+    target: Path,
+    refspecs: Sequence[str] = HEADS,
+    protocols: Sequence[str] = ("https",),
+    *,
+    token: str = "",
+    seconds: float = 3600.0,
+) -> Repository:
+    """A bare repository at `target` with what `refspecs` name at `url`, one after the other: a killed call goes on.
+
+    `url` is of the user's own configuration and holds no password; `token` goes to its host alone, and stands on no
+    command line and in no file. Each request may take `seconds`, and no longer than a minute without a byte.
+    Redirects are not followed. Raises UserError, Gone, and Failed for what is the network's.
+    """
+    _check_address(url, protocols)
+    for refspec in refspecs:
+        if not _REFSPEC.fullmatch(refspec) or ".." in refspec:
+            raise UserError(f"{refspec!r} is no refspec", remedy=HEADS[0])
+    asking = _Asking(url, _created(target, "sha1"), tuple(protocols), token, seconds)
+    head = asking.head()
+    for refspec in refspecs:
+        asking.fetch([refspec])
+    asking.mirror.run("pack-refs", "--all")
+    if head in _known_refs(asking.mirror):
+        write_whole(target / "HEAD", f"ref: {head}\n")
+    return asking.mirror
+
+
+def fetch_commits(
+    url: str,
+    target: Path,
+    commits: Iterable[str],
+    protocols: Sequence[str] = ("https",),
+    *,
+    token: str = "",
+    seconds: float = 3600.0,
+) -> dict[str, str]:
+    """Bring `commits` (full ids) and all that they reach into the mirror at `target`; those not to be had, with why.
+
+    What is there is not asked for. Commits come a hundred at a time and are kept by refs of the mirror's own, so a
+    killed call goes on where it was. Otherwise as `mirror_remote`.
+    """
+    _check_address(url, protocols)
+    asking = _Asking(url, _created(target, "sha1"), tuple(protocols), token, seconds)
+    wanted = list(dict.fromkeys(commits))
+    lost = {commit: "is no full commit id" for commit in wanted if not _ID.fullmatch(commit)}
+    sound = [commit for commit in wanted if commit not in lost]
+    there = set(present(asking.mirror, sound))
+    missing = [commit for commit in sound if commit not in there]
+    for start in range(0, len(missing), _AT_ONCE):
+        lost |= asking.fetch_commits(missing[start : start + _AT_ONCE])
+    asking.mirror.run("pack-refs", "--all")
+    return lost
+
+
+def _check_address(url: str, protocols: Sequence[str]) -> None:
+    parts = _ADDRESS.fullmatch(url)
+    if parts is None or parts[1] not in protocols or ".." in url:
+        shown = re.sub(r"//.*@", "//***@", url)
+        raise UserError(
+            f"{shown} is no {' or '.join(protocols)} address", remedy="https://HOST/OWNER/NAME.git, without a password"
+        )
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """One remote repository while a mirror is filled from it."""
+
+    url: str
+    mirror: Repository
+    protocols: tuple[str, ...]
+    token: str
+    seconds: float
+
+    def head(self) -> str:
+        """The ref that the remote's HEAD stands for; empty where it does not say."""
+        said = self._run("ls-remote", "--symref", self.url, "HEAD").decode("utf-8", "replace")
+        found = re.match(r"ref: (refs/heads/\S+)\tHEAD", said)
+        return found[1] if found else ""
+
+    def fetch(self, refspecs: Sequence[str]) -> None:
+        options = ("--quiet", "--no-tags", "--force", "--stdin", self.url)
+        self._run("fetch", *options, stdin="".join(f"{refspec}\n" for refspec in refspecs).encode())
+
+    def fetch_commits(self, commits: Sequence[str]) -> dict[str, str]:
+        """Those that the remote does not have, with why: one of them makes a request fail, so the rest is halved."""
+        try:
+            self.fetch([f"+{commit}:{_OWN}{commit}" for commit in commits])
+        except UserError as error:
+            if isinstance(error, Gone | Failed) or not _GONE.search(error.problem):
+                raise
+            if len(commits) == 1:
+                return {commits[0]: "the forge does not have the commit any more"}
+            half = len(commits) // 2
+            return self.fetch_commits(commits[:half]) | self.fetch_commits(commits[half:])
+        return {}
+
+    def _run(self, *args: str, stdin: bytes | None = None) -> bytes:
+        try:
+            return self.mirror.run(
+                *args, stdin=stdin, protocols=self.protocols, settings=self._settings(), seconds=self.seconds
+            )
+        except UserError as error:
+            raise self._explained(error) from None
+
+    @property
+    def _authorization(self) -> str:
+        """The token as a header has it; empty without one."""
+        return base64.b64encode(f"x-access-token:{self.token}".encode()).decode("ascii") if self.token else ""
+
+    def _settings(self) -> dict[str, str]:
+        """Git's configuration for the network. The token is bound to the address's host."""
+        settings = {"http.followRedirects": "false", "http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}
+        if self.token:
+            host = urllib.parse.urlsplit(self.url)
+            key = f"http.{host.scheme}://{host.netloc}/.extraHeader"
+            settings[key] = f"Authorization: Basic {self._authorization}"
+        return settings
+
+    def _explained(self, error: UserError) -> UserError:
+        """What git said, as what it means; without the token, however it was written."""
+        said = error.problem.rpartition("fatal: ")[2]
+        for secret in filter(None, (self.token, self._authorization)):
+            said = said.replace(secret, "***")
+        if _GONE.search(said):
+            return UserError(said)
+        if _UNKNOWN.search(said):
+            return Gone(f"{self.url}: there is no such repository, or it is not shown to this token")
+        if _MOVED.search(said):
+            return Gone(f"{self.url}: the repository has moved", remedy="name it by its new name")
+        if _DENIED.search(said):
+            remedy = "name another token" if self.token else "a private repository needs a token"
+            return Failed(FailureKind.REQUEST, f"{self.url}: not allowed: {said}", remedy=remedy, stops=True)
+        kind = FailureKind.TIMEOUT if "took longer than" in said else FailureKind.NETWORK
+        return Failed(kind, f"{self.url}: {said}", remedy="the same command goes on where it was")
+
+
+# --- the mirror itself ---------------------------------------------------------------------------------------------
+
+
+def _created(target: Path, form: str = "sha1") -> Repository:
+    """The bare repository at `target`, made where there is none, with a configuration of ours in either case."""
+    try:
+        for part in ("objects/pack", "objects/info", "refs/heads"):
+            (target / part).mkdir(parents=True, exist_ok=True)
+        if not (target / "HEAD").is_file():
+            write_whole(target / "HEAD", "ref: refs/heads/main\n")
+        write_whole(target / "config", plain_config(form))
+        (target / "objects" / "info" / "alternates").unlink(missing_ok=True)
+        for leftover in [*target.glob(f"{PREFIX}*"), *(target / "objects" / "pack").glob("tmp_*")]:
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()  # of a call that was killed
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror}") from None
+    return Repository(target)
+
+
+def _known_refs(mirror: Repository) -> dict[str, str]:
+    """The mirror's refs, which are all in one file; what they name is here with all that it reaches."""
+    mirror.run("pack-refs", "--all")
+    listed = mirror.run("for-each-ref", "--format=%(objectname) %(refname)").decode("utf-8", "surrogateescape")
+    return {name: oid for oid, name in (line.split(" ", 1) for line in listed.splitlines())}
+
+
+def _write_refs(target: Path, refs: Mapping[str, str]) -> None:
+    refs = {name: oid for name, oid in refs.items() if name.startswith("refs/")}
+    write_whole(target / "packed-refs", "".join(f"{oid} {name}\n" for name, oid in sorted(refs.items())))

@@ -1,0 +1,144 @@
+"""A repository's objects and nothing else of it: no configuration, hooks, alternates, grafts, refs or replaced objects.
+
+Git reads them through a git directory of ours, made of links to the source's packs and loose objects.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.repository import Repository
+
+PREFIX = "view-"  # of the folders that are gone afterwards, unless the process was killed
+_CONFIG = """[core]
+\trepositoryformatversion = {version}
+\tbare = true
+[gc]
+\tauto = 0
+{extensions}"""
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
+
+
+class Lacks(NamedTuple):
+    """What a repository does not have: commits behind a cut (`shallow`), files left at its origin (`partial`)."""
+
+    shallow: bool = False
+    partial: bool = False
+
+    @property
+    def words(self) -> str:
+        """For a person; empty where nothing is lacking."""
+        parts = ["its history is cut off (a shallow clone: git fetch --unshallow)"] * self.shallow
+        parts += ["some of its files may never have been fetched (a partial clone)"] * self.partial
+        return " and ".join(parts)
+
+
+def lacks(repository: Repository) -> Lacks:
+    """What `repository` lacks, as far as it says so itself."""
+    common = common_folder(repository)
+    packs = common / "objects" / "pack"
+    promised = packs.is_dir() and any(entry.name.endswith(".promisor") for entry in os.scandir(packs))
+    return Lacks(bool(cuts(common)), promised)
+
+
+def common_folder(repository: Repository) -> Path:
+    """The git directory that holds the objects: a linked work tree's is not its own."""
+    said = repository.run("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").rstrip("\n")
+    return (repository.git_dir / said).resolve()
+
+
+def object_format(repository: Repository) -> str:
+    """`sha1` or `sha256`."""
+    return repository.run("rev-parse", "--show-object-format").decode("ascii").strip()
+
+
+def plain_config(object_format: str) -> str:
+    """The configuration of a bare repository of ours, with nothing in it that is not needed."""
+    sha256 = object_format == "sha256"
+    return _CONFIG.format(version=int(sha256), extensions=_SHA256 * sha256)
+
+
+def cuts(common: Path) -> frozenset[str]:
+    """The commits of a shallow repository whose parents are not there."""
+    file = common / "shallow"
+    if file.is_symlink() or not file.is_file():
+        return frozenset()
+    return frozenset(line for line in file.read_text("ascii", "replace").split() if _ID.fullmatch(line))
+
+
+@contextlib.contextmanager
+def object_view(source: Repository, scratch: Path) -> Iterator[Repository]:
+    """A git directory below the folder `scratch`, gone afterwards, through which the objects of `source` can be read.
+
+    A shallow repository's cuts come along. Raises UserError where an object, or a folder of them, is a link to
+    somewhere else.
+    """
+    common = common_folder(source)
+    config = plain_config(object_format(source))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=scratch))
+    except OSError as error:
+        raise UserError(f"cannot write {scratch}: {error.strerror}") from None
+    try:
+        try:
+            _link_objects(common, folder, config)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise UserError(f"cannot write {folder}: {error.strerror}", remedy="free some space") from None
+            raise UserError(f"cannot read {common}: {error}") from None
+        yield Repository(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _link_objects(common: Path, folder: Path, config: str) -> None:
+    objects = folder / "objects"
+    (objects / "pack").mkdir(parents=True)
+    (folder / "refs").mkdir()
+    write_whole(folder / "config", config)
+    write_whole(folder / "HEAD", "ref: refs/heads/none\n")
+    write_whole(folder / "shallow", "".join(f"{cut}\n" for cut in sorted(cuts(common))))
+    theirs = common / "objects"
+    _refuse_links(theirs, common)
+    for entry in os.scandir(theirs):
+        if re.fullmatch("[0-9a-f]{2}", entry.name) and entry.is_dir(follow_symlinks=False):
+            _refuse_links(Path(entry.path), common)
+            (objects / entry.name).symlink_to(entry.path)
+    if (theirs / "pack").is_dir():
+        _refuse_links(theirs / "pack", common)
+        for entry in os.scandir(theirs / "pack"):
+            if entry.name.endswith((".pack", ".idx")):
+                (objects / "pack" / entry.name).symlink_to(entry.path)
+
+
+def _refuse_links(folder: Path, common: Path) -> None:
+    if folder.is_symlink():
+        name = folder.name
+    else:
+        with os.scandir(folder) as entries:
+            name = next((entry.name for entry in entries if entry.is_symlink()), "")
+    if name:
+        raise UserError(
+            f"{common} keeps its objects elsewhere: {name} is a link, which is not followed",
+            remedy="clone it first: git clone --no-local --bare SOURCE COPY",
+        )
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write all of it or nothing; no text, no file."""
+    if not text:
+        file.unlink(missing_ok=True)
+        return
+    new = file.with_name(file.name + ".new")
+    new.write_text(text, encoding="utf-8", errors="surrogateescape")
+    new.replace(file)

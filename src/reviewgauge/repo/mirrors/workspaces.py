@@ -1,0 +1,284 @@
+"""Workspaces: scrubbed checkouts for reviewers that read or run in code, in which nothing later than head exists.
+
+A workspace is a repository of its own with one branch and no remote, tag, reflog, alternate or other object than what
+that branch reaches. Files are written from blobs by this module, never by a checkout of git's: no filter, attribute,
+hook or submodule has a say. By default its history is two commits made here, the base and the head on top of it:
+that is the same for every repository, however long its history, shallow or partial, costs the same in a large one,
+and its commit ids cannot be looked up at a forge, where the reviews of the change may stand. With `history` the real
+commits come along under their real ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.paths import encode_path
+from reviewgauge.repo.git.repository import Entry, Repository, check_commit
+from reviewgauge.repo.git.scratch import scratch_folder
+from reviewgauge.repo.git.tree_files import MODULE, read_tree, write_files
+from reviewgauge.repo.mirrors.object_view import cuts, object_format, object_view, plain_config, write_whole
+from reviewgauge.repo.mirrors.packs import NotAllThere, copy_objects, present
+
+BRANCH = "review"
+ALL = -1  # `history`: everything that head reaches
+_CONFIG = """[core]
+\tbare = false
+\tsymlinks = false
+\tlogAllRefUpdates = false
+\thooksPath = /dev/null
+\tattributesFile = /dev/null
+\tfsmonitor = false
+\tautocrlf = false
+[protocol]
+\tallow = never
+[submodule]
+\trecurse = false
+"""
+_BY = "reviewgauge <reviewgauge@localhost>"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder with code in it. `base` and `head` are its commits; `left_out` are files that are not as they were."""
+
+    folder: Path
+    head: str
+    base: str | None
+    left_out: tuple[Drop, ...] = ()
+
+    def __fspath__(self) -> str:
+        return str(self.folder)
+
+
+@contextmanager
+def workspace(
+    repository: Repository,
+    head: str,
+    base: str | None = None,
+    at: Literal["base", "head"] = "head",
+    *,
+    history: int = 0,
+    whole: bool = True,
+    hidden: Callable[[str], bool] | None = None,
+    within: Path | None = None,
+) -> Iterator[Workspace]:
+    """A scrubbed checkout of `at` in a new folder, which is gone afterwards with all that was put into it.
+
+    `history=0` gives two commits made here; a number, that many generations of real commits back from head; `ALL`,
+    every one. A base that is no ancestor of head is replaced by their merge base, because it may be later than head.
+    `whole=False` makes do with the files that are there: by default a file that the repository lacks (a partial
+    mirror) is an error. Files whose path is `hidden` are in the commits and not in the folder, and git takes that as
+    it should be. `within` is the folder to work in, the system's own for temporary files by default.
+    Raises UserError.
+    """
+    if at == "base" and base is None:
+        raise UserError("a workspace at base needs a base commit")
+    head_id = _commit_id(repository, head)
+    base_id = None if base is None else _base(repository, head_id, _commit_id(repository, base))
+    with scratch_folder(within) as top:
+        yield _make(repository, top, head_id, base_id, at=at, history=history, whole=whole, hidden=hidden)
+
+
+def workspace_problem(repository: Repository, head: str, base: str | None = None) -> tuple[str, str] | None:
+    """Why no workspace can be made, as a reason that can be counted and its particulars; None where one can."""
+    for role, name in (("head", head), ("base", base)):
+        if name is not None and not repository.exists(name):
+            return f"its {role} commit is not in the mirror", name
+    try:
+        head_id = _commit_id(repository, head)
+        base_id = None if base is None else _base(repository, head_id, _commit_id(repository, base))
+        for commit in (head_id, base_id):
+            if commit is not None and (found := read_tree(repository, commit)).missing:
+                return "not all of its files are in the mirror", found.words(repository.name, commit)
+    except UserError as error:
+        return "its commits cannot be read", str(error)
+    return None
+
+
+def _make(
+    repository: Repository,
+    top: Path,
+    head: str,
+    base: str | None,
+    *,
+    at: str,
+    history: int,
+    whole: bool,
+    hidden: Callable[[str], bool] | None,
+) -> Workspace:
+    try:
+        (top / "code").mkdir()
+        with object_view(repository, top) as view:
+            wanted = [commit for commit in (base, head) if commit is not None]
+            if lost := set(wanted) - set(present(view, wanted)):
+                raise UserError(f"{repository.name} does not hold commit {min(lost)} itself")
+            making = _Making(repository, view, top / "code", whole, hidden or (lambda path: False))
+            return making.with_history(head, base, at, history) if history else making.snapshot(head, base, at)
+    except OSError as error:
+        raise UserError(f"cannot make a workspace in {top}: {error.strerror}") from None
+
+
+def _commit_id(repository: Repository, name: str) -> str:
+    check_commit(name)
+    if not repository.git_dir.is_dir():
+        raise UserError(f"there is no repository at {repository.git_dir}", remedy="was its folder moved or removed?")
+    try:
+        found = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    except UserError:
+        raise UserError(f"{repository.name} has no commit {name}") from None
+    return found.decode("ascii").strip()
+
+
+def _base(repository: Repository, head: str, base: str) -> str:
+    """`base`, or the merge base where it is no ancestor of `head`."""
+    try:
+        return repository.run("merge-base", base, head).decode("ascii").split()[0]
+    except UserError:  # none, or history is cut before it
+        if _seconds(repository, base) > _seconds(repository, head):
+            pair = f"base {base[:12]} is later than head {head[:12]}"
+            raise UserError(f"{pair}, and no common ancestor of them is in {repository.name}") from None
+        return base
+
+
+def _seconds(repository: Repository, commit: str) -> int:
+    """When it was committed, in seconds since 1970."""
+    return int(repository.run("rev-list", "--no-walk", "--timestamp", commit).split()[0])
+
+
+@dataclass(frozen=True)
+class _Making:
+    """A workspace in the making: from the objects of `view` (those of `source`) in the empty `folder`."""
+
+    source: Repository
+    view: Repository
+    folder: Path
+    whole: bool
+    hidden: Callable[[str], bool]
+
+    def snapshot(self, head: str, base: str | None, at: str) -> Workspace:
+        """Two commits made here, base and head; one where there is no base. The same input gives the same ids."""
+        git = self._repository()
+        trees = {commit: self._usable(commit) for commit in (base, head) if commit is not None}
+        blobs = dict.fromkeys(entry.id for entries, _ in trees.values() for entry in entries if entry.mode != MODULE)
+        self._copy(git, blobs, "--window=0")
+        written: dict[str, str] = {}
+        order = [commit for commit in (base, head) if commit is not None]
+        for commit in reversed(order) if at == "base" else order:  # the last one stays in the index
+            _fill_index(git, trees[commit][0])
+            written[commit] = git.run("write-tree").decode("ascii").strip()
+        ids: dict[str, str] = {}
+        for commit in order:
+            text = _commit_text(written[commit], list(ids.values()), _seconds(self.view, commit))
+            said = git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=text)
+            ids.setdefault(commit, said.decode("ascii").strip())
+        there = Workspace(self.folder, ids[head], None if base is None else ids[base])
+        return self._finish(git, there, at, *trees[head if at == "head" or base is None else base])
+
+    def with_history(self, head: str, base: str | None, at: str, history: int) -> Workspace:
+        """The real commits, as many generations back as asked for, and at least to the base."""
+        git = self._repository()
+        cut = cuts(self.view.git_dir)
+        if history != ALL:
+            depth = max(history, 0 if base is None else _generations(self.view, head, base))
+            cut = frozenset(_edge(self.view, head, depth)) | cut
+        for repository in (self.view, git):
+            write_whole(repository.git_dir / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
+        self._copy(git, [head], "--revs", *([] if self.whole else ["--missing=allow-any"]))
+        _keep_cuts(git, cut)
+        shown = base if at == "base" and base is not None else head
+        entries, left_out = self._usable(shown)
+        _fill_index(git, entries)
+        return self._finish(git, Workspace(self.folder, head, base), at, entries, left_out)
+
+    def _repository(self) -> Repository:
+        git = self.folder / ".git"
+        for part in ("objects", "refs/heads"):
+            (git / part).mkdir(parents=True)
+        write_whole(git / "config", plain_config(object_format(self.view)) + _CONFIG)
+        write_whole(git / "HEAD", f"ref: refs/heads/{BRANCH}\n")
+        return Repository(self.folder)
+
+    def _copy(self, git: Repository, asked: Iterable[str], *options: str) -> None:
+        try:
+            copy_objects(self.view, git, asked, *options)
+        except NotAllThere as error:
+            raise UserError(
+                f"{self.source.name} does not hold all that a workspace needs: {error.problem}", remedy=_PARTIAL
+            ) from None
+
+    def _usable(self, commit: str) -> tuple[list[Entry], list[Drop]]:
+        found = read_tree(self.view, commit)
+        if found.missing and self.whole:
+            raise UserError(found.words(self.source.name, commit), remedy=_PARTIAL)
+        return found.entries, found.left_out
+
+    def _finish(
+        self, git: Repository, made: Workspace, at: str, entries: Sequence[Entry], left_out: Sequence[Drop]
+    ) -> Workspace:
+        """Write the files and the refs."""
+        write_whole(git.git_dir / "refs" / "heads" / BRANCH, f"{made.head}\n")
+        if at == "base":
+            write_whole(git.git_dir / "HEAD", f"{made.base}\n")
+        out_of_sight = [entry for entry in entries if self.hidden(entry.path)]
+        if out_of_sight:
+            paths = b"".join(encode_path(entry.path) + b"\x00" for entry in out_of_sight)
+            git.run("update-index", "--skip-worktree", "-z", "--stdin", stdin=paths)
+        hidden = {entry.path for entry in out_of_sight}
+        drops = [*left_out, *(Drop(item=path, by="workspace", reason=_HIDDEN) for path in sorted(hidden))]
+        drops += write_files(self.view, self.folder, [entry for entry in entries if entry.path not in hidden])
+        return replace(made, left_out=tuple(drops))
+
+
+_PARTIAL = "fetch the repository whole, or make do with the files at hand: whole=False"
+_HIDDEN = "was left out of the folder"
+
+
+def _fill_index(git: Repository, entries: Sequence[Entry]) -> None:
+    (git.git_dir / "index").unlink(missing_ok=True)
+    lines = (b"%s %s\t%s\x00" % (e.mode.encode(), e.id.encode(), encode_path(e.path)) for e in entries)
+    git.run("update-index", "-z", "--index-info", stdin=b"".join(lines))
+
+
+def _commit_text(tree: str, parents: Sequence[str], seconds: int) -> bytes:
+    by = f"{_BY} {seconds} +0000"
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {by}", f"committer {by}"]
+    return "\n".join([*lines, "", "head" if parents else "base", ""]).encode()
+
+
+# --- how far back ---------------------------------------------------------------------------------------------------
+
+
+def _ancestry(view: Repository, head: str) -> Iterator[tuple[int, str, list[str]]]:
+    """(generations behind head, commit, its parents), children before their parents; holds only what lies ahead."""
+    behind = {head: 0}
+    rest = b""
+    with closing(view.stream("rev-list", "--parents", "--topo-order", head, "--")) as blocks:
+        for block in blocks:
+            *lines, rest = (rest + block).split(b"\n")
+            for line in lines:
+                commit, *parents = line.decode("ascii").split()
+                generation = behind.pop(commit)
+                for parent in parents:
+                    behind[parent] = min(generation + 1, behind.get(parent, generation + 1))
+                yield generation, commit, parents
+
+
+def _generations(view: Repository, head: str, base: str) -> int:
+    return next((generation for generation, commit, _ in _ancestry(view, head) if commit == base), 0)
+
+
+def _edge(view: Repository, head: str, depth: int) -> Iterator[str]:
+    """The commits that have parents and lie exactly `depth` generations behind head: history is cut there."""
+    return (commit for generation, commit, parents in _ancestry(view, head) if generation == depth and parents)
+
+
+def _keep_cuts(git: Repository, cut: frozenset[str]) -> None:
+    """Of `cut`, keep what is here: git does not take a cut at a commit that it does not have."""
+    here = present(git, sorted(cut))
+    write_whole(git.git_dir / "shallow", "".join(f"{commit}\n" for commit in here))

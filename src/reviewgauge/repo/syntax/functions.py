@@ -1,0 +1,287 @@
+"""Reads the syntax of a file with tree-sitter: enclosing functions, definitions, references, what is code and comment.
+
+Eleven languages have a grammar; every other file, and what is too large, binary or beyond the parser, gets a window
+of lines and a reason. Parsing happens in a process of its own, which hostile code may kill. Results are kept by the
+content of the file. Lines are 1-based and end at a line feed only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from reviewgauge.repo.syntax.grammars import grammar_of
+from reviewgauge.repo.syntax.languages import language
+from reviewgauge.repo.syntax.lines import LineKinds, comments_by_prefix, line_count, line_starts
+from reviewgauge.repo.syntax.parsing import PARSERS, PROCESSES
+
+__all__ = [
+    "LARGEST",
+    "Enclosing",
+    "LineKinds",
+    "Reference",
+    "code_lines",
+    "definitions",
+    "enclosing",
+    "prepare",
+    "references",
+]
+
+LARGEST = 1_000_000  # bytes; a larger file is generated or data
+WINDOW = 20  # lines on either side of what was asked for, where no syntax is known
+_KEPT = 50_000  # scopes in the cache, or bytes of source / 100; some tens of megabytes
+_BINARY = 8000  # bytes in which git looks for a NUL
+_CPP = re.compile(rb"^\s*(class|namespace|template|using|public:|private:|protected:)\b", re.MULTILINE)
+_GAVE_UP = "the parser gave up on this file"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosing:
+    """Lines `start` to `end` of a file. `kind` is function, method, class, file or window; `name` is qualified.
+
+    A window is what is left where syntax does not help, and `reason` says why; it is empty for the others.
+    """
+
+    kind: str
+    name: str
+    start: int
+    end: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One place where a name stands in the code, with its 1-based line and column (in bytes)."""
+
+    line: int
+    column: int
+    definition: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """A definition. Rows count from 0; `above` is its start with the comments right above it."""
+
+    kind: str
+    name: str
+    byte: int
+    row: int
+    last: int
+    above_byte: int
+    above_row: int
+
+    @property
+    def lines(self) -> Enclosing:
+        return Enclosing(self.kind, self.name, self.row + 1, self.last + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What is known of the scopes of a file: where its lines begin, its definitions, the rows that do not parse."""
+
+    starts: tuple[int, ...]
+    scopes: tuple[_Scope, ...] = ()
+    errors: tuple[tuple[int, int], ...] = ()
+    reason: str = ""
+
+
+def enclosing(source: bytes, path: str, start: int, end: int, window: int = WINDOW) -> Enclosing:
+    """The smallest function, method or class around the lines `start` to `end`, which are cut to those of the file.
+
+    Decorators and attributes belong to their definition, comments right above it do when the lines begin there, and
+    a lambda or closure counts when it is given a name. Blank lines at both ends are not looked at. Lines that lie
+    in no definition have the file around them. Raises MissingExtra without tree-sitter.
+    """
+    key, reason = _grammar(source, path)
+    file = None if reason else _parsed(source, key, _digest(source, f"scopes:{key}"))
+    count = line_count(source) if file is None else len(file.starts)
+    start = min(max(start, 1), count)
+    end = min(max(end, start), count)
+    if file is None or file.reason:
+        return _window(start, end, count, window, reason if file is None else file.reason)
+    first, last, at = _trimmed(source, file.starts, start - 1, end - 1)
+    found = _smallest(file.scopes, first, last, at)
+    if found is not None:
+        return Enclosing(found.kind, found.name, min(found.row, first) + 1, found.last + 1)
+    if any(a <= last and first <= b for a, b in file.errors):
+        return _window(start, end, count, window, "the code around these lines does not parse")
+    return Enclosing("file", "", 1, count)
+
+
+def _smallest(scopes: Iterable[_Scope], first: int, last: int, at: int) -> _Scope | None:
+    """The innermost scope that begins before the byte `at` of row `first` and reaches row `last`.
+
+    A scope of several rows that begins later in that row, as in `on("x", function f() {`, holds the rows too.
+    """
+    found: _Scope | None = None
+    for scope in scopes:
+        if scope.last < last or scope.above_row > first:
+            continue
+        if scope.above_byte <= at:
+            found = scope if found is None or scope.byte >= found.byte else found
+        elif scope.last > scope.row and (found is None or (found.byte <= scope.byte and scope.last <= found.last)):
+            return scope
+    return found
+
+
+def prepare(files: Iterable[tuple[bytes, str]]) -> None:
+    """Parse several (source, path) side by side, so that `enclosing` and `definitions` have them at hand."""
+    missing: dict[bytes, tuple[bytes, str, bytes]] = {}
+    for source, path in files:
+        key, reason = _grammar(source, path)
+        if not reason and _FILES.get(digest := _digest(source, f"scopes:{key}")) is None:
+            missing[digest] = (source, key, digest)
+    if len(missing) > 1:
+        with ThreadPoolExecutor(PROCESSES) as threads:
+            for _ in threads.map(lambda file: _parsed(*file), missing.values()):
+                pass
+
+
+def definitions(source: bytes, path: str) -> tuple[Enclosing, ...]:
+    """The functions, methods and classes of a file, in its order; none for a file without syntax."""
+    return tuple(scope.lines for scope in _file(source, path).scopes)
+
+
+def references(source: bytes, path: str, name: str) -> tuple[Reference, ...]:
+    """Where `name` stands in the code of a file, outside comments and strings; of `a.b` the last part counts.
+
+    A place is a definition where it names a function, method or class. Nothing is resolved: another thing of the
+    same name is a reference too.
+    """
+    last = re.split(r"::|\.", name)[-1].encode()
+    if not last:
+        return ()
+    lines, file = code_lines(source, path), _file(source, path)
+    places = [
+        m.start()
+        for m in re.finditer(rb"(?<![\w$])" + re.escape(last) + rb"(?![\w$])", lines.code)
+        if lines.is_code(m.start())
+    ]
+    named = [s.byte for s in file.scopes if re.split(r"::|\.", s.name)[-1].encode() == last]
+    defining = {next((place for place in places if place >= byte), None) for byte in named}
+    found = []
+    for place in places:
+        row = bisect_right(file.starts, place) - 1
+        found.append(Reference(row + 1, place - file.starts[row] + 1, place in defining))
+    return tuple(found)
+
+
+def code_lines(source: bytes, path: str) -> LineKinds:
+    """Which lines of a file are blank, comment or code, and their tokens.
+
+    In Python a string that stands alone as a statement, such as a docstring, is a comment. Where no grammar reads
+    the file (`known` is False), lines that begin with the language's comment mark are comments, if it has one.
+    """
+    key, reason = _grammar(source, path)
+    digest = _digest(source, f"lines:{key or language(path)}")
+    kept = _LINES.get(digest)
+    if kept is not None:
+        return kept
+    answer = None if reason else PARSERS.ask(key, "text", source)
+    if answer is None:
+        found = LineKinds.of(
+            source, comments_by_prefix(source, language(path)), [], known=False, reason=reason or _GAVE_UP
+        )
+    else:
+        found = LineKinds.of(source, answer["comment"], answer["literal"], answer["hole"], known=True)
+    _LINES.put(digest, found, len(source) // 100 + 1)
+    return found
+
+
+def _file(source: bytes, path: str) -> _File:
+    key, reason = _grammar(source, path)
+    if reason:
+        return _File(line_starts(source), reason=reason)
+    return _parsed(source, key, _digest(source, f"scopes:{key}"))
+
+
+def _parsed(source: bytes, key: str, digest: bytes) -> _File:
+    """What the grammar `key` finds in a source, which is kept under its digest."""
+    kept = _FILES.get(digest)
+    if kept is not None:
+        return kept
+    starts = line_starts(source)
+    answer = PARSERS.ask(key, "scopes", source)
+    if answer is None:
+        found = _File(starts, reason=_GAVE_UP)
+    else:
+        found = _File(starts, tuple(_Scope(*row) for row in answer["scopes"]), tuple(map(tuple, answer["errors"])))
+    _FILES.put(digest, found, len(found.scopes) + len(found.errors) + len(starts) // 10 + 1)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _language_key(path: str, cpp: bool) -> str:
+    return grammar_of(language(path), path, cpp)
+
+
+def _grammar(source: bytes, path: str) -> tuple[str, str]:
+    """(the grammar's key, why there is none)."""
+    if len(source) > LARGEST:
+        return "", f"the file is larger than {LARGEST:,} bytes"
+    if source.find(b"\x00", 0, _BINARY) >= 0:
+        return "", "the file is binary"
+    header = path.lower().endswith(".h") and _CPP.search(source) is not None
+    key = _language_key(path, header)
+    return key, "" if key else f"no grammar for {language(path) or 'such files'}"
+
+
+def _trimmed(source: bytes, starts: tuple[int, ...], first: int, last: int) -> tuple[int, int, int]:
+    """(first row, last row, first byte) of what is not blank in some rows; the rows themselves if all is."""
+    begin = starts[first]
+    end = starts[last + 1] if last + 1 < len(starts) else len(source)
+    text = source[begin:end]
+    inner = text.lstrip()
+    if not inner:
+        return first, last, begin
+    at = begin + len(text) - len(inner)
+    through = begin + len(text.rstrip()) - 1
+    return bisect_right(starts, at) - 1, bisect_right(starts, through) - 1, at
+
+
+def _window(start: int, end: int, count: int, window: int, reason: str) -> Enclosing:
+    return Enclosing("window", "", max(start - window, 1), min(end + window, count), reason)
+
+
+@lru_cache(maxsize=4)  # hunks of one file come one after the other; the sources are held
+def _digest(source: bytes, what: str) -> bytes:
+    return hashlib.blake2b(source, digest_size=16, key=what.encode()[:64]).digest()
+
+
+class _Kept(Generic[T]):
+    """The results that were used last, up to a weight."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._weight = most, 0
+        self._lock = threading.Lock()
+        self._held: OrderedDict[bytes, tuple[T, int]] = OrderedDict()
+
+    def get(self, key: bytes) -> T | None:
+        """What is kept under `key`."""
+        with self._lock:
+            if key not in self._held:
+                return None
+            self._held.move_to_end(key)
+            return self._held[key][0]
+
+    def put(self, key: bytes, value: T, weight: int) -> None:
+        """Keep a value; those not used for longest make room."""
+        with self._lock:
+            self._weight -= self._held.pop(key, (value, 0))[1]
+            self._held[key] = (value, weight)
+            self._weight += weight
+            while self._weight > self._most and len(self._held) > 1:
+                self._weight -= self._held.popitem(last=False)[1][1]
+
+
+_FILES: _Kept[_File] = _Kept(_KEPT)
+_LINES: _Kept[LineKinds] = _Kept(_KEPT)

@@ -1,0 +1,1 @@
+"""SZZ: which commit brought the lines that a fix removed."""

@@ -1,0 +1,101 @@
+"""Static analysers on the changed lines, with no model: ruff, bandit, radon, lizard ...
+
+The offline baseline that needs no model. What each tool reads, and how it is kept from the repository's own
+settings, is in `repo/analysers.py`, with the tools' sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Anchoring, Change, Comment, Review, Side, Span
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.analysers.run import TOOLS, Finding, Settings, analyse, check_tools, gaps, versions
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.reviewers.answers_of_models.code import with_patches
+
+
+@dataclass(frozen=True)
+class Analyser(Reviewer):
+    """Runs `tools` (empty: all that are installed) on the files that a change touches, in their head version.
+
+    `complexity` and `cognitive` are the highest cyclomatic and cognitive complexity of a function that nobody is
+    told about. `suppressions=True` obeys comments such as `noqa`, `nosec` and `eslint-disable`; by default the code
+    under review does not silence its reviewer. A tool that takes longer than `seconds` fails that change.
+    """
+
+    needs_diff: ClassVar[bool] = True
+
+    tools: tuple[str, ...] = ()
+    complexity: int = 10
+    cognitive: int = 15
+    suppressions: bool = False
+    seconds: float = 60.0
+
+    @property
+    def _settings(self) -> Settings:
+        tools = self.tools or tuple(TOOLS)
+        return Settings(tools, self.complexity, self.cognitive, self.suppressions, self.seconds)
+
+    def pins(self) -> Mapping[str, str]:
+        """The version of every tool that is installed here."""
+        return versions(self._settings.tools)
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Name the tools that are not installed and the files that no tool reads. Raises UserError, NeedsCode."""
+        check_tools(self.tools)
+        if self.complexity < 1 or self.cognitive < 1 or self.seconds <= 0:
+            raise UserError("complexity, cognitive and seconds of analyser must be above 0")
+        if changes and not any(change.git is not None and change.head is not None for change in changes):
+            raise NeedsCode("analyser")
+        return gaps(changes, self._settings.tools)
+
+    def review(self, change: Change) -> Review:
+        """One comment per complaint about a changed line; what did not parse is in the review's trace."""
+        if change.git is None or change.head is None:
+            raise NeedsCode("analyser")
+        change = with_patches(change, "analyser")
+        found = analyse(Repository(Path(change.git or "")), change, self._settings)
+        comments = {comment.id: comment for comment in map(_comment, found.findings)}
+        trace = "\n".join(f"{drop.item}: {drop.reason} ({drop.by})" for drop in found.unread)
+        return Review(
+            case=change.id or change.repo,
+            system=self.system,
+            comments=tuple(comments.values()),
+            trace=trace or None,
+        )
+
+
+def _comment(finding: Finding) -> Comment:
+    extra: dict[str, object] = {"tool": finding.tool, "rule": finding.rule}
+    if finding.agree:
+        extra["agree"] = list(finding.agree)
+    return Comment.model_validate(
+        {
+            "id": content_id(finding.tool, finding.rule, finding.path, finding.start, finding.end, finding.message),
+            "body": _sentence(finding),
+            "span": Span(path=finding.path, start=finding.start, end=finding.end, side=Side.NEW),
+            "quote": finding.quote or None,
+            "anchoring": Anchoring.AS_GIVEN,
+            "category": finding.category,
+            "severity": finding.severity,
+            "author": finding.tool,
+            "extra": extra,
+        }
+    )
+
+
+def _sentence(finding: Finding) -> str:
+    """What a developer reads: the rule's message and the function that it is about."""
+    message = finding.message.rstrip(".").replace("\x00", "")
+    if finding.rule in ("cyclomatic", "cognitive"):
+        nameless = finding.function.startswith(("anonymous", "(anonymous"))  # lizard's word for closures
+        name = "This function" if nameless else f"`{finding.function}`"
+        return f"{name} is hard to follow: {message}. Consider splitting it."
+    return f"{message} (in `{finding.function}`)." if finding.function else f"{message}."

@@ -1,0 +1,103 @@
+"""Recorded answers to the three small tasks, in ContextCRBench's JSON: a verdict, ranked lines, or a comment.
+
+Source: ContextCRBench (arXiv:2511.07017) asks for `{"is_merged": ..., "reason": ..., "context_analysis": ...}`,
+`{"lines": ["[][253]", ...], "reason": ...}` and `{"comment": ...}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import lines, parse_json
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Change, Comment, Review, Span, Task
+from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.reviewers.answers_of_models.review_files import fingerprint
+from reviewgauge.reviewers.answers_of_models.task_answers import read_comment, read_lines, read_verdict
+
+
+@dataclass(frozen=True)
+class Answers(Reviewer):
+    """Replays `path`, JSON lines `{"id": CASE, "answer": TEXT OR OBJECT}`. `system` names it in tables.
+
+    An answer that cannot be read is a failure, never a verdict. `repair` (the published rule) reads a marker that the
+    hunk does not have as the one next to it; without, such a marker is left out and said so in the trace.
+    """
+
+    needs_diff: ClassVar[bool] = False
+
+    path: str = ""
+    system: str = ""
+    repair: Literal["", "published"] = ""
+    _read: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.system:
+            object.__setattr__(self, "system", Path(self.path).stem or "answers")
+
+    def pins(self) -> Mapping[str, str]:
+        """The SHA-256 of the file."""
+        return {"sha256": fingerprint([Path(self.path).expanduser()])} if self.path else {}
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Read the file, and say which of its answers are to no change here."""
+        if not self.path:
+            raise UserError("answers needs a path", remedy='answers(path="answers.jsonl")')
+        self._load()
+        known = {change.id for change in changes}
+        return [
+            Drop(item=name, by="answers", reason="answers no change here") for name in self._read if name not in known
+        ]
+
+    def review(self, change: Change) -> Review:
+        """The answer to `change` as a review. Raises BadInput where there is none, Failed where it cannot be read."""
+        self._load()
+        name = change.id or change.repo
+        if name not in self._read:
+            raise BadInput(Path(self.path).name, f"holds no answer to {name}")
+        answer = self._read[name]
+        base = Review(case=name, system=self.system)
+        try:
+            if change.task is Task.ASSESS:
+                verdict, why = read_verdict(answer)
+                return base.model_copy(update={"verdict": verdict, "trace": why or None})
+            if change.task is Task.LOCATE:
+                spans, unknown = read_lines(answer, change, repair=bool(self.repair))
+                left = f"not in the hunk: {', '.join(unknown)}" if unknown else None
+                return base.model_copy(update={"ranked_lines": spans, "trace": left})
+            return base.model_copy(update={"comments": (_comment(read_comment(answer), change),)})
+        except Unreadable as error:
+            raw = answer if isinstance(answer, str) else None
+            raise Failed(FailureKind.UNREADABLE, f"the answer cannot be read: {error}", raw=raw) from None
+
+    def _load(self) -> None:
+        if self._read:
+            return
+        file = Path(self.path).expanduser()
+        try:
+            with file.open("rb") as stream:
+                for number, line in lines(stream, file.name):
+                    row = parse_json(line, f"{file.name}, line {number}")
+                    if not isinstance(row, dict) or "id" not in row or "answer" not in row:
+                        raise BadInput(file.name, "is no {id, answer}", record=number)
+                    name = str(row["id"])
+                    if name in self._read:
+                        raise BadInput(file.name, f"answers {name} twice", record=number, field="id")
+                    self._read[name] = row["answer"]
+        except OSError as error:
+            raise UserError(f"cannot read {self.path}: {error.strerror}") from None
+
+
+def _comment(body: str, change: Change) -> Comment:
+    """The comment at the place that was asked about."""
+    focus = change.focus
+    if focus is None and change.files:
+        hunk = parse_patch(change.files[0].patch or "")
+        focus = Span(path=change.files[0].path) if hunk else None
+    return Comment(id="comment", body=body, span=focus)

@@ -1,0 +1,1 @@
+"""What reviewers that ask a model share: pieces of the prompt, and comments of its answer."""

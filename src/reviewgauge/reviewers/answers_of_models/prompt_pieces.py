@@ -1,0 +1,112 @@
+"""The pieces of a change that a prompt shows: one a hunk, or the whole change in one. What cannot be shown is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from reviewgauge.core.records import Change, ChangedFile, FileStatus
+from reviewgauge.repo.diff.diffs import parse_patch
+
+Scope = Literal["hunk", "change"]
+
+
+class Piece(NamedTuple):
+    """What one call shows. `place` names it to people; quoted code is looked for in `change`, which holds no more.
+
+    `cut` counts the characters that were left out of `text`.
+    """
+
+    place: str
+    text: str
+    change: Change
+    cut: int = 0
+
+
+class Pieces(NamedTuple):
+    """The pieces of a change, and what of it no piece shows, in words."""
+
+    pieces: Sequence[Piece]
+    unread: Sequence[str]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was not shown, a line each."""
+        return [
+            *(f"{piece.place}: {piece.cut:,} characters were cut off" for piece in self.pieces if piece.cut),
+            *self.unread,
+        ]
+
+
+def pieces_of(change: Change, scope: Scope, longest: int = 0) -> Pieces:
+    """Cut a change into pieces, each of at most `longest` characters (0: whole), cut off at a line's end.
+
+    A file without text hunks (binary, renamed only, no patch at hand) has no piece of its own. In the whole change it
+    stands with its name.
+    """
+    unread = [said for file in change.files if (said := _unread(file))]
+    if scope == "hunk":
+        whole = [piece for file in change.files for piece in _hunks(change, file)]
+    elif len(unread) < len(change.files):
+        whole = [Piece("the change", diff_text(change), change)]
+    else:
+        whole = []
+    return Pieces([_shortened(piece, longest) for piece in whole], unread)
+
+
+def diff_text(change: Change) -> str:
+    """Every file of a change as `git diff` prints it, without the last line break."""
+    return "\n".join(_file_text(file) for file in change.files)
+
+
+def _unread(file: ChangedFile) -> str:
+    if file.patch is not None and parse_patch(file.patch):
+        return ""
+    if file.binary:
+        return f"{file.path}: a binary file has no hunks"
+    if file.patch is None and file.status not in (FileStatus.RENAMED, FileStatus.COPIED):
+        return f"{file.path}: no patch is at hand"
+    return f"{file.path}: {file.status.value.replace('_', ' ')}, without a changed line"
+
+
+def _hunks(change: Change, file: ChangedFile) -> Iterator[Piece]:
+    for text in hunk_texts(file.patch or ""):
+        alone = change.model_copy(update={"files": (file.model_copy(update={"patch": text}),)})
+        yield Piece(f"{file.path} {text[: text.index('@@', 2) + 2]}", text, alone)
+
+
+def hunk_texts(patch: str) -> Iterator[str]:
+    """Each hunk of one file's patch as it stands, header included, without its last line break."""
+    lines = patch.split("\n")
+    at = 0
+    for hunk in parse_patch(patch):
+        while not lines[at].startswith("@@ -") or not parse_patch(lines[at]):
+            at += 1
+        begin, at, body = at, at + 1, len(hunk.lines)
+        while at < len(lines) and (body or lines[at].startswith("\\")):
+            body -= not lines[at].startswith("\\")
+            at += 1
+        yield "\n".join(lines[begin:at])
+
+
+def _file_text(file: ChangedFile) -> str:
+    """One file as `git diff` prints it."""
+    old, new = file.old_path or file.path, file.path
+    head = [f"diff --git a/{old} b/{new}"]
+    if file.status is FileStatus.RENAMED:
+        head += [f"rename from {old}", f"rename to {new}"]
+    if file.binary:
+        return "\n".join([*head, "Binary files differ"])
+    if not file.patch:
+        return "\n".join(head)
+    before = "/dev/null" if file.status is FileStatus.ADDED else f"a/{old}"
+    after = "/dev/null" if file.status is FileStatus.DELETED else f"b/{new}"
+    return "\n".join([*head, f"--- {before}", f"+++ {after}", file.patch.removesuffix("\n")])
+
+
+def _shortened(piece: Piece, longest: int) -> Piece:
+    if not longest or len(piece.text) <= longest:
+        return piece
+    end = piece.text.rfind("\n", 0, longest + 1)
+    text = piece.text[: end if end > 0 else longest]
+    return piece._replace(text=text, cut=len(piece.text) - len(text))

@@ -1,0 +1,306 @@
+"""Your own program or coding agent, run on a scrubbed checkout of each change; what it prints is the review.
+
+Source: no published method; an external tool is compared on the same terms as any other reviewer. What the program
+finds, what is kept from it and what is not is in `docs/command.md`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Literal
+
+from reviewgauge.core.errors import BadInput, NeedsCode, UserError, hide_secrets, one_line, secret_in
+from reviewgauge.core.protocols import Format, Parsed, Reviewer
+from reviewgauge.core.records import Change, Comment, Review
+from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.formats.parsing.detect import detect
+from reviewgauge.repo.diff.anchors import anchor_all, code_reader
+from reviewgauge.repo.mirrors.workspaces import ALL
+from reviewgauge.reviewers.answers_of_models.review_files import ODD, fingerprint, on_added_lines, unique
+from reviewgauge.reviewers.programs.environment import CASE, Checked, Checkout, Place, passed_on, place
+from reviewgauge.reviewers.programs.output import as_text
+from reviewgauge.reviewers.programs.run_guarded import Ended, Limits, run_guarded
+
+_PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_INTERPRETERS = re.compile(r"(ba|da|z|k)?sh|python[0-9.]*|node|deno|bun|ruby|perl|php|Rscript")
+_LAST_WORDS = 4_000  # characters of stderr in a trace
+_SHOWN = 200  # characters of them in a message
+_RAW = 20_000  # characters of an answer that could not be used
+
+
+@dataclass(frozen=True)
+class Command(Reviewer):
+    """Runs `run` (a program and its arguments, without a shell) in a checkout of each change.
+
+    `{base}`, `{head}`, `{workspace}`, `{case}`, `{diff}`, `{title}`, `{description}`, `{issues}`, `{output}` and
+    `{here}` (the folder that you are in) are replaced in arguments; the same stand in `REVIEWGAUGE_BASE` and so on, the
+    case where `env` names `REVIEWGAUGE_CASE`.
+    The review is what it prints, or what it writes to `output` (a path in the checkout, or `{output}`), in `format`
+    (found out from the content when empty). `env` are the variables that are passed on. `accept` are the exit codes
+    of a program that worked. `empty` is what no output means, `lines` which comments count. `stdin="diff"` feeds it
+    the diff. `seconds`, `output_limit` (bytes) and `processes` end it. `checkout` is the side to work on, `history` the
+    generations of real commits (-1: all), `whole=False` makes do with the files at hand, `strip_agent_config=False`
+    leaves files that steer coding agents in the folder, and `home` is a folder that each review gets a copy of.
+    """
+
+    needs_diff: ClassVar[bool] = True
+    runs_programs: ClassVar[bool] = True
+
+    run: tuple[str, ...] | list[str] | str
+    format: str = ""
+    output: str = ""
+    system: str = ""
+    env: tuple[str, ...] = ("PATH",)
+    accept: tuple[int, ...] = (0,)
+    empty: Literal["failure", "silent"] = "failure"
+    lines: Literal["all", "added"] = "all"
+    stdin: Literal["", "diff"] = ""
+    seconds: float = 900.0
+    output_limit: int = 10_000_000
+    processes: int = 256
+    checkout: Checkout = "head"
+    history: int = 0
+    whole: bool = True
+    strip_agent_config: bool = True
+    home: str = ""
+
+    def __post_init__(self) -> None:
+        run = shlex.split(self.run) if isinstance(self.run, str) else self.run
+        object.__setattr__(self, "run", tuple(run))
+        if not self.system:
+            object.__setattr__(self, "system", _name(self._argv))
+
+    @property
+    def _argv(self) -> tuple[str, ...]:
+        return tuple(self.run)
+
+    def pins(self) -> Mapping[str, str]:
+        """The SHA-256 of the program, and of the files below the current folder that its arguments name."""
+        here = Path.cwd()
+        named = [word.replace("{here}", str(here)) for word in self._argv[1:] if word.startswith("{here}/")]
+        files = [file for word in (_program(self._argv, self.env), *named) if word and (file := Path(word)).is_file()]
+        return {"sha256": fingerprint(files)} if files else {}
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Hold every parameter against what is here; name the changes without code. Raises UserError, NeedsCode."""
+        _check(self)
+        if self.checkout == "none":
+            return ()
+        lost = [change for change in changes if change.git is None or change.head is None]
+        if changes and len(lost) == len(changes):
+            raise NeedsCode("command", remedy='get the code, or work on the diff alone: checkout="none"')
+        why = "its code is not at hand: a failure"
+        return tuple(Drop(item=change.id or change.repo, by="command", reason=why) for change in lost)
+
+    def review(self, change: Change) -> Review:
+        """Its review of `change`. Raises Failed for a program that breaks, takes too long or says nothing readable."""
+        how = Checked(self.checkout, self.history, self.whole, self.strip_agent_config)
+        here = str(Path.cwd())
+        with place(change, how, self.env, self.home, here) as at:
+            argv = [_PLACEHOLDER.sub(lambda m: at.words[m[1]], word) for word in self._argv]
+            argv[0] = _program(self._argv, self.env) or argv[0]  # never one that data names
+            limits = Limits(self.seconds, self.output_limit, self.processes)
+            given = at.diff if self.stdin else None
+            ended = run_guarded(argv, at.folder, at.environment, limits, stdin=given, scratch=at.scratch)
+            ended = replace(ended, err=_relative(ended.err, at.folder))
+            self._check_ending(ended)
+            said = as_text(ended.out if not self.output else self._written(at, ended))
+            parsed = self._parsed(_relative(_without_secrets(said.data), at.folder), ended)
+        comments = list(_placed(parsed, change))
+        kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
+        remarks = {
+            "comments on lines that the change does not add were left out": len(comments) - len(kept),
+            "bytes that are no UTF-8 were replaced": said.replaced,
+        }
+        trace = "\n".join(_trace(self.system, ended, at, parsed, remarks))
+        return Review(case=change.id or change.repo, system=self.system, comments=unique(kept), trace=trace)
+
+    def _check_ending(self, ended: Ended) -> None:
+        """Raise Failed where the program did not work."""
+        raw = _raw(ended)
+        if ended.ending == "not started":
+            raise Failed(FailureKind.CRASH, f"{self.system} could not be started: {ended.words}")
+        if ended.ending == "timeout":
+            problem = f"{self.system} took longer than {self.seconds:g} seconds and was ended"
+            raise Failed(FailureKind.TIMEOUT, problem, remedy="seconds= sets the limit", raw=raw)
+        if ended.ending == "output":
+            problem = f"{self.system} printed more than {self.output_limit:,} bytes and was ended"
+            raise Failed(FailureKind.UNREADABLE, problem, remedy="output_limit= sets the limit", raw=raw)
+        if ended.ending == "processes":
+            problem = f"{self.system} had more than {self.processes:,} processes at a time and was ended"
+            raise Failed(FailureKind.CRASH, problem, remedy="processes= sets the limit", raw=raw)
+        if ended.code not in self.accept:
+            said = _last_line(_last_words(ended)) or "it said nothing"
+            remedy = (
+                ""
+                if ended.code is None or ended.code < 0
+                else f"if that is no error: accept={(*self.accept, ended.code)}"
+            )
+            raise Failed(FailureKind.CRASH, f"{self.system} ended with {_code(ended)}: {said}", remedy=remedy, raw=raw)
+
+    def _written(self, at: Place, ended: Ended) -> bytes:
+        """What it wrote to its output file; nothing where there is none."""
+        path = Path(at.folder, _PLACEHOLDER.sub(lambda m: at.words[m[1]], self.output))
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            problem = f"{self.system} wrote {path.name}, which cannot be read: {error.strerror}"
+            raise Failed(FailureKind.UNREADABLE, problem, raw=_raw(ended)) from None
+        try:
+            about = os.fstat(file)
+            if not stat.S_ISREG(about.st_mode) or not path.resolve().is_relative_to(_root_of(at, path)):
+                raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote {path.name}, which is no plain file")
+            if about.st_size > self.output_limit:
+                raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote more than {self.output_limit:,} bytes")
+            with os.fdopen(os.dup(file), "rb") as stream:
+                return stream.read(self.output_limit)
+        finally:
+            os.close(file)
+
+    def _parsed(self, data: bytes, ended: Ended) -> list[Parsed]:
+        source = f"what {self.system} wrote" if self.output else f"what {self.system} printed"
+        if not data.strip():
+            if self.empty == "silent":
+                return []
+            remedy = 'if that is how it says "no findings": empty="silent"'
+            raise Failed(FailureKind.UNREADABLE, f"{source} is empty", remedy=remedy, raw=_raw(ended))
+        try:
+            form = load(Format, self.format) if self.format else detect(data, source)
+            return list(form.read(data, source))
+        except BadInput as error:
+            text = hide_secrets(data[:_RAW].decode("utf-8", "replace"))
+            raise Failed(FailureKind.UNREADABLE, error.problem, remedy=error.remedy, raw=text) from None
+
+
+def _placed(parsed: Iterable[Parsed], change: Change) -> Iterator[Comment]:
+    read = code_reader(change)
+    for entry in parsed:
+        yield from anchor_all(entry.comments, change, entry.root, read)
+
+
+# --- checks before a run -------------------------------------------------------------------------------------------
+
+
+def _check(command: Command) -> None:
+    """Raise UserError for a parameter that cannot work."""
+    argv = command._argv
+    if not argv or not argv[0]:
+        raise UserError("command needs a program", remedy="command(run=('./review.sh', '{diff}'))")
+    if not _program(argv, command.env):
+        raise UserError(f"the program {argv[0]} is not there, or may not be run", remedy="name it by its path")
+    for name in command.env:
+        if not _VARIABLE.fullmatch(name):
+            raise UserError(
+                f"{name.partition('=')[0]!r} in env is no name of a variable", remedy="name it, without a value"
+            )
+        if name != CASE and name not in os.environ:
+            raise UserError(f"the environment variable {name} is not set", remedy=f"export {name}=...")
+    if min(command.seconds, command.output_limit, command.processes) <= 0 or command.history < ALL:
+        raise UserError("seconds, output_limit and processes of command must be above 0, history -1 or more")
+    if _climbs(command.output):
+        raise UserError(f"output={command.output!r} leaves the checkout", remedy='a path in it, or "{output}"')
+    if command.home and not Path(command.home).expanduser().is_dir():
+        raise UserError(f"home={command.home!r} is no folder")
+    if command.format:
+        load(Format, command.format)
+    script = next((word for word in argv[1:] if not word.startswith("-")), "")
+    runs_script = _INTERPRETERS.fullmatch(Path(argv[0]).name) is not None and not {"-c", "-e", "-m"} & set(argv)
+    if runs_script and script and not script.startswith(("/", "{")):
+        remedy = f"write {{here}}/{script} for your own file"
+        raise UserError(f"{script} would be looked for in the code under review, where the program runs", remedy=remedy)
+
+
+def _climbs(output: str) -> bool:
+    path = PurePosixPath(output)
+    return output != "{output}" and (path.is_absolute() or ".." in path.parts or path.parts[:1] == (".git",))
+
+
+def _program(argv: Sequence[str], variables: Sequence[str]) -> str:
+    """The absolute path of the program, never one in the code under review; empty where there is none."""
+    word = argv[0].replace("{here}", str(Path.cwd())) if argv else ""
+    search = passed_on(["PATH"] if "PATH" in variables else []).get("PATH", os.defpath)
+    found = shutil.which(os.path.expanduser(word), path=search) if word else None  # noqa: PTH111 - keeps "./"
+    return str(Path(found).absolute()) if found else ""
+
+
+def _name(argv: Sequence[str]) -> str:
+    """What it is called in tables: the program, or the script that an interpreter runs."""
+    words = [word for word in argv if not word.startswith("-")]
+    script = len(words) > 1 and _INTERPRETERS.fullmatch(Path(words[0]).name) and "/" in words[1] and " " not in words[1]
+    return ODD.sub("_", Path(words[1] if script else words[0]).stem) if words else "command"
+
+
+# --- what is told of a review --------------------------------------------------------------------------------------
+
+
+def _trace(system: str, ended: Ended, at: Place, parsed: Iterable[Parsed], remarks: Mapping[str, int]) -> Iterator[str]:
+    """What a person wants to know of the review beside its comments, a line each; stderr last."""
+    yield f"{system} ended with {_code(ended)} after {ended.seconds:.1f} s"
+    if ended.left:
+        yield f"{ended.left} processes that it left behind were ended"
+    yield from (f"{count} {remark}" for remark, count in remarks.items() if count)
+    counts = Counter((drop.by, drop.reason) for entry in parsed for drop in entry.skipped)
+    counts.update((drop.by, drop.reason) for drop in at.left_out)
+    yield from (f"{by}: {reason} ({count})" for (by, reason), count in sorted(counts.items()))
+    if said := _last_words(ended):
+        yield "--- stderr, its end ---"
+        yield said
+
+
+def _code(ended: Ended) -> str:
+    if ended.code is not None and ended.code < 0:
+        return f"signal {-ended.code}"
+    return f"exit code {ended.code}"
+
+
+def _last_words(ended: Ended) -> str:
+    text = _without_secrets(ended.err).decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    return hide_secrets(text).strip()[-_LAST_WORDS:]
+
+
+def _last_line(text: str) -> str:
+    """The end of what it said, where programs say why they end: as many whole lines as are short enough."""
+    kept: list[str] = []
+    for line in reversed([line for line in text.splitlines() if line.strip()]):
+        if kept and len(line) + sum(map(len, kept)) > _SHOWN:
+            break
+        kept.append(line)
+    return one_line("\n".join(reversed(kept)), _SHOWN)
+
+
+def _raw(ended: Ended) -> str:
+    """What a failed program printed, for whoever looks into it."""
+    out = hide_secrets(_without_secrets(ended.out[:_RAW]).decode("utf-8", "replace"))
+    return "\n".join(filter(None, (out.strip(), _last_words(ended))))
+
+
+def _without_secrets(data: bytes) -> bytes:
+    """`data` without the values of variables that name a secret: a program may print its environment."""
+    text = data.decode("utf-8", "surrogateescape")
+    while name := secret_in(text):
+        text = text.replace(os.environ[name].strip(), "***")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _relative(data: bytes, folder: Path) -> bytes:
+    """`data` with paths of the checkout made relative: its folder has another name each time, and ids must not."""
+    name = os.fsencode(folder)
+    for absolute in (b"file://" + name + b"/", name + b"/"):
+        data = data.replace(absolute, b"")
+    return data.replace(name, b".")
+
+
+def _root_of(at: Place, path: Path) -> Path:
+    return at.folder if path.is_relative_to(at.folder) else at.output.parent

@@ -1,0 +1,62 @@
+"""One generic comment on every hunk: the noise floor.
+
+What a match by location alone is worth: a reviewer that has read nothing stands on every changed line. The idea of
+a spam probe is from microsoft/BC-Bench#681 and the doctor's probes of this project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, Review, Side, Span
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.reviewers.answers_of_models.code import with_patches
+
+TEXT = "Please double-check this change: is it correct, covered by a test and easy to read?"
+
+
+@dataclass(frozen=True)
+class Parrot(Reviewer):
+    """Says `text` once on the lines that each hunk adds, or deletes where it adds none."""
+
+    needs_diff: ClassVar[bool] = True
+
+    text: str = TEXT
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Count the files without a patch: they get no comment."""
+        files = [file for change in changes for file in change.files if change.has_diff]
+        blank = sum(file.patch is None and not file.binary for file in files)
+        binary = sum(file.binary for file in files)
+        found = ((blank, "text", "no patch is at hand"), (binary, "binary", "a binary file has no hunks"))
+        return tuple(
+            Drop(item=f"{n} {kind} file{'s' * (n != 1)}", by="parrot", reason=why) for n, kind, why in found if n
+        )
+
+    def review(self, change: Change) -> Review:
+        """One comment per hunk. Raises NeedsCode without a diff."""
+        change = with_patches(change, "parrot")
+        comments = tuple(self._comments(change.files))
+        return Review(case=change.id or change.repo, system=self.system, comments=comments)
+
+    def _comments(self, files: Sequence[ChangedFile]) -> Iterator[Comment]:
+        for file in files:
+            for number, hunk in enumerate(parse_patch(file.patch or "")):
+                span = _span(file, hunk)
+                name = content_id("parrot", file.path, number)
+                yield Comment(id=name, body=self.text, span=span, anchoring=Anchoring.AS_GIVEN, author="parrot")
+
+
+def _span(file: ChangedFile, hunk: Hunk) -> Span:
+    added = [line.new for line in hunk.lines if line.kind == "+" and line.new is not None]
+    if added:
+        return Span(path=file.path, start=added[0], end=added[-1], side=Side.NEW)
+    deleted = [line.old for line in hunk.lines if line.kind == "-" and line.old is not None]
+    if deleted:
+        return Span(path=file.old_path or file.path, start=deleted[0], end=deleted[-1], side=Side.OLD)
+    return Span(path=file.path)

@@ -1,0 +1,146 @@
+"""What a user's program finds: a scrubbed checkout to work in, the change as files beside it, and a clean home."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.records import Change
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.git.scratch import scratch_folder
+from reviewgauge.repo.mirrors.workspaces import workspace
+from reviewgauge.reviewers.answers_of_models.code import with_patches
+from reviewgauge.reviewers.answers_of_models.prompt_pieces import diff_text
+from reviewgauge.reviewers.programs.agent_files import speaks_to_agents
+
+Checkout = Literal["head", "base", "none"]
+CASE = "REVIEWGAUGE_CASE"  # the one variable of ours that has to be asked for
+_ODD = re.compile(r"[^A-Za-z0-9._/@+-]")
+_FIXED = {
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_HOMES = {
+    "HOME": "",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """How the checkout is made: at which side, with how much history, with what left out."""
+
+    at: Checkout = "head"
+    history: int = 0
+    whole: bool = True
+    strip_agent_config: bool = True
+
+
+@dataclass(frozen=True)
+class Place:
+    """`words` are the placeholders and what they stand for; `environment` is all that the program gets.
+
+    `scratch` are the folders that hold all of it.
+    """
+
+    folder: Path
+    output: Path
+    diff: Path
+    words: Mapping[str, str]
+    environment: Mapping[str, str]
+    left_out: tuple[Drop, ...]
+    scratch: tuple[Path, ...]
+
+
+@contextmanager
+def place(change: Change, how: Checked, variables: Sequence[str], home: str, here: str) -> Iterator[Place]:
+    """A place for one review, gone afterwards. Raises UserError and NeedsCode."""
+    change = with_patches(change, "command")
+    with ExitStack() as open_things:
+        top = open_things.enter_context(scratch_folder())
+        for name in ("given", "home", "tmp", "empty"):
+            (top / name).mkdir()
+        if home:
+            _copy_home(Path(home).expanduser(), top / "home")
+        folder, base, head, left_out = top / "empty", "", "", tuple[Drop, ...]()
+        scratch = [top]
+        if how.at != "none":
+            if change.git is None or change.head is None:
+                raise NeedsCode("command")
+            made = open_things.enter_context(
+                workspace(
+                    Repository(Path(change.git)),
+                    change.head,
+                    change.base,
+                    how.at,
+                    history=how.history,
+                    whole=how.whole,
+                    hidden=speaks_to_agents if how.strip_agent_config else None,
+                )
+            )
+            folder, base, head, left_out = made.folder, made.base or "", made.head, made.left_out
+            scratch.append(folder.parent)
+        given = _hand_over(change, top / "given")
+        words = {"base": base, "head": head, "workspace": str(folder), "case": change.id or change.repo, **given}
+        environment = {f"REVIEWGAUGE_{name.upper()}": word for name, word in words.items()}
+        if CASE not in variables:  # it often is the commit or the pull request: what a forge finds the answers under
+            del environment[CASE]
+        environment |= _FIXED | _homes(top) | passed_on(variables)
+        words |= {"case": _plain(words["case"]), "here": here}
+        yield Place(folder, Path(given["output"]), Path(given["diff"]), words, environment, left_out, tuple(scratch))
+
+
+def passed_on(variables: Sequence[str]) -> dict[str, str]:
+    """The named variables that are set. Of PATH, only absolute folders: others would lie in the code under review."""
+    found = {name: os.environ[name] for name in variables if name in os.environ}
+    if "PATH" in found:
+        folders = [folder for folder in found["PATH"].split(os.pathsep) if Path(folder).is_absolute()]
+        found["PATH"] = os.pathsep.join(folders)
+    return found
+
+
+def _hand_over(change: Change, folder: Path) -> dict[str, str]:
+    """Write the change as files; their paths by name. `output` is a path where nothing is yet."""
+    issues = "\n\n".join(f"# {issue.title} (#{issue.number})\n\n{issue.body}" for issue in change.issues)
+    texts = {
+        "diff": ("change.diff", diff_text(change) + "\n"),
+        "title": ("title.txt", change.title + "\n"),
+        "description": ("description.md", change.description + "\n"),
+        "issues": ("issues.md", issues + "\n" if issues else ""),
+    }
+    for name, text in texts.values():
+        (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+    return {**{key: str(folder / name) for key, (name, _) in texts.items()}, "output": str(folder / "review")}
+
+
+def _homes(top: Path) -> dict[str, str]:
+    homes = {name: str(top / "home" / part) if part else str(top / "home") for name, part in _HOMES.items()}
+    return homes | dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(top / "tmp")) | {"XDG_RUNTIME_DIR": str(top / "tmp")}
+
+
+def _copy_home(source: Path, target: Path) -> None:
+    try:
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+    except (OSError, shutil.Error) as error:
+        raise UserError(f"the home {source} cannot be copied: {error}") from None
+
+
+def _plain(case: str) -> str:
+    """A case's id without letters that a shell would take for its own; an id is data."""
+    plain = _ODD.sub("_", case)
+    return f"_{plain[1:]}" if plain.startswith("-") else plain

@@ -1,0 +1,135 @@
+"""Runs a user's program behind a guard that ends it, and all that it started, in time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from reviewgauge.core.errors import UserError, one_line
+
+_GUARD = Path(__file__).with_name("guard.py")
+LAST_WORDS = 20_000  # bytes of stderr that are kept, from its end
+_GRACE = 10.0  # seconds that the guard has to end everything
+
+Ending = Literal["exit", "timeout", "output", "processes", "not started"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`seconds` of wall-clock time, `output` in bytes on stdout, `processes` at one time.
+
+    A guard that is silent for `patience` seconds after that time was stopped, as a program can do that is hostile.
+    """
+
+    seconds: float
+    output: int
+    processes: int
+    patience: float = 60.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended. `code` is negative for a signal; `left`: processes that it left behind, ended too."""
+
+    ending: Ending
+    code: int | None
+    out: bytes
+    err: bytes
+    words: str = ""
+    left: int = 0
+    seconds: float = 0.0
+
+
+def run_guarded(
+    argv: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    limits: Limits,
+    *,
+    stdin: Path | None = None,
+    scratch: Sequence[Path] = (),
+) -> Ended:
+    """Run `argv` in `folder` with `environment` and nothing of ours, and come back when it has ended for good.
+
+    When we are killed meanwhile, the program ends and the folders of `scratch` are removed. Raises UserError where the
+    guard itself cannot work.
+    """
+    if os.name != "posix":
+        raise UserError("programs can be run as reviewers on Linux and macOS alone")
+    job = {
+        "argv": list(argv),
+        "cwd": str(folder),
+        "env": dict(environment),
+        "stdin": str(stdin or ""),
+        "seconds": limits.seconds,
+        "out": limits.output,
+        "err": LAST_WORDS,
+        "processes": limits.processes,
+        "scratch": [str(folder) for folder in scratch],
+    }
+    ours = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if key in os.environ}
+    try:
+        guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_GUARD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=ours,
+            cwd="/",
+            start_new_session=True,  # Ctrl-C is ours to handle
+        )
+    except OSError as error:
+        raise UserError(f"no process can be started: {error.strerror}") from None
+    assert guard.stdin is not None and guard.stdout is not None and guard.stderr is not None
+    late = threading.Event()
+    watch = threading.Timer(min(limits.seconds + limits.patience, threading.TIMEOUT_MAX), _give_up, (guard, late))
+    watch.daemon = True
+    watch.start()
+    try:
+        guard.stdin.write(json.dumps(job).encode() + b"\n")
+        guard.stdin.flush()
+        answer = guard.stdout.read()  # until the guard has ended: it is told to go by closing its stdin
+        said = guard.stderr.read()
+    except BrokenPipeError:
+        answer, said = b"", guard.stderr.read()
+    finally:
+        watch.cancel()
+        _dismiss(guard)
+    if late.is_set():
+        return Ended("timeout", None, b"", b"", seconds=limits.seconds)
+    head, _, rest = answer.partition(b"\n")
+    try:
+        told = json.loads(head)
+    except ValueError:
+        why = one_line(said.decode("utf-8", "replace")) or "something killed it, perhaps the program"
+        raise UserError(f"the process that watches over the program broke: {why}") from None
+    out, err = rest[: told["out"]], rest[told["out"] : told["out"] + told["err"]]
+    return Ended(told["ended"], told["code"], out, err, told["words"], told["left"], told["seconds"])
+
+
+def _give_up(guard: subprocess.Popen[bytes], late: threading.Event) -> None:
+    late.set()
+    guard.kill()  # works on a stopped one too; the program ends with it
+
+
+def _dismiss(guard: subprocess.Popen[bytes]) -> None:
+    """Close its stdin, which ends the program, and wait for it."""
+    with contextlib.suppress(BrokenPipeError):
+        if guard.stdin is not None:
+            guard.stdin.close()
+    try:
+        guard.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        guard.kill()
+        guard.wait()
+    for pipe in (guard.stdout, guard.stderr):
+        if pipe is not None:
+            pipe.close()

@@ -1,0 +1,141 @@
+"""A chat model with one prompt, asked about every hunk or about the whole change.
+
+Source: AACR-Bench (arXiv:2601.19494), Figure 16, the prompt for review without code context, to the letter with
+`prompt="published"`; the same words with the text under review fenced as data with `prompt="fenced"`. The paper ran all
+models at temperature .7, top-p .95 and top-k 20, which belong into the spec: `?temperature=0.7&top_p=0.95&top_k=20`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Anchoring, Change, Comment, Review
+from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.models.chat.asking import Reading, ask_for_each
+from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.request.messages import Message
+from reviewgauge.models.request.prompts import Prompt as Template
+from reviewgauge.models.request.prompts import fence, load_prompt
+from reviewgauge.repo.diff.anchors import anchor
+from reviewgauge.reviewers.answers_of_models.code import with_patches
+from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
+from reviewgauge.reviewers.answers_of_models.prompt_pieces import Piece, Pieces, Scope, pieces_of
+
+
+@dataclass(frozen=True)
+class Prompt(Reviewer):
+    """Asks `model` with the prompt of `preset`, once a hunk (as in the paper) or once for the whole change.
+
+    A piece longer than `truncate` characters is cut off at a line's end, which the review's trace says; 0 cuts nothing.
+    """
+
+    needs_diff: ClassVar[bool] = True
+
+    model: str
+    scope: Scope = "hunk"
+    preset: Literal["aacr"] = "aacr"
+    prompt: Literal["fenced", "published"] = "fenced"
+    truncate: int = 0
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model."""
+        return (self.model,)
+
+    @property
+    def _template(self) -> Template:
+        return load_prompt("reviewgauge.reviewers", self.preset + ("_fenced" if self.prompt == "fenced" else ""))
+
+    def pins(self) -> Mapping[str, str]:
+        """The words of the prompt."""
+        return {"prompt": self._template.digest}
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Name the changes that it cannot read, which will be failures, and count the files. Raises UserError."""
+        chat_model(self.model)  # refuses a parameter that the model does not take, before a case fails of it
+        if self.truncate < 0:
+            raise UserError(f"prompt: truncate={self.truncate} is below 0", remedy="0 cuts nothing")
+        return tuple(self._unreadable(changes))
+
+    def _unreadable(self, changes: Sequence[Change]) -> Iterator[Drop]:
+        for change in changes:
+            name = change.id or change.repo
+            if not change.has_diff:
+                if change.git is None:
+                    yield Drop(item=name, by="prompt", reason="no diff is at hand: the case will be a failure")
+                continue
+            found = pieces_of(change, self.scope)
+            if not found.pieces:
+                yield Drop(item=name, by="prompt", reason="no hunk of text: the case will be a failure")
+            else:
+                for said in found.unread:
+                    path, _, why = said.rpartition(": ")
+                    yield Drop(item=f"{name} {path}", by="prompt", reason=f"{why}: not shown to the model")
+
+    def review(self, change: Change) -> Review:
+        """The model's notes, located in the piece that they are about. Raises Failed where one piece has no answer."""
+        try:
+            change = with_patches(change, "prompt")
+        except NeedsCode as error:
+            raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
+        shown = pieces_of(change, self.scope, self.truncate)
+        if not shown.pieces:
+            why = "; ".join(shown.unread[:3]) or "no file of it has a patch"
+            raise Failed(FailureKind.REQUEST, f"the change has no hunk of text to show: {why}")
+        talks = [self._messages(change, piece) for piece in shown.pieces]
+        answers = ask_for_each(chat_model(self.model), talks, read_notes)
+        return Review(
+            case=change.id or change.repo,
+            system=self.system,
+            comments=_numbered(_located(shown, answers)),
+            trace="\n".join(shown.remarks) or None,
+        )
+
+    def _messages(self, change: Change, piece: Piece) -> tuple[Message, ...]:
+        dress = fence if self.prompt == "fenced" else str
+        return self._template.messages(
+            {
+                "pr_title": dress(change.title),
+                "pr_description": dress(change.description),
+                "diff_hunk": dress(piece.text),
+            }
+        )
+
+
+def _located(shown: Pieces, answers: Sequence[Reading[tuple[Comment, ...]] | Failed]) -> Iterator[Comment]:
+    """The comments of all pieces. Raises Failed for the first piece without an answer: half a review is none."""
+    broken = [
+        (piece, answer) for piece, answer in zip(shown.pieces, answers, strict=True) if isinstance(answer, Failed)
+    ]
+    if broken:
+        piece, first = broken[0]
+        of = f"{len(broken)} of {len(shown.pieces)} pieces have no answer, first {piece.place}: "
+        raise Failed(
+            first.kind, (of if len(shown.pieces) > 1 else "") + first.problem, remedy=first.remedy, raw=first.raw
+        )
+    for piece, answer in zip(shown.pieces, answers, strict=True):
+        assert not isinstance(answer, Failed)
+        for comment in answer.value:
+            placed = anchor(comment, piece.change)
+            if placed.anchoring is Anchoring.INVALID:  # no place of its own, but it is known what it was said about
+                placed = placed.model_copy(update={"extra": {**placed.extra, "about": piece.place}})
+            yield placed
+
+
+def _numbered(comments: Iterator[Comment]) -> tuple[Comment, ...]:
+    """With ids made from place and words, the same in every attempt; a comment that says the same again is numbered."""
+    seen: dict[str, int] = {}
+    found = []
+    for comment in comments:
+        claim = comment.claimed
+        path = comment.span.path if comment.span else str(comment.extra.get("about", ""))
+        key = content_id(path, claim.hunk if claim else None, claim.side if claim else None, comment.body)
+        seen[key] = seen.get(key, 0) + 1
+        name = key if seen[key] == 1 else f"{key}-{seen[key]}"
+        found.append(comment.model_copy(update={"id": name}))
+    return tuple(found)

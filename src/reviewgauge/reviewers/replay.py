@@ -1,0 +1,267 @@
+"""Reviews that your own tool wrote to files: SARIF, rdjson, GitHub comments and others.
+
+Nothing is run: what the tool said is read, held against each change and placed by the anchor engine. The formats
+and their sources are in `docs/formats.md`; how a file finds its change is in `docs/reviewers.md`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.protocols import Parsed, Reviewer
+from reviewgauge.core.records import Change, Comment, Review
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.diff.anchors import anchor_all, code_reader
+from reviewgauge.reviewers.answers_of_models.review_files import (
+    ODD,
+    default_system,
+    file_of,
+    fingerprint,
+    forget_folders,
+    names_case,
+    names_change,
+    on_added_lines,
+    read_reviews,
+    unique,
+)
+
+
+@dataclass(frozen=True)
+class Replay(Reviewer):
+    """Replays `path`: a file, a folder, or a template with `{case}` or `{head}` (one file per change).
+
+    `format` is a format's spec, found out from the content when empty. `system` is the name in tables (the file's
+    or folder's own by default), and chooses among several tools in one file. `root` is the folder that absolute
+    paths in the file start with. `missing="silent"` takes a change that a file with several does not name as
+    reviewed without a comment; by default it is a failure, because nobody knows.
+
+    `mapping` is no parameter: `prepare`, which alone sees every change, sets how one file is split among them.
+    """
+
+    needs_diff: ClassVar[bool] = False
+
+    path: str = ""
+    format: str = ""
+    system: str = ""
+    root: str = ""
+    missing: Literal["failure", "silent"] = "failure"
+    mapping: Literal["", "named", "scan", "whole"] = field(default="", init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.system:
+            object.__setattr__(self, "system", default_system(self.path))
+
+    def pins(self) -> Mapping[str, str]:
+        """The SHA-256 of the file, or of the folder's files."""
+        if not self.path or names_case(self.path):
+            return {}
+        here = Path(self.path).expanduser()
+        files = [here] if here.is_file() else sorted(file for file in here.rglob("*") if file.is_file())
+        return {"sha256": fingerprint(files)}
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Read everything once and say what will not be used. Raises UserError when nothing can be."""
+        if not self.path:
+            raise UserError("replay needs a path", remedy='replay(path="my-tool.sarif")')
+        if self._one_file_each:
+            forget_folders()
+            return tuple(self._prepare_files(changes))
+        whole = read_reviews(Path(self.path).expanduser(), self.format)
+        object.__setattr__(self, "mapping", _mapping(whole, changes))
+        parsed = self._choose(whole, rivals=self.mapping == "named")
+        drops = list(_skipped(parsed))
+        if self.mapping != "named" and len(tools := _systems(parsed)) > 1:
+            reason = f"taken together as one reviewer: {', '.join(tools)}"
+            drops.append(Drop(item=f"{len(tools)} tools", by="replay", reason=reason))
+        if self.mapping == "named":
+            drops += self._prepare_named(parsed, changes)
+        elif self.mapping == "scan":
+            drops += self._prepare_scan(parsed, changes)
+        return tuple(drops)
+
+    def review(self, change: Change) -> Review:
+        """What the files hold on `change`, placed in it. Raises BadInput when they hold nothing on it."""
+        comments = unique(self._comments(change))
+        return Review(case=change.id or change.repo, system=self.system, comments=comments)
+
+    @property
+    def _one_file_each(self) -> bool:
+        return names_case(self.path) or Path(self.path).expanduser().is_dir()
+
+    def _choose(self, parsed: Sequence[Parsed], rivals: bool) -> list[Parsed]:
+        """The entries by this system. Raises UserError where there are several others, and none is chosen.
+
+        Tools whose entries name changes are rivals. The runs of several tools in one scan are one reviewer, unless
+        `system` names one of them (other than by the file's own name).
+        """
+        systems = _systems(parsed)
+        if rivals and self.system not in systems and len(systems) > 1:
+            shown = ", ".join(systems[:12]) + (", ..." if len(systems) > 12 else "")
+            raise UserError(f"{self.path} holds the reviews of {shown}", remedy='choose one with system="..."')
+        if len(systems) > 1 and self.system in systems and (rivals or self.system != default_system(self.path)):
+            return [entry for entry in parsed if entry.system == self.system]
+        return list(parsed)
+
+    def _of_file(self, file: Path, change: Change) -> list[Parsed]:
+        """The entries of a file that is about one change, whatever name it calls the change by."""
+        parsed = read_reviews(file, self.format)
+        return self._choose(parsed, rivals=_mapping(parsed, [change]) == "named")
+
+    def _comments(self, change: Change) -> Iterator[Comment]:
+        if self._one_file_each:
+            file = file_of(self.path, change)
+            if file is None:
+                raise BadInput(self.path, f"has no file for {_name(change)}")
+            yield from self._place(self._of_file(file, change), change)
+            return
+        whole = read_reviews(Path(self.path).expanduser(), self.format)
+        mapping = self.mapping or _mapping(whole, [change])
+        parsed = self._choose(whole, rivals=mapping == "named")
+        if mapping == "named":
+            mine = [entry for entry in parsed if entry.key is not None and names_change(entry.key, change)]
+            if not mine and self.missing == "failure":
+                raise BadInput(self.path, f"does not name {_name(change)}")
+            yield from self._place(mine, change)
+        elif mapping == "scan":
+            yield from self._place_scan(parsed, change)
+        else:
+            yield from self._place(parsed, change)
+
+    def _place(self, parsed: Iterable[Parsed], change: Change) -> Iterator[Comment]:
+        read = code_reader(change)
+        for entry in parsed:
+            yield from anchor_all(entry.comments, change, self.root or entry.root, read)
+
+    # --- one scan of the whole repository --------------------------------------------------------------------------
+
+    def _place_scan(self, parsed: Iterable[Parsed], change: Change) -> Iterator[Comment]:
+        """The comments that fall on lines which `change` adds."""
+        names = {file.path.rpartition("/")[2] for file in change.files}
+        near = [
+            entry.model_copy(update={"comments": tuple(c for c in entry.comments if _base_name(c) in names)})
+            for entry in parsed
+        ]
+        for comment in self._place(near, change):
+            if on_added_lines(comment, change):
+                yield comment
+
+    def _prepare_scan(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
+        blind = sum(not change.has_diff for change in changes)
+        if blind == len(changes):
+            raise UserError(
+                f"{self.path} does not say which change its comments are on, and no diff is at hand to tell",
+                remedy="reviewgauge get DATASET --with-code, or one file per change: path='reviews/{case}.json'",
+            )
+        used = {id(entry): set[str]() for entry in parsed}
+        for change in changes:
+            for entry in parsed:
+                used[id(entry)] |= {comment.id for comment in self._place_scan([entry], change)}
+        total = sum(len(entry.comments) for entry in parsed)
+        placed = sum(len(ids) for ids in used.values())
+        scan = "the file names no change and is read as one scan of the repository"
+        if total > placed:
+            item = f"{total - placed} of {_count(total, 'comment')} left out"
+            yield Drop(item=item, by="replay", reason=f"{scan}: these are on no line that a change adds")
+        if placed:
+            item = f"{placed} of {_count(total, 'comment')} kept"
+            yield Drop(item=item, by="replay", reason=f"{scan}: lines may have moved between the scan and the change")
+        if blind:
+            yield Drop(
+                item=_count(blind, "change"), by="replay", reason="no diff at hand: they get no comment of the scan"
+            )
+
+    # --- files that name their changes -----------------------------------------------------------------------------
+
+    def _prepare_named(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
+        keys = {entry.key for entry in parsed if entry.key is not None}
+        known = {key for key in keys if any(names_change(key, change) for change in changes)}
+        if not known:
+            shown = ", ".join(sorted(keys)[:3])
+            raise UserError(
+                f"{self.path} names none of these {len(changes)} changes (it names {shown})",
+                remedy="name them by case id, head commit or address",
+            )
+        unnamed = sum(len(entry.comments) for entry in parsed if entry.key is None)
+        if unnamed:
+            yield Drop(item=_count(unnamed, "comment"), by="replay", reason="name no change, in a file where others do")
+        if keys - known:
+            lost = sum(len(entry.comments) for entry in parsed if entry.key is not None and entry.key not in known)
+            yield Drop(
+                item=f"{_count(len(keys - known), 'change')}, {_count(lost, 'comment')}",
+                by="replay",
+                reason="not in this benchmark",
+            )
+        absent = sum(not any(names_change(key, change) for key in known) for change in changes)
+        if absent:
+            taken = "a failure" if self.missing == "failure" else "a review without comments"
+            yield Drop(item=_count(absent, "change"), by="replay", reason=f"not named in the file: each is {taken}")
+
+    def _prepare_files(self, changes: Sequence[Change]) -> Iterator[Drop]:
+        owners: dict[Path, Change] = {}
+        lost: list[str] = []
+        broken: list[Drop] = []
+        skipped: list[Parsed] = []
+        for change in changes:
+            file = file_of(self.path, change)
+            if file is None:
+                lost.append(_name(change))
+                continue
+            other = owners.setdefault(file, change)
+            if other is not change and other.head != change.head:
+                raise UserError(f"{file} stands for both {_name(other)} and {_name(change)}", remedy="rename it")
+            try:
+                skipped += self._of_file(file, change)
+            except BadInput as error:  # the change's failure, not the run's
+                broken.append(Drop(item=_name(change), by="replay", reason=str(error)))
+        if not owners:
+            tried = f", such as {lost[0]} or {ODD.sub('_', lost[0])}" if lost else ""
+            raise UserError(
+                f"{self.path} has no file for any of {_count(len(changes), 'change')}",
+                remedy=f"name the files by case id{tried}, or by head commit",
+            )
+        yield from _skipped(skipped)
+        yield from broken
+        if lost:
+            names = ", ".join(lost[:3]) + (", ..." if len(lost) > 3 else "")
+            yield Drop(item=_count(len(lost), "change"), by="replay", reason=f"no file: each is a failure ({names})")
+
+
+def _mapping(parsed: Sequence[Parsed], changes: Sequence[Change]) -> Literal["named", "scan", "whole"]:
+    """How a file is split: by the names in it, by lines as one scan of the repository, or not at all.
+
+    An address always names a change, be it another one. Other words (SARIF's automation id, the commit of a scan)
+    count only where one of them is a name of one of these changes.
+    """
+    keys = {entry.key for entry in parsed if entry.key is not None}
+    if any("://" in key or any(names_change(key, change) for change in changes) for key in keys):
+        return "named"
+    return "scan" if len(changes) > 1 else "whole"
+
+
+def _systems(parsed: Iterable[Parsed]) -> list[str]:
+    return sorted({entry.system for entry in parsed if entry.system is not None})
+
+
+def _name(change: Change) -> str:
+    return change.id or change.url or change.head or change.repo
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _base_name(comment: Comment) -> str:
+    path = comment.claimed.path if comment.claimed is not None else None
+    return (path or "").replace("\\", "/").rpartition("/")[2]
+
+
+def _skipped(parsed: Iterable[Parsed]) -> Iterator[Drop]:
+    """What the format itself left out, counted by its reason."""
+    counts = Counter((drop.by, drop.reason) for entry in parsed for drop in entry.skipped)
+    for (by, reason), count in sorted(counts.items()):
+        yield Drop(item=f"{count} entr{'y' if count == 1 else 'ies'}", by=by, reason=reason)

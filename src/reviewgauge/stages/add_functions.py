@@ -1,0 +1,246 @@
+"""Add the code around each hunk, before and after: the smallest function, method or class, as a benchmark's context.
+
+Source: ContextCRBench (arXiv:2511.07017), 2.2.2: the file at base and head, its syntax tree by tree-sitter, the
+smallest enclosing scope of the hunk's lines; empty on the side where the file does not exist. The paper does not say
+what it takes for a hunk in no function or class; here that is the whole file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side, Snippet
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.git.blobs import BlobReader, file_name
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.syntax.functions import Enclosing, definitions, enclosing, prepare
+
+_AHEAD = 8  # candidates that are worked on before the first of them is asked for
+_THREADS = 2
+_LOST = "is not in the repository"
+Lines = tuple[int, int]
+Found = tuple[Snippet | None, str]  # a snippet, and why it is a window or is missing
+
+
+@dataclass(frozen=True)
+class AddFunctions(Stage):
+    """Snippets of both sides, one for each scope, for the hunks of the change, or of its `focus` alone.
+
+    `changed`: by the changed lines; otherwise by all lines of the hunk, context included, as the paper has it. A scope
+    of more than `longest` lines (0: none is too long) becomes a window: `window` lines on either side of the hunk.
+    So does code whose syntax is not known; the card counts them.
+    """
+
+    changed: bool = False
+    longest: int = 1000
+    window: int = 20
+
+    def __post_init__(self) -> None:
+        """Refuse windows of less than no line."""
+        if self.longest < 0 or self.window < 0:
+            raise ValueError("add_functions needs longest and window of 0 or more")
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """Each candidate with its snippets, in order; several are worked on at a time."""
+        counts = _Counts()
+        with ExitStack() as stack:
+            readers = _Readers(stack)
+            threads = stack.enter_context(ThreadPoolExecutor(_THREADS))
+            for item, result in _ahead(items, lambda item: self._snippets(item.case.change, readers), threads):
+                try:
+                    found = result.result()
+                except MissingExtra:
+                    raise
+                except UserError as error:
+                    yield self.drop(item.id, "the code cannot be read", str(error))
+                    continue
+                if isinstance(found, str):
+                    yield self.drop(item.id, *found.split("\n"))
+                    continue
+                counts.add(found)
+                yield item.with_change(snippets=tuple(snippet for snippet, _ in found if snippet is not None))
+        place.report(counts.section("add_functions"))
+
+    def _snippets(self, change: Change, readers: _Readers) -> list[Found] | str:
+        """What was found for each side of each hunk, each once; or why the change is dropped, and a detail."""
+        if not change.has_diff:
+            return "no diff at hand"
+        if change.git is None or change.base is None or change.head is None:
+            return "no code at hand: base and head are not in a repository on this machine"
+        reader = readers.of(Path(change.git))
+        found: dict[tuple[str, Side, int, int], Found] = {}
+        for file in change.files:
+            hunks = [hunk for hunk in parse_patch(file.patch or "") if _in_focus(change, file, hunk)]
+            if not hunks:
+                continue
+            sides: dict[Side, tuple[str, bytes]] = {}
+            for side, commit, path in _versions(change, file):
+                looked = reader.look(file_name(commit, path))
+                if looked.problem == _LOST:
+                    return f"a version of a changed file is not in the repository\n{path} at {commit}"
+                content = None if looked.problem else reader.read(looked.id)
+                if content is None:
+                    found[path, side, 0, 0] = None, f"not read: {looked.problem or 'damaged'}"
+                else:
+                    sides[side] = path, content
+            prepare((content, path) for path, content in sides.values())
+            for hunk in hunks:
+                for side, (path, content) in sides.items():
+                    scope = self._scope(hunk, side, sides)
+                    snippet = _snippet(path, side, content, scope)
+                    found[path, side, scope.start, scope.end] = snippet, scope.reason
+        return list(found.values())
+
+    def _scope(self, hunk: Hunk, side: Side, sides: dict[Side, tuple[str, bytes]]) -> Enclosing:
+        path, content = sides[side]
+        lines = _touched(hunk, side) if self.changed else _whole(hunk, side)
+        if lines is None:  # nothing of the hunk is on this side: what was inserted belongs to what it lies in
+            start, end = _gap(hunk, side, content, whole=not self.changed)
+            other = Side.OLD if side is Side.NEW else Side.NEW
+            if other in sides:
+                there, text = sides[other]
+                around = enclosing(text, there, *(_touched(hunk, other) or _whole(hunk, other) or (1, 1)), self.window)
+                same = [d for d in definitions(content, path) if around.name and d.name == around.name]
+                if len(same) == 1:
+                    return self._cut(same[0], start, end, content)
+            lines = start, end
+        return self._cut(enclosing(content, path, *lines, self.window), *lines, content)
+
+    def _cut(self, scope: Enclosing, start: int, end: int, content: bytes) -> Enclosing:
+        if scope.kind == "window" or not self.longest or scope.end - scope.start < self.longest:
+            return scope
+        count = content.count(b"\n") + (not content.endswith(b"\n"))
+        reason = f"the {scope.kind} around has more than {self.longest} lines"
+        return Enclosing("window", scope.name, max(start - self.window, 1), min(end + self.window, count), reason)
+
+
+class _Readers:
+    """One reader of blobs for each repository."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._held: dict[Path, BlobReader] = {}
+
+    def of(self, git: Path) -> BlobReader:
+        """The reader of a git directory, which is started with the first question."""
+        if git not in self._held:
+            self._held[git] = self._stack.enter_context(BlobReader(Repository(git)))
+        return self._held[git]
+
+
+class _Counts:
+    """What kinds of snippets there are, and why some are windows."""
+
+    def __init__(self) -> None:
+        self.kinds: Counter[tuple[str, str]] = Counter()
+        self.reasons: Counter[str] = Counter()
+
+    def add(self, found: Iterable[Found]) -> None:
+        """Count the snippets of one change."""
+        for snippet, reason in found:
+            if snippet is not None:
+                self.kinds[snippet.kind, snippet.side] += 1
+            if reason:
+                self.reasons[reason] += 1
+
+    def section(self, by: str) -> CardSection:
+        """The figures for the card."""
+        kinds = [kind for kind in ("function", "method", "class", "file", "window") if self._both(kind) != (0, 0)]
+        rows = [(kind, *self._both(kind)) for kind in kinds]
+        said = "; ".join(f"{reason} ({count})" for reason, count in self.reasons.most_common())
+        text = "The smallest scope around each hunk, by tree-sitter."
+        return CardSection(
+            by=by,
+            title="Code before and after",
+            text=f"{text} Why no scope: {said}." if said else text,
+            columns=("kind", "before", "after"),
+            rows=tuple(rows),
+        )
+
+    def _both(self, kind: str) -> tuple[int, int]:
+        return self.kinds[kind, Side.OLD], self.kinds[kind, Side.NEW]
+
+
+def _ahead(
+    items: Iterable[Candidate], work: Callable[[Candidate], list[Found] | str], threads: ThreadPoolExecutor
+) -> Iterator[tuple[Candidate, Future[list[Found] | str]]]:
+    """Each item with its result, in order, while the next ones are worked on."""
+    waiting: deque[tuple[Candidate, Future[list[Found] | str]]] = deque()
+    source = iter(items)
+    while True:
+        for item in islice(source, _AHEAD - len(waiting)):
+            waiting.append((item, threads.submit(work, item)))
+        if not waiting:
+            return
+        yield waiting.popleft()
+
+
+def _versions(change: Change, file: ChangedFile) -> Iterator[tuple[Side, str, str]]:
+    """(side, commit, path) of the versions of a file that exist."""
+    if file.status is not FileStatus.ADDED and change.base is not None:
+        yield Side.OLD, change.base, file.old_path or file.path
+    if file.status is not FileStatus.DELETED and change.head is not None:
+        yield Side.NEW, change.head, file.path
+
+
+def _in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
+    focus = change.focus
+    if focus is None:
+        return True
+    if focus.path not in (file.path, file.old_path):
+        return False
+    if focus.start is None or focus.end is None:
+        return True
+    numbers = (line.new if focus.side is Side.NEW else line.old for line in hunk.lines)
+    return any(number is not None and focus.start <= number <= focus.end for number in numbers)
+
+
+def _whole(hunk: Hunk, side: Side) -> Lines | None:
+    """First and last line of a hunk on one side; None where it has none there."""
+    numbers = [n for line in hunk.lines if (n := line.new if side is Side.NEW else line.old) is not None]
+    return (min(numbers), max(numbers)) if numbers else None
+
+
+def _touched(hunk: Hunk, side: Side) -> Lines | None:
+    """First and last changed line on one side; None where the hunk only adds (old side) or only deletes (new side)."""
+    kind = "+" if side is Side.NEW else "-"
+    numbers = [
+        n for line in hunk.lines if line.kind == kind and (n := line.new if side is Side.NEW else line.old) is not None
+    ]
+    return (min(numbers), max(numbers)) if numbers else None
+
+
+def _gap(hunk: Hunk, side: Side, content: bytes, *, whole: bool) -> Lines:
+    """The lines on both sides of the place where the other side has more, over blank ones."""
+    start, count = (hunk.new_start, hunk.new_count) if side is Side.NEW else (hunk.old_start, hunk.old_count)
+    before = start if count == 0 else start - 1
+    if not whole:
+        for line in hunk.lines:
+            if line.kind != " ":
+                break
+            before = (line.new if side is Side.NEW else line.old) or before
+    lines = content.split(b"\n")
+    above, below = before, before + 1
+    while above > 1 and above <= len(lines) and not lines[above - 1].strip():
+        above -= 1
+    while below < len(lines) and not lines[below - 1].strip():
+        below += 1
+    return max(above, 1), max(below, 1)
+
+
+def _snippet(path: str, side: Side, content: bytes, scope: Enclosing) -> Snippet | None:
+    lines = content.split(b"\n")[scope.start - 1 : scope.end]
+    text = b"\n".join(lines).decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    if not text:
+        return None
+    return Snippet(path=path, side=side, start=scope.start, end=scope.end, text=text, kind=scope.kind, name=scope.name)

@@ -1,0 +1,1 @@
+"""Stages that ask a model share this: the question, the language check, summaries."""

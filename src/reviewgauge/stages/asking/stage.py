@@ -1,0 +1,126 @@
+"""What the stages that ask a chat model have in common: the model, its answers all read or a Failed, the decisions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, TypeVar
+
+from pydantic import JsonValue
+
+from reviewgauge.core.building import Candidate, Decision
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Comment
+from reviewgauge.core.results import Failed, Vote
+from reviewgauge.judges.pairs.hunks import hunk_of
+from reviewgauge.models.chat.asking import Reading, ask_for_each
+from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.request.messages import Message
+from reviewgauge.models.request.model_spec import parse_model
+from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, load_prompt
+from reviewgauge.stages.pull_requests.threads import thread_of
+
+T = TypeVar("T")
+MOST_VOTES = 99
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class AskingStage(Stage):
+    """A stage that asks one chat model about each candidate."""
+
+    costly: ClassVar[bool] = True
+    model: str
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model that is asked."""
+        return (self.model,)
+
+    def check(self) -> None:
+        """Raises UserError for a model that does not exist, or where none is named."""
+        check_model(self.model)
+
+    def ask(
+        self,
+        conversations: Sequence[Sequence[Message]],
+        read: Callable[[str], T],
+        *,
+        trials: Sequence[int] | None = None,
+        schema: Mapping[str, JsonValue] | None = None,
+    ) -> list[Reading[T]]:
+        """Every answer, all asked for at the same time. Raises Failed where one is missing: half of them is none."""
+        if not conversations:
+            return []
+        answers = ask_for_each(chat_model(self.model), conversations, read, trials=trials, schema=schema)
+        broken = [answer for answer in answers if isinstance(answer, Failed)]
+        if broken:
+            first = broken[0]
+            told = f"{len(broken)} of {len(answers)} questions have no answer: " if len(answers) > 1 else ""
+            raise Failed(first.kind, told + first.problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
+        return [answer for answer in answers if not isinstance(answer, Failed)]
+
+    def decision(self, item: Candidate, *, shown: str, decided: str, reason: str = "") -> Decision:
+        """What the model decided about (a part of) one candidate."""
+        return Decision(
+            item=item.id,
+            by=short_spec(self),
+            shown=storable(shown),
+            decided=storable(decided),
+            reason=storable(reason),
+        )
+
+
+def check_model(model: str) -> None:
+    """Raises UserError for a model that does not exist, or where none is named: before anything is crawled."""
+    if not model.strip():
+        raise UserError("a model is asked here, and none is named", remedy="--model openai:MODEL, or fake:rules to try")
+    parse_model(model)
+
+
+def own_prompt(name: str) -> Prompt:
+    """The prompt `name` of the stages."""
+    return load_prompt("reviewgauge.stages", name)
+
+
+def prompt_pins(prompt: Prompt, *, fenced: bool = True) -> Mapping[str, str]:
+    """The digest of what a model is told, the note on fences included where texts are fenced."""
+    if not fenced:
+        return {"prompt": prompt.digest}
+    return {"prompt": hashlib.sha256(f"{prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
+
+
+def raw_votes(votes: Sequence[Vote]) -> str:
+    """The answers behind a vote, in the model's words."""
+    return " | ".join(" ".join((vote.reason or "").split()) for vote in votes)
+
+
+def storable(text: str) -> str:
+    """`text` without what no record and no line of JSON can hold."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def code_of(item: Candidate, comment: Comment) -> str:
+    """The diff hunk that a comment stands on: that of the change, else the one that the forge showed with its thread.
+
+    Empty where neither is at hand.
+    """
+    hunk, found = hunk_of(item.case.change, comment, comment)
+    if found:
+        return hunk
+    name = thread_of(comment)
+    threads = item.pull.threads if item.pull is not None else ()
+    return next((thread.hunk for thread in threads if thread.id == name), "").strip("\n")
+
+
+def place_of(comment: Comment) -> str:
+    """Where a comment stands, in words for people; empty where it has no place."""
+    span = comment.span
+    if span is None:
+        return ""
+    if span.start is None:
+        return span.path
+    lines = f"line {span.start}" if span.start == span.end else f"lines {span.start} to {span.end}"
+    return f"{span.path}, {lines}{' before the change' if span.side == 'old' else ''}"

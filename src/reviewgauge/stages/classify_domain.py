@@ -1,0 +1,53 @@
+"""State what each change is about: bug fix, new feature, refactoring ... nine domains, by title and description.
+
+Source: AACR-Bench (arXiv:2601.19494), appendix B.1 and Figure 5, whose prompt this is. The words are the data set's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.results import Drop
+from reviewgauge.judges.classes.classes import QUESTIONS, Classifier
+from reviewgauge.stages.asking.stage import AskingStage, prompt_pins, raw_votes
+
+CODES = {word: code for code, word in QUESTIONS["domain"].options.items()}
+
+
+@dataclass(frozen=True)
+class ClassifyDomain(AskingStage):
+    """Adds the facts `domain` ("Bug Fix") and `domain_code` ("BF"). More than half of the `votes` decide.
+
+    `prompt`: the paper's words, "published" to the letter, or "fenced" with title and description marked as data.
+    """
+
+    model: str
+    prompt: Literal["fenced", "published"] = "fenced"
+    votes: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown model and a number of votes that is none. Raises UserError."""
+        self.check()
+        self._classifier  # noqa: B018  (raises)
+
+    @property
+    def _classifier(self) -> Classifier:
+        return Classifier(self.model, "domain", self.votes, self.prompt)
+
+    def pins(self) -> Mapping[str, str]:
+        """The digest of what the model is told."""
+        return prompt_pins(self._classifier.words, fenced=self.prompt == "fenced")
+
+    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The candidate with its domain. Raises Failed, also where the votes decide nothing."""
+        change = item.case.change
+        if not change.title.strip() and not change.description.strip():
+            yield self.drop(item.id, "no title and no description to classify it by")
+            return
+        found = self._classifier.decide({"pr_title": change.title, "pr_description": change.description})
+        shown = f"{change.title}\n\n{change.description}".strip()
+        yield self.decision(item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
+        yield item.with_facts({"domain": found.value, "domain_code": CODES[found.value]})

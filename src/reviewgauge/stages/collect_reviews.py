@@ -1,0 +1,191 @@
+"""Collect what hosted bots and people already posted, as reviews of the states of a pull request they looked at.
+
+Source: this project; "which bot do our people act on" needs no judge and no labels (docs/github.md). Comments count
+where they were said (`original_commit_id`), as GitHub's REST API documents it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, NamedTuple
+
+from pydantic import JsonValue
+
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.history import PullRequest, Remark, Revision, Thread
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Change, Comment, Review
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.forge.accounts import same_login
+from reviewgauge.repo.forge.chatter import chatter
+from reviewgauge.stages.pull_requests.adoption import Adoption, follow, signals
+from reviewgauge.stages.pull_requests.candidates import (
+    case_id,
+    change_at,
+    references_at,
+    said_at,
+    thread_comment,
+    word_facts,
+)
+from reviewgauge.stages.pull_requests.threads import NO_PULL
+from reviewgauge.stages.sampling.facts import change_facts
+
+
+class _State(NamedTuple):
+    """One state of a pull request, and what became of what was said on it."""
+
+    pull: PullRequest
+    revision: Revision
+    fates: Mapping[str, Adoption | None]
+
+
+@dataclass(frozen=True)
+class CollectReviews(Stage):
+    """One candidate for each state of a pull request that one of `reviews_by` looked at, with `reviews` filled.
+
+    `reviews_by` are logins, with or without `[bot]`. Who submitted a review and said nothing has an empty review of
+    that state; who never looked at it has none. Each comment has in `extra["adoption"]` what became of it, and in
+    `extra["after_push"]` and `extra["after_open"]` the seconds until it was posted. References are the comments of
+    people who are not of `reviews_by`. `summaries`: also take the words above a review's comments, where they are no
+    approval and no status post. What somebody says about a pull request of their own is no review.
+    """
+
+    reviews_by: tuple[str, ...] = ()
+    summaries: bool = False
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse to collect nobody's reviews, and one account's twice."""
+        if not self.reviews_by:
+            raise ValueError("collect_reviews needs logins: collect_reviews(reviews_by=('coderabbitai[bot]',))")
+        for at, login in enumerate(self.reviews_by):
+            if any(same_login(login, other) for other in self.reviews_by[:at]):
+                raise ValueError(f"{login} is named twice")
+
+    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The states that were looked at."""
+        pull = item.pull
+        if pull is None:
+            yield self.drop(item.id, NO_PULL)
+            return
+        looks = {login: _looks(pull, login) for login in self.reviews_by}
+        seen = set().union(*looks.values())
+        if not seen:
+            yield self.drop(item.id, "nobody of reviews_by looked at it")
+            return
+        states: list[tuple[Revision, Change]] = []
+        for revision in pull.revisions:
+            if revision.head in seen:
+                change = _change(item, pull, revision)
+                if isinstance(change, str):
+                    yield self.drop(_name(pull, revision), change)
+                else:
+                    states.append((revision, change))
+        there = {revision.head for revision, _ in states}  # a state that is lost is no look that comments are shared by
+        looks = {login: [head for head in heads if head in there] for login, heads in looks.items()}
+        fates = follow(pull) if states else {}
+        for revision, change in states:
+            reviews = tuple(
+                self._review(_name(pull, revision), login, _State(pull, revision, fates), looks[login])
+                for login in self.reviews_by
+                if revision.head in looks[login]
+            )
+            yield self._candidate(item, _name(pull, revision), change, revision, reviews)
+
+    def _candidate(
+        self, item: Candidate, name: str, change: Change, revision: Revision, reviews: tuple[Review, ...]
+    ) -> Candidate:
+        assert item.pull is not None
+        others = tuple(
+            comment
+            for comment in references_at(item.pull, revision.head)
+            if not any(same_login(comment.author or "", login) for login in self.reviews_by)
+        )
+        facts = change_facts(change, created=item.pull.created, commits=len(revision.commits) or None)
+        number = [one.head for one in item.pull.revisions].index(revision.head) + 1
+        facts = {**item.case.facts, **facts, **word_facts(item.pull, revision)}
+        facts |= {"pull": item.pull.slug, "revision": number}
+        made = item.with_case(id=name, change=change, references=others, verdict=False if others else None, facts=facts)
+        return made.model_copy(update={"reviews": reviews})
+
+    def _review(self, name: str, login: str, state: _State, looks: list[str]) -> Review:
+        pull, head = state.pull, state.revision.head
+        comments = [
+            _told(thread_comment(one, said_at(one)), one.remarks[0].created, state, signals(one, state.fates[one.id]))
+            for one in pull.threads
+            if one.commit == head and _is_by(one, login) and chatter(one.remarks[0].body, True) is None
+        ]
+        said = [one for one in pull.reviews if one.commit == head and same_login(one.author.login, login)]
+        if self.summaries:
+            comments += [_told(_summary(one), one.created, state) for one in said if _is_said(one)]
+        # which of its looks at this pull request it was: an empty review cannot say so otherwise
+        trace = {"look": looks.index(head) + 1, "looks": len(looks), "states": [one.state for one in said]}
+        return Review(case=name, system=login, comments=tuple(comments), trace=json.dumps(trace))
+
+
+def _name(pull: PullRequest, revision: Revision) -> str:
+    return f"{case_id(pull)}@{revision.head[:12]}"
+
+
+def _looks(pull: PullRequest, login: str) -> list[str]:
+    """The states that an account looked at, in their order: it opened a thread there, or submitted a review.
+
+    An answer to a thread comes as a review too, without words or a verdict of its own: that is no look.
+    """
+    if same_login(pull.author.login, login):
+        return []
+    seen = {thread.commit for thread in pull.threads if _is_by(thread, login)}
+    said = (one for one in pull.reviews if same_login(one.author.login, login))
+    seen |= {one.commit for one in said if one.state != "COMMENTED" or one.body.strip()}
+    return [revision.head for revision in pull.revisions if revision.head in seen]
+
+
+def _is_by(thread: Thread, login: str) -> bool:
+    return same_login(thread.opened_by.login, login)
+
+
+def _change(item: Candidate, pull: PullRequest, revision: Revision) -> Change | str:
+    """The change at a state; the final one needs no commits."""
+    found = change_at(pull, revision)
+    if isinstance(found, str) and revision.head == item.case.change.head:
+        return item.case.change
+    return found
+
+
+def _is_said(review: Remark) -> bool:
+    return review.state != "APPROVED" and chatter(review.body, False) is None
+
+
+def _summary(review: Remark) -> Comment:
+    extra: dict[str, JsonValue] = {"state": review.state, "url": review.url}
+    return Comment(
+        id=f"review-{review.id}",
+        body=review.body,
+        author=review.author.login or None,
+        commit=review.commit,
+        created=review.created,
+        extra={name: value for name, value in extra.items() if value},
+    )
+
+
+def _told(
+    comment: Comment, created: datetime | None, state: _State, adoption: dict[str, JsonValue] | None = None
+) -> Comment:
+    """A comment with when it came, and what became of it."""
+    extra = dict(comment.extra)
+    if adoption is not None:
+        extra["adoption"] = adoption
+    for name, start in (("after_push", state.revision.pushed), ("after_open", state.pull.created)):
+        if (seconds := _seconds(start, created)) is not None:
+            extra[name] = seconds
+    return comment.model_copy(update={"extra": extra})
+
+
+def _seconds(start: datetime | None, end: datetime | None) -> float | None:
+    """Whole seconds between two times; None where one is not known, or a clock was wrong."""
+    if start is None or end is None or end < start:
+        return None
+    return round((end - start).total_seconds())

@@ -1,0 +1,206 @@
+"""Drop changes in which review missed something: a later fix had to change lines that they brought, by SZZ.
+
+Source: SWR-Bench (arXiv:2509.01494), its third step; it names neither the variant of SZZ nor a horizon. The fixes
+are found by their messages (repo/fixes.py), the lines by docs/szz.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import takewhile
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.szz.trace import SzzSettings
+from reviewgauge.stages.history.later_fixes import LaterFixes, later_fixes
+from reviewgauge.stages.link_issues import references
+
+MISSED = "a later fix changed lines that it brought"
+TAKEN_BACK = "it was taken back later"
+NO_CODE = "its repository is not at hand, so nobody can look for later fixes"
+NOT_LANDED = "it is not part of the history in which later fixes were looked for"
+TOO_RECENT = "observed for less than the horizon"
+NO_BRANCH = "the branch in which to look for later fixes is not in its repository"
+_DAY = 86_400.0  # seconds
+_AT_ONCE = 8  # repositories whose fixes are in memory
+_FORMAT = "--format=%H%x00%ct%x00%P%x00%s"
+_MOST_COMMITS = 1000  # of one change
+
+
+@dataclass(frozen=True)
+class DropBuggy(Stage):
+    """Keep changes that no fix within `horizon` days speaks about, and that were observed for as long.
+
+    `horizon=0`: any later fix counts, however much later, and nothing is asked of the time of observation. `branch` is
+    where fixes are looked for: by default the repository's HEAD, or where a mirror has none the newest merge commit
+    of the pull requests at hand. `perhaps`: messages that may speak of a defect count as well. `lines`: a fix counts
+    from so many lines on. A fix whose pull request came in as well, and closes an issue, speaks of nothing that was
+    written after the issue was opened. It is no stage for what `from_git` made, whose flawed changes are those that a
+    fix speaks of.
+    """
+
+    horizon: int = 365
+    variant: Literal["basic", "ag", "ma"] = "ma"
+    branch: str = ""
+    perhaps: bool = False
+    lines: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.horizon < 0 or self.lines < 1:
+            raise ValueError("drop_buggy needs a horizon of 0 days or more, and lines from 1 on")
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The stream without what a later fix speaks about; each repository is looked at once."""
+        newest, opened = _newest_merges(items), _issue_dates(items)
+        looks: dict[str, _Look | str] = {}
+        for item in items:
+            folder = _folder(item)
+            if folder not in looks:
+                if len(looks) >= _AT_ONCE:
+                    looks.clear()  # what was found is remembered on disk
+                looks[folder] = NO_CODE
+                if folder:
+                    looks[folder] = self._look(folder, newest.get(folder, ""), opened.get(folder, {}), place)
+            yield self._decide(item, looks[folder])
+
+    def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], place: Place) -> _Look | str:
+        """The later fixes of a repository, or why they cannot be looked for."""
+        repository = Repository(Path(folder))
+        rows = _rows(repository, [self.branch or "HEAD"], 1) or ([] if self.branch else _rows(repository, [newest], 1))
+        if not rows:
+            return NO_BRANCH if self.branch else NO_CODE
+        tip = rows[0]
+        settings = SzzSettings(variant=self.variant, tests=False, refactoring=True)
+        fixes = later_fixes(repository, place, tip.id, settings, perhaps=self.perhaps, opened=opened)
+        place.report(fixes.section("drop_buggy", repository.name))
+        return _Look(repository, tip.id, min(tip.date, datetime.now(UTC).timestamp()), fixes)
+
+    def _decide(self, item: Candidate, look: _Look | str) -> Candidate | Drop:
+        if isinstance(look, str):
+            return self.drop(item.id, look)
+        landed = look.landed(item)
+        if landed is None:
+            return self.drop(item.id, NOT_LANDED)
+        when, commits = landed
+        for later in look.fixes.of(commits):
+            days = max((later.landed - when) / _DAY, 0.0)
+            if (later.lines >= self.lines or later.takes_back) and not 0 < self.horizon < days:
+                detail = f"{later.fix[:12]}, {days:.0f} days later"
+                return self.drop(item.id, TAKEN_BACK if later.takes_back else MISSED, detail)
+        if self.horizon and (observed := (look.until - when) / _DAY) < self.horizon:
+            return self.drop(item.id, TOO_RECENT, f"{max(observed, 0.0):.0f} days")
+        return item
+
+
+class _Row(NamedTuple):
+    """A commit: its date in seconds since 1970, its parents, its subject."""
+
+    id: str
+    date: float
+    parents: tuple[str, ...]
+    subject: str
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One repository: the last commit that is looked at, its date in seconds since 1970, and the fixes before it."""
+
+    repository: Repository
+    tip: str
+    until: float
+    fixes: LaterFixes
+
+    def landed(self, item: Candidate) -> tuple[float, set[str]] | None:
+        """When the change came into the history, and its commits there; None when it did not."""
+        change, pull = item.case.change, item.pull
+        merged = pull.merge_commit if pull is not None else None
+        at = next((c for c in (merged, change.head) if c and self._contains(c)), None)
+        rows = _rows(self.repository, [at], 1) if at is not None else []
+        if not rows:
+            return None
+        last = rows[0]
+        commits = {last.id}
+        if len(last.parents) > 1:
+            commits |= {row.id for row in _rows(self.repository, [last.id, f"^{last.parents[0]}"])}
+        elif pull is not None and len(pull.commits) > 1:
+            commits |= self._rebased(last.id, {_subject(commit.message) for commit in pull.commits})
+        if change.base and change.head:
+            commits |= {row.id for row in _rows(self.repository, [change.head, f"^{change.base}"])}
+        merged_at = pull.merged_at if pull is not None else None
+        return last.date if merged_at is None else merged_at.timestamp(), commits
+
+    def _rebased(self, last: str, subjects: set[str]) -> set[str]:
+        """The commits that a rebase made of a branch: back from `last`, as long as their subjects are the branch's."""
+        rows = _rows(self.repository, [last], len(subjects))
+        return {row.id for row in takewhile(lambda row: row.subject in subjects, rows)}
+
+    def _contains(self, commit: str) -> bool:
+        try:
+            self.repository.run("merge-base", "--is-ancestor", "--end-of-options", commit, self.tip)
+        except UserError:
+            return False
+        return True
+
+
+def _rows(repository: Repository, names: list[str], most: int = _MOST_COMMITS) -> list[_Row]:
+    """The commits that one name reaches along first parents, or all that several reach; newest first.
+
+    None when a name is no commit that is here.
+    """
+    along = ["--first-parent"] if len(names) == 1 else []
+    try:
+        answer = repository.run("log", *along, f"-{most}", _FORMAT, "--end-of-options", *names, "--")
+    except UserError:
+        return []
+    rows = [line.split("\0") for line in answer.decode("utf-8", "replace").split("\n") if line]
+    return [_Row(row[0], float(row[1] or 0), tuple(row[2].split()), row[3].strip()) for row in rows]
+
+
+def _subject(message: str) -> str:
+    return message.strip().partition("\n")[0].strip()
+
+
+def _folder(item: Candidate) -> str:
+    """The git directory of its change; empty where there is none."""
+    folder = item.case.change.git or (item.pull.git if item.pull is not None else None)
+    return folder if folder and Path(folder).is_dir() else ""
+
+
+def _issue_dates(items: Iterable[Candidate]) -> dict[str, dict[str, datetime]]:
+    """By git directory and merge commit, when the issue that the pull request closes was opened; of several the last.
+
+    The issues are those that the forge says it closes, or that stand behind a closing word in its description.
+    """
+    found: dict[str, dict[str, datetime]] = {}
+    for item in items:
+        pull, folder = item.pull, _folder(item)
+        if not folder or pull is None or not pull.merge_commit:
+            continue
+        told = pull.extra.get("closes")
+        closed = {str(name).lower() for name in told} if isinstance(told, list) else set()
+        closed |= {f"{repo}#{number}" for (repo, number), closes in references(pull.body, pull.repo) if closes}
+        issues = (one for one in pull.issues if not one.is_pull and one.created is not None)
+        dates = [one.created for one in issues if f"{one.repo}#{one.issue.number}".lower() in closed and one.created]
+        if dates:
+            found.setdefault(folder, {})[pull.merge_commit] = max(dates)
+    return found
+
+
+def _newest_merges(items: Iterable[Candidate]) -> dict[str, str]:
+    """By git directory the merge commit of the pull request that was merged last."""
+    found: dict[str, tuple[datetime, str]] = {}
+    for item in items:
+        pull, folder = item.pull, _folder(item)
+        if folder and pull is not None and pull.merge_commit and pull.merged_at is not None:
+            known = found.get(folder)
+            if known is None or known[0] < pull.merged_at:
+                found[folder] = pull.merged_at, pull.merge_commit
+    return {folder: commit for folder, (_, commit) in found.items()}

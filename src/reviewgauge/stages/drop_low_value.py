@@ -1,0 +1,111 @@
+"""Take out review comments that have little to do with their code, as a chat model finds after some reasoning.
+
+Source: ContextCRBench (arXiv:2511.07017), section 2.3.3: relevance to the associated code, with examples of good and
+poor comments, and reasoning before the judgement. Its prompt is not printed: words and examples here are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.plugin import short_spec
+from reviewgauge.core.records import Comment
+from reviewgauge.core.results import Drop
+from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.request.messages import Message
+from reviewgauge.models.request.prompts import FENCE_NOTE, fence
+from reviewgauge.stages.asking.stage import AskingStage, code_of, own_prompt, place_of, prompt_pins
+from reviewgauge.stages.pull_requests.references import left_out, replace_references
+
+LOW, NO_CODE, EMPTY = "low relevance to its code", "no code at hand to hold it against", "it says nothing"
+
+
+class Said(NamedTuple):
+    """What a model answered about one comment."""
+
+    relevance: str
+    reasoning: str
+
+
+@dataclass(frozen=True)
+class DropLowValue(AskingStage):
+    """Keep references of high relevance; drop a candidate of which none is left. One without any passes.
+
+    A reference whose code is not at hand cannot be held against it and goes too. `others`: what goes is left out as in
+    the paper ("drop"), or stands among the neutral comments with the reason ("neutral").
+    """
+
+    model: str
+    prompt: Literal["own"] = "own"
+    others: Literal["drop", "neutral"] = "drop"
+
+    answer_schema: ClassVar[Mapping[str, JsonValue]] = {
+        "type": "object",
+        "properties": {"reasoning": {"type": "string"}, "relevance": {"type": "string", "enum": ["high", "low"]}},
+        "required": ["reasoning", "relevance"],
+        "additionalProperties": False,
+    }
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown model. Raises UserError."""
+        self.check()
+
+    def pins(self) -> Mapping[str, str]:
+        """The digest of what the model is told."""
+        return prompt_pins(own_prompt("low_value"))
+
+    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The candidate with the references that are worth something. Raises Failed."""
+        if not item.case.references:
+            yield item
+            return
+        code = {comment.id: code_of(item, comment) for comment in item.case.references}
+        asked = [comment for comment in item.case.references if code[comment.id] and comment.body.strip()]
+        answers = self.ask([self.messages(code[c.id], c) for c in asked], read, schema=self.answer_schema)
+        said = {comment.id: answer.value for comment, answer in zip(asked, answers, strict=True)}
+        for comment in asked:
+            shown = f"{place_of(comment)}\n\n{code[comment.id]}\n\n{comment.body}".strip()
+            found = said[comment.id]
+            yield self.decision(item, shown=shown, decided=found.relevance, reason=found.reasoning)
+        gone = {c.id: reason for c in item.case.references if (reason := _reason(c, said.get(c.id), code[c.id]))}
+        if len(gone) == len(item.case.references):
+            yield self.drop(item.id, "no comment is worth anything to its code", _counted(gone))
+            return
+        kept = replace_references(item, {c.id: () if c.id in gone else (c,) for c in item.case.references})
+        if self.others == "neutral":
+            by = short_spec(self)
+            moved = tuple(left_out(c, by, gone[c.id]) for c in item.case.references if c.id in gone)
+            kept = kept.with_case(neutral=(*kept.case.neutral, *moved))
+        yield kept
+
+    def messages(self, code: str, comment: Comment) -> tuple[Message, ...]:
+        """The question about one comment, both texts fenced."""
+        texts = {"diff_hunk": fence(code), "review_comment": fence(comment.body)}
+        return own_prompt("low_value").messages({"fence_note": FENCE_NOTE, **texts})
+
+
+def read(text: str) -> Said:
+    """`relevance` of one JSON object. Raises Unreadable: also where there is no reasoning, as it was asked for."""
+    answer = json_object(text, ("reasoning", "relevance"))
+    relevance, reasoning = answer["relevance"], answer["reasoning"]
+    if not isinstance(relevance, str) or relevance.strip().lower() not in ("high", "low"):
+        raise Unreadable('"relevance" must be "high" or "low"')
+    if not isinstance(reasoning, str) or not reasoning.strip():
+        raise Unreadable('"reasoning" holds no text')
+    return Said(relevance.strip().lower(), reasoning.strip())
+
+
+def _reason(comment: Comment, said: Said | None, code: str) -> str:
+    if said is not None:
+        return LOW if said.relevance == "low" else ""
+    return NO_CODE if not code else EMPTY
+
+
+def _counted(gone: Mapping[str, str]) -> str:
+    counts = {reason: list(gone.values()).count(reason) for reason in (LOW, NO_CODE, EMPTY)}
+    return "; ".join(f"{count} {reason}" for reason, count in counts.items() if count)

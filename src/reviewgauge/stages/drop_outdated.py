@@ -1,0 +1,49 @@
+"""Drop review comments on lines that the final diff no longer has, and changes that are left without one.
+
+Source: ContextCRBench's filter of outdated hunks (arXiv:2511.07017, section 2.3.2): a `position` that is null or
+invalid says that the comment can no longer be mapped to the final diff.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import Thread
+from reviewgauge.core.protocols import Stage
+from reviewgauge.stages.pull_requests.threads import NO_PULL, is_bot, stands, thread_of, without_references
+
+
+@dataclass(frozen=True)
+class DropOutdated(Stage):
+    """Take out the references whose thread is outdated. `whole_files`: what was said of a whole file never is.
+
+    Where the forge tells no positions, its word on whether a thread is outdated counts; without either a thread goes
+    too, since nobody knows. The pull request keeps its threads. A candidate that no person commented on passes. With
+    `task="assess"` all pass: there `split_hunks` takes a hunk as it was when it was commented on, and has `outdated`.
+    """
+
+    whole_files: bool = True
+    task: Literal["", "assess", "locate", "comment"] = ""
+
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate with what still stands in the final diff, or that nothing of it does."""
+        if self.task == "assess":
+            return item
+        if item.pull is None:
+            return NO_PULL
+        if any(thread_of(comment) is None for comment in item.case.references):
+            return "a reference that was made from no thread"
+        fates = {one.id: self._stands(one) for one in item.pull.threads if not is_bot(one.opened_by)}
+        gone = {name for name, fate in fates.items() if not fate}
+        kept = without_references(item, gone)
+        if (fates and len(gone) == len(fates)) or (item.case.references and not kept.case.references):
+            unknown = any(fates[name] is None for name in gone)
+            return "not known whether its comments are outdated" if unknown else "every comment is outdated"
+        return kept
+
+    def _stands(self, thread: Thread) -> bool | None:
+        if thread.whole_file and self.whole_files:
+            return thread.outdated is not True
+        return stands(thread)

@@ -1,0 +1,32 @@
+"""Drop pull requests whose commits were rewritten while they were open: rebased, amended or otherwise force-pushed.
+
+Source: SWR-Bench (arXiv:2509.01494, step 1) removes pull requests "with rebase operations in their commit history",
+since their states cannot be built again. The forge tells of forced pushes, not of what was done before them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.protocols import Stage
+from reviewgauge.stages.pull_requests.threads import NO_PULL
+
+FORCED = frozenset({"head_ref_force_pushed", "HeadRefForcePushedEvent"})  # as REST and GraphQL call it
+
+
+@dataclass(frozen=True)
+class DropRebased(Stage):
+    """Keep pull requests without a forced push; at most `pushes` of them."""
+
+    pushes: int = 0
+
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate, or that its history was rewritten, or that nobody can say."""
+        if item.pull is None:
+            return NO_PULL
+        if not item.pull.events and not item.pull.revisions:
+            return "neither events nor revisions are known"
+        events = sum(event.kind in FORCED for event in item.pull.events)
+        forced = max(events, sum(revision.forced for revision in item.pull.revisions))
+        return item if forced <= self.pushes else "rebased or force-pushed"

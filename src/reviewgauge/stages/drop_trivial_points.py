@@ -1,0 +1,48 @@
+"""Drop changes whose change-points are all trivial: words of the code and its layout.
+
+Source: SWR-Bench (arXiv:2509.01494), section III-A, step 4: people "filter out Change-PRs containing only trivial
+changes (e.g., simple documentation typos, minor formatting)", which its next section calls "PRs with only trivial
+change-points". They read each; here the type of a point decides, so a comment that says something wrong counts as
+trivial as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.results import Drop
+from reviewgauge.judges.classes.change_types import TYPES, change_type
+
+
+@dataclass(frozen=True)
+class DropTrivialPoints(Stage):
+    """Drop where the type of every reference is of `types` (SWR-Bench's Table I). Clean changes pass.
+
+    By default E.1.1, comments and names, and E.2, layout. `extract_points` gives references their types.
+    """
+
+    types: tuple[str, ...] = ("E.1.1", "E.2")
+
+    def __post_init__(self) -> None:
+        """Refuse types that are none."""
+        unknown = [name for name in self.types if name not in TYPES]
+        if unknown or not self.types:
+            raise ValueError(f"drop_trivial_points needs types of {', '.join(TYPES)}, not {unknown or 'none'}")
+
+    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The candidate, or which types its change-points have."""
+        if item.case.clean:
+            yield item
+            return
+        found = [change_type(comment.category) for comment in item.case.references]
+        if any(name is not None and name not in self.types for name in found):
+            yield item
+        elif not found:
+            yield self.drop(item.id, "no change-point, and not known to be clean")
+        elif None in found:
+            yield self.drop(item.id, "a change-point without a type")
+        else:
+            yield self.drop(item.id, "only trivial change-points", ", ".join(sorted({name or "" for name in found})))

@@ -1,0 +1,37 @@
+"""Drop pull requests that nobody reviewed in words.
+
+Source: SWR-Bench (arXiv:2509.01494, step 1) excludes pull requests "without any review comments, as they lack the
+necessary interaction".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import Remark
+from reviewgauge.core.protocols import Stage
+from reviewgauge.stages.pull_requests.threads import NO_PULL, by_others
+
+
+@dataclass(frozen=True)
+class DropUncommented(Stage):
+    """Keep pull requests of which a person other than the author said something.
+
+    `where`: `inline` counts comments on the diff, `review` also the words of submitted reviews, `any` also the
+    conversation.
+    """
+
+    where: Literal["inline", "review", "any"] = "inline"
+
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate, or that it has no review comment."""
+        if item.pull is None:
+            return NO_PULL
+        said: list[Remark] = [remark for thread in item.pull.threads for remark in thread.remarks]
+        if self.where != "inline":
+            said += [remark for remark in item.pull.reviews if remark.body.strip()]
+        if self.where == "any":
+            said += item.pull.conversation
+        return item if any(by_others(item.pull, said)) else "no review comment by a person other than its author"

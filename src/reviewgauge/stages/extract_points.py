@@ -1,0 +1,150 @@
+"""Find the change-points of a pull request: what its reviewers suggested and a later commit did; none makes it clean.
+
+Source: SWR-Bench (arXiv:2509.01494), section III-A, step 2, and its taxonomy (Table I): discussion, commits and diffs
+go to a model in three requests, and what these do not agree on is discarded. Its prompt is not printed: the words are
+our own. "Consistent" is read as: as many points, matched one to one with the same type and the same resolving commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.records import Change, Comment, Location, Resolution
+from reviewgauge.core.results import Drop
+from reviewgauge.judges.classes.change_types import TYPES
+from reviewgauge.repo.diff.anchors import anchor
+from reviewgauge.stages.asking.stage import MOST_VOTES, AskingStage, own_prompt, prompt_pins, storable
+from reviewgauge.stages.points.agreement import Agreed, Disagreed, Rule, agreement
+from reviewgauge.stages.points.answers import SCHEMA, Found, read_change_points
+from reviewgauge.stages.points.material import Material, gather, messages_of
+from reviewgauge.stages.points.revision import as_given, cut_back
+from reviewgauge.stages.pull_requests.candidates import said_at
+from reviewgauge.stages.pull_requests.conversations import Roles, plain_conversation, turns
+from reviewgauge.stages.pull_requests.threads import NO_PULL
+
+NOTHING = "no change-point"
+FORCED = "no change-point is seen, and it was force-pushed: its commits do not show what was changed"
+
+
+@dataclass(frozen=True)
+class ExtractPoints(AskingStage):
+    """The references become the change-points that all `requests` agree on (`agree`: docs/stages.md), else it drops.
+
+    With none the change is clean (verdict True), also without asking where no commit followed the first.
+    `head="before_fixes"` cuts the change back to the last commit before the first answer to a point, so that it does
+    not hold the answers already; a point about later code is left out. "as_given" keeps the change and the points that
+    are open in it.
+    """
+
+    model: str
+    prompt: Literal["own"] = "own"
+    requests: int = 3
+    agree: Rule = "count+type+commit"
+    head: Literal["before_fixes", "as_given"] = "before_fixes"
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown model and a number of requests that is none. Raises UserError."""
+        self.check()
+        if not 1 <= self.requests <= MOST_VOTES:
+            raise ValueError(f"requests={self.requests} is not from 1 to {MOST_VOTES}")
+
+    def pins(self) -> Mapping[str, str]:
+        """The digest of what the model is told."""
+        return prompt_pins(own_prompt("change_points"))
+
+    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The candidate with its change-points, or clean, or a drop that says what the requests differ in."""
+        if item.pull is None:
+            yield self.drop(item.id, NO_PULL)
+            return
+        material = gather(item.pull.model_copy(update={"git": item.pull.git or item.case.change.git}))
+        if isinstance(material, str):
+            yield self.drop(item.id, material)
+            return
+        found = self._agreed(material) if len(material.commits) > 1 else Agreed((), ())
+        if isinstance(found, Disagreed):
+            yield self.drop(item.id, found.reason, found.detail)
+            return
+        yield from self._decisions(item, material, found)
+        if not found.points:
+            hidden = any(revision.forced for revision in item.pull.revisions)
+            yield self.drop(item.id, FORCED) if hidden else item.with_case(references=(), verdict=True)
+            return
+        revised = (cut_back if self.head == "before_fixes" else as_given)(item, material, found.points)
+        if isinstance(revised, str):
+            yield self.drop(item.id, revised)
+            return
+        points = [found.points[at] for at in revised.points]
+        change = revised.item.case.change
+        references = tuple(self._reference(at, point, material, change) for at, point in enumerate(points, 1))
+        yield revised.item.with_case(references=references, verdict=False)
+
+    def _agreed(self, material: Material) -> Agreed | Disagreed:
+        """What the requests agree on. Raises Failed where one of them has no readable answer."""
+        messages = messages_of(material)
+        read = partial(read_change_points, mentions=material.open_mentions, commits=list(material.commits))
+        trials = list(range(1, self.requests + 1))
+        answers = self.ask([messages] * self.requests, read, trials=trials, schema=SCHEMA)
+        ids = {label: commit.id for label, commit in material.commits.items()}
+        return agreement([answer.value for answer in answers], self.agree, ids)
+
+    def _decisions(self, item: Candidate, material: Material, found: Agreed) -> Iterator[Decision]:
+        """One a point; where there is none, one about the whole discussion."""
+        roles = Roles(material.pull)
+        said = {
+            label: plain_conversation(turns(mention.remarks, roles)) for label, mention in material.mentions.items()
+        }
+        if not found.points and len(material.commits) > 1:
+            yield self.decision(item, shown=f"{material.pull.url}\n\n" + "\n\n".join(said.values()), decided=NOTHING)
+        for point, others in zip(found.points, found.others, strict=True):
+            commit = material.commits[point.resolved]
+            answer = f"{commit.id}\n{commit.message}\n\n{material.diffs[point.resolved]}"
+            shown = f"{material.pull.url}\n\n{said[point.mention]}\n\nresolved by {answer}"
+            words = "; ".join(f"request {at}: {text}" for at, text in enumerate(others, 2))
+            decided = f"{point.type} {TYPES[point.type].name}: {point.point}"
+            reason = f"{point.explanation} ({words})" if words else point.explanation
+            yield self.decision(item, shown=shown.strip(), decided=decided, reason=reason)
+
+    def _reference(self, number: int, point: Found, material: Material, change: Change) -> Comment:
+        """A change-point as a reference, at its thread's lines or where the model's quote stands in the change."""
+        mention = material.mentions[point.mention]
+        introduced, resolved = material.commits[point.introduced], material.commits[point.resolved]
+        thread = mention.thread
+        roles = Roles(material.pull)
+        original = next(one for one in mention.remarks if roles.of(one.author).startswith("reviewer"))
+        files = resolved.files or ()
+        snippet = next((f.patch for f in files if thread is not None and f.path == thread.path and f.patch), None)
+        extra = {
+            "original": original.body,
+            "said_in": mention.name,
+            **({"thread": thread.id} if thread is not None else {}),
+        }
+        comment = Comment(
+            id=f"point-{number}-{content_id(material.pull.slug, point.type, point.point, resolved.id)}",
+            body=storable(point.point),
+            category=f"{point.type} {TYPES[point.type].name}",
+            author=original.author.login or None,
+            commit=introduced.id,
+            created=original.created,
+            resolution=Resolution(commit=resolved.id, snippet=snippet, explanation=storable(point.explanation)),
+            extra=extra,
+        )
+        return anchor(comment.model_copy(update=_claimed(point, material, change)), change)
+
+
+def _claimed(point: Found, material: Material, change: Change) -> Mapping[str, object]:
+    """Where the point is: the lines of its thread if that was said on this revision, else its file and the code."""
+    thread = material.mentions[point.mention].thread
+    code = storable(point.code) if point.code else None
+    if thread is None:
+        return {"claimed": Location(), "quote": code}
+    if thread.commit == change.head and not thread.whole_file:
+        where = said_at(thread)
+        return {"claimed": Location(path=where.path, start=where.start, end=where.end, side=where.side)}
+    shown = thread.hunk.rstrip("\n").rpartition("\n")[2]
+    return {"claimed": Location(path=thread.path), "quote": code or shown[1:].strip() or None}

@@ -1,0 +1,193 @@
+"""Changes out of a local git history: what later needed a fix, with the lines, and what never did.
+
+Source: this project (docs/from-git.md), on the idea of Śliwerski, Zimmermann and Zeller (MSR 2005) that the lines which
+a fix changes are where the defect came in; none of the papers builds its benchmark so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.fix_messages import Mending
+from reviewgauge.repo.history.health import look_over
+from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
+from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.szz.trace import SzzSettings
+from reviewgauge.stages.history import card
+from reviewgauge.stages.history.cases import CaseMaker, Limits
+from reviewgauge.stages.history.changes import ChangeStore, read_change
+from reviewgauge.stages.history.fixes import FoundFix, Tracer
+from reviewgauge.stages.history.labels import Labeller
+
+_TEMPLATE = re.compile(
+    r"this reverts (?:commit|merge)s? [0-9a-f]+[^\n]*|^revert\w*[^\n]*", re.IGNORECASE | re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class FromGit(Stage):
+    """The changes of `branch`, oldest first, as cases that are known to be flawed or taken to be clean.
+
+    `horizon`: days within which a fix counts, and for which a clean change must have been observed. `since` and `until`
+    are ISO dates: no case is older than `since`, and nothing later than `until` is looked at, not even fixes. `variant`
+    is that of SZZ. A fix that comes less than `min_days` after the change does not count, and one of more than
+    `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
+    of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
+    the change's lines. Changes of more than `max_lines` lines or `max_files` files are no cases. `limit` keeps the
+    newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its folder.
+    """
+
+    branch: str = "HEAD"
+    since: str = ""
+    until: str = ""
+    horizon: int = 365
+    variant: Literal["basic", "ag", "ma"] = "ma"
+    min_days: float = 0.0
+    max_fix_files: int = 3
+    max_fix_lines: int = 30
+    max_places: int = 4
+    strict: bool = True
+    max_lines: int = 3000
+    max_files: int = 100
+    limit: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.horizon < 1:
+            raise ValueError("horizon is a number of days, 1 or more")
+        if self.variant not in ("basic", "ag", "ma"):
+            raise ValueError(f"there is no SZZ variant {self.variant!r}: basic, ag or ma")
+        for what, word in (("since", self.since), ("until", self.until)):
+            try:
+                _day(word)
+            except ValueError:
+                raise ValueError(f"{what} is a date such as 2024-01-31, not {word!r}") from None
+        if self.limit < 0:
+            raise ValueError("limit is a number of changes, 0 for all")
+        if self.name:
+            try:
+                Change(repo=self.name)
+            except ValidationError as error:
+                raise ValueError(f"name {first_problem(error)[1]}") from None
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """What came in, then the cases of the history at `place.source`."""
+        yield from items
+        name = self.name or repository_name(place.source)
+        repository = mirror_local(Path(place.source or "."), place.code / f"{name.replace('/', '-')}.git")
+        tip, now = self._tip(repository, name)
+        place.report(card.history_section(look_over(repository, tip)))
+        seen = card.Seen()
+        with ChangeStore(place.folder) as store:
+            fixes = []
+            for item in read_changes(repository, tip):
+                if isinstance(item, Drop):
+                    yield self.drop(f"{name}/{item.item[:12]}", item.reason)
+                    continue
+                number = store.add(item)
+                if (fix := _found_fix(store, number, item, seen)) is not None:
+                    fixes.append(fix)
+                place.progress("reading changes", len(store))
+            tracer = self._tracer(repository, place, store)
+            traced = tracer.trace_all(fixes)
+            labeller = Labeller(repository, tracer, fixes, self.max_places, self.strict)
+            limits = Limits(self.horizon, self.since, self.limit, self.max_lines, self.max_files)
+            maker = CaseMaker(name, repository, store, traced, labeller, limits, now, seen)
+            for made in maker.cases(place):
+                if isinstance(made, Case):
+                    yield Candidate(case=made)
+                else:
+                    yield self.drop(*made)
+            place.report(card.fixes_section(seen, traced.outcomes))
+            place.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
+            place.report(card.noise_section(seen, self.horizon, maker.survival()))
+
+    def _tracer(self, repository: Repository, place: Place, store: ChangeStore) -> Tracer:
+        settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
+        return Tracer(
+            repository, place, store, settings, self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
+        )
+
+    def _tip(self, repository: Repository, name: str) -> tuple[str, datetime]:
+        """The last commit that is looked at, and the end of what was observed: no later than the branch's last commit.
+
+        Raises UserError where there is no such branch, or nothing on it so early.
+        """
+        try:
+            named = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{self.branch}^{{commit}}")
+        except UserError:
+            raise _no_branch(repository, name, self.branch) from None
+        newest = named.decode("ascii").strip()
+        ends = [datetime.now(UTC), _committed(repository, newest)[1]]  # a clock may have been ahead
+        if not (until := _day(self.until)):
+            return newest, min(ends)
+        found = _committed(repository, newest, "--first-parent", f"--before={until.isoformat()}T23:59:59Z")
+        if not found[0]:
+            raise UserError(f"{self.branch} has no commit up to {until}", remedy="name a later date")
+        return found[0], min(*ends, datetime.combine(until, time.max, UTC))
+
+
+def _day(word: str) -> date | None:
+    return date.fromisoformat(word) if word else None
+
+
+def _committed(repository: Repository, tip: str, *limits: str) -> tuple[str, datetime]:
+    """The newest commit that `tip` reaches within `limits`, empty where there is none, and its date."""
+    said = repository.run("rev-list", "-1", "--format=%ct", *limits, "--end-of-options", tip, "--").split()
+    if len(said) < 3:
+        return "", datetime.fromtimestamp(0, UTC)
+    try:
+        return said[1].decode("ascii"), datetime.fromtimestamp(max(int(said[2]), 0), UTC)
+    except (ValueError, OverflowError):  # a date that no calendar has
+        return said[1].decode("ascii"), datetime.now(UTC)
+
+
+def _no_branch(repository: Repository, name: str, branch: str) -> UserError:
+    listed = repository.run(
+        "for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads", "refs/remotes"
+    )
+    there = listed.decode("utf-8", "replace").split("\n")[:-1]
+    alike = [ref for ref in there if ref.rpartition("/")[2] == branch.rpartition("/")[2]]
+    shown = ", ".join((alike or there)[:5]) or "none"
+    said = f"HEAD of {name} names no commit" if branch == "HEAD" else f"{name} has no branch, tag or commit {branch!r}"
+    return UserError(said, remedy=f"--set branch=NAME; its branches: {shown}")
+
+
+def repository_name(source: str) -> str:
+    """What the repository of a path is called: its folder, without characters that no id may hold."""
+    folder = Path(source or ".").absolute().resolve()
+    named = folder.parent if folder.name == ".git" else folder
+    return re.sub(r"[^\w.-]+", "-", named.name.removesuffix(".git")).strip("-.") or "repository"
+
+
+def _found_fix(store: ChangeStore, number: int, change: LandedChange, seen: card.Seen) -> FoundFix | None:
+    reading = read_change(change)
+    seen.readings[f"{reading.mending.value}: {reading.reason}"] += 1
+    if reading.mending is Mending.NO:
+        return None
+    undone = next((owner for c in reading.reverts if (owner := store.owner_of_short(c)) is not None), None)
+    told = _TEMPLATE.sub("", change.description)
+    return FoundFix(
+        number=number,
+        landed=change.landed,
+        landed_at=change.landed_at,
+        mending=reading.mending,
+        takes_back=reading.takes_back,
+        undone=undone,
+        explained=len(re.findall(r"\w+", told)) >= 4,
+    )

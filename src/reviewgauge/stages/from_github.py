@@ -1,0 +1,358 @@
+"""Pull requests of GitHub, or of a dump of it, as cases: the final state, with what people said about it on the lines.
+
+Source: the crawls of SWR-Bench (arXiv:2509.01494), ContextCRBench (arXiv:2511.07017) and AACR-Bench (arXiv:2601.19494);
+which pull requests stay and at which state they are taken is decided by the stages behind this one.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import islice
+from pathlib import Path
+
+from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.history import PullRequest
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.results import Drop, Failed
+from reviewgauge.repo.forge.address import SCHEME, is_repository, repository_name
+from reviewgauge.repo.forge.archive import Archive, write_archive_line
+from reviewgauge.repo.forge.client import Forge
+from reviewgauge.repo.forge.events import named
+from reviewgauge.repo.forge.json_fields import Json, nodes, number, text, when
+from reviewgauge.repo.forge.pulls import read_pull
+from reviewgauge.repo.forge.reading import PullReader, Raw, read_issue
+from reviewgauge.repo.forge.replies import Unavailable
+from reviewgauge.stages.link_issues import references
+from reviewgauge.stages.pull_requests.candidates import NO_DIFF, NO_FILES, case_id, chosen_repositories, final_candidate
+from reviewgauge.stages.pull_requests.code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api
+from reviewgauge.stages.sampling.facts import check_day
+
+FOLDER, DUMP = "forge", "pulls.jsonl.gz"
+STATES = ("merged", "closed", "open")
+AT_ONCE = 20  # pull requests whose commits are fetched together
+ROUND = 24 * 3600.0  # seconds for which a crawl that was killed goes on with the lists it had
+MOST_ISSUES = 10  # of one pull request that are read
+MOST_READ = 20_000  # characters of one text that are looked through for issues
+UNREADABLE = "what the forge says of it cannot be read"
+
+
+@dataclass(frozen=True)
+class FromGithub(Stage):
+    """The pull requests of `repos`, the newest first; by default of `github:owner/name` as the build's source.
+
+    `since` and `until` are ISO dates of opening, `states` are of merged, closed (without a merge) and open, `limit` is
+    how many of each repository are read (0: all), `numbers` picks single ones. `api` is the address of GitHub
+    Enterprise (`https://HOST/api/v3`), `tokens` are the environment variables that hold tokens. With `archive` a dump
+    is read and nobody is asked. `code`: commits come from a git mirror and, where git cannot be had, patches from the
+    API (`auto`), or from one of them only; `clone` is a clone on this machine to take commits from. `issues`: read the
+    issues that a pull request names. A pull request of more than `max_lines` changed lines is left out unread.
+    """
+
+    repos: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    states: tuple[str, ...] = ("merged", "closed")
+    limit: int = 0
+    numbers: tuple[int, ...] = ()
+    archive: str = ""
+    api: str = ""
+    tokens: tuple[str, ...] = ("GITHUB_TOKEN",)
+    code: CodeFrom = "auto"
+    clone: str = ""
+    issues: bool = True
+    max_lines: int = 20_000
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        for name, word in (("since", self.since), ("until", self.until)):
+            if word:
+                check_day(name, word)
+        if not self.states or set(self.states) - set(STATES):
+            raise ValueError(f"states are of {', '.join(STATES)}, not {', '.join(self.states) or 'none'}")
+        if self.limit < 0:
+            raise ValueError("limit counts pull requests; 0 reads all")
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """What came in, then a candidate for each pull request."""
+        yield from items
+        if self.archive:
+            yield from self._from_archive(place)
+            return
+        with self.open_forge(place) as forge:
+            began = self._round(forge)
+            folder = place.folder / FOLDER
+            with gzip.GzipFile(folder / f"{DUMP}.part", "wb", mtime=0) as dump:
+                for repo in self._repositories(place):
+                    for made in self._crawl(forge, repo, place, began):
+                        if isinstance(made, Drop):
+                            yield made
+                            continue
+                        write_archive_line(dump, made[0])
+                        yield self._candidate(*made)
+            (folder / f"{DUMP}.part").replace(folder / DUMP)
+            forge.answers.mark("round", "")
+            _report(place, forge)
+
+    def open_forge(self, place: Place) -> Forge:
+        """The forge that is asked; answers are kept in the folder of the build."""
+        return Forge.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, told=place.progress)
+
+    # --- which ---------------------------------------------------------------------------------------------------
+
+    def _named(self, place: Place) -> tuple[str, ...]:
+        """The repositories that the user names: `github:owner/name`, or several with commas between them."""
+        words = place.source.replace(",", " ").split() if place.source.startswith(SCHEME) else ()
+        return self.repos or tuple(words)
+
+    def _repositories(self, place: Place) -> list[str]:
+        found = self._named(place) or chosen_repositories(place)
+        if not found:
+            raise UserError("no repository is named", remedy=f"reviewgauge build {SCHEME}owner/name -o bench/")
+        if self.clone and len(found) > 1:
+            raise UserError(f"one clone cannot hold the commits of {len(found)} repositories", remedy="name one")
+        return list(dict.fromkeys(repository_name(word) for word in found))
+
+    def _round(self, forge: Forge) -> str:
+        """The name of this crawl: that of the one before where it was killed not long ago, so that its lists hold."""
+        now, known = forge.now, forge.answers.marked("round")
+        if known and now - float(known) < ROUND:
+            return known
+        forge.answers.mark("round", repr(now))
+        return repr(now)
+
+    def _listed(self, reader: PullReader, began: str) -> Iterator[tuple[int, str]]:
+        """(number, last update) of the pull requests to read."""
+        if self.numbers:
+            yield from ((one, "") for one in dict.fromkeys(self.numbers))
+            return
+        seen: set[int] = set()
+        state = "all" if {"open"} < set(self.states) else "open" if "open" in self.states else "closed"
+        for item in reader.listed(state=state, version=began):
+            own, opened = number(item, "number"), when(item, "created_at")
+            if own is None or own in seen or not self._in_time(opened):
+                if self.since and opened is not None and opened.date() < date.fromisoformat(self.since):
+                    return  # the newest come first
+                continue
+            if _state(item) in self.states:
+                seen.add(own)
+                yield own, text(item, "updated_at")
+            if self.limit and len(seen) >= self.limit:
+                return
+
+    def _in_time(self, opened: datetime | None) -> bool:
+        day = opened.astimezone(UTC).date().isoformat() if opened is not None else ""
+        return (not self.since or day >= self.since) and (not self.until or day <= self.until)
+
+    # --- from a forge --------------------------------------------------------------------------------------------
+
+    def _crawl(self, forge: Forge, repo: str, place: Place, began: str) -> Iterator[tuple[Raw, PullRequest] | Drop]:
+        try:
+            reader = PullReader(forge, repo, began)
+        except Unavailable as error:
+            yield self.drop(repo, f"repository {error.reason}", str(error))
+            return
+        mirror = mirror_of(place, forge, reader, self.code, self.clone)
+        numbers = self._listed(reader, began)
+        done = 0
+        while some := list(islice(numbers, AT_ONCE)):
+            read: list[tuple[Raw, PullRequest]] = []
+            for own, updated in some:
+                place.progress(f"pull requests of {reader.repo}", done, None)
+                done += 1
+                found = self._read(reader, own, updated, began)
+                if isinstance(found, Drop):
+                    yield found
+                else:
+                    read.append(found)
+            if mirror is not None:
+                mirror.fetch([pull for _, pull in read])
+            for raw, pull in read:
+                yield self._with_code(reader, mirror, raw, pull)
+        if mirror is not None and mirror.why:
+            place.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=_without_git(mirror.why)))
+
+    def _read(self, reader: PullReader, own: int, updated: str, began: str) -> tuple[Raw, PullRequest] | Drop:
+        item = f"{reader.repo}/pull/{own}"
+        try:
+            raw = reader.read(own, updated)
+            if self.issues:
+                raw["issues"] = [dict(issue) for issue in _issues(reader, raw, began)]
+        except Unavailable as error:
+            return self.drop(item, error.reason, str(error))
+        except Failed as error:
+            if error.stops:
+                raise
+            return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
+        if (large := self._too_large(item, raw)) is not None:
+            return large
+        try:
+            return raw, read_pull(raw, "the forge's answer")
+        except BadInput as error:
+            return self.drop(item, UNREADABLE, str(error))
+
+    def _too_large(self, item: str, raw: Json) -> Drop | None:
+        lines = (number(raw, "pull", "additions") or 0) + (number(raw, "pull", "deletions") or 0)
+        if lines > self.max_lines:
+            return self.drop(item, f"more than {self.max_lines} changed lines", f"{lines} lines")
+        return None
+
+    def _with_code(
+        self, reader: PullReader, mirror: Mirror | None, raw: Raw, pull: PullRequest
+    ) -> tuple[Raw, PullRequest] | Drop:
+        """The pull request with its patches. `raw` becomes what the dump holds: it stands without git."""
+        item = case_id(pull)
+        here = self._in_mirror(mirror, pull)
+        if isinstance(here, Drop):
+            return here
+        pull, found = here
+        if found is None and self.code == "mirror":
+            return self.drop(item, "its commits cannot be fetched", mirror.why if mirror is not None else "")
+        try:
+            found = found or read_from_api(reader, raw, pull)
+        except Unavailable as error:
+            return self.drop(item, f"its diff is {error.reason}", str(error))
+        except BadInput as error:
+            return self.drop(item, UNREADABLE, str(error))
+        except Failed as error:
+            if error.stops:
+                raise
+            return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
+        raw["files"], raw["merge_base"] = as_listed(found.files), found.base
+        raw["states"] = mirror.states(pull) if mirror is not None else []
+        return self._checked(item, raw, pull, found)
+
+    def _in_mirror(self, mirror: Mirror | None, pull: PullRequest) -> tuple[PullRequest, Found | None] | Drop:
+        """The pull request with its states and what it changed, as far as the mirror holds it.
+
+        A commit that git cannot show as a change (a name that is no path, a damaged object) costs its pull request.
+        """
+        if mirror is None:
+            return pull, None
+        try:
+            found = mirror.read(pull)
+            update = {"revisions": mirror.revisions(pull), "git": str(mirror.folder) if found is not None else None}
+        except UserError as error:
+            return self.drop(case_id(pull), NO_DIFF, error.problem)
+        return pull.model_copy(update=update), found
+
+    def _checked(self, item: str, raw: Raw, pull: PullRequest, found: Found) -> tuple[Raw, PullRequest] | Drop:
+        if not found.files:
+            return self.drop(item, NO_FILES)
+        if all(file.patch is None and not file.binary for file in found.files):
+            return self.drop(item, "no diff is at hand")
+        return raw, pull.model_copy(update={"base": found.base, "files": found.files})
+
+    @staticmethod
+    def _candidate(raw: Raw, pull: PullRequest) -> Candidate:
+        return final_candidate(pull)
+
+    # --- from a dump ---------------------------------------------------------------------------------------------
+
+    def _from_archive(self, place: Place) -> Iterator[Candidate | Drop]:
+        """What a dump holds, in its order; naming repositories narrows it. Commits come from `clone` alone."""
+        wanted = {repository_name(word).lower() for word in self._named(place)}
+        counts: dict[str, int] = {}
+        mirrors: dict[str, Mirror] = {}
+        with Archive(Path(self.archive).expanduser()) as archive:
+            for done, (where, raw) in enumerate(archive.pulls()):
+                place.progress("pull requests of the archive", done, None)
+                try:
+                    pull = read_pull(raw, where)
+                except BadInput as error:
+                    yield self.drop(where, UNREADABLE, str(error))
+                    continue
+                if (wanted and pull.repo.lower() not in wanted) or not self._is_wanted(raw, pull):
+                    continue
+                if self.limit and counts.get(pull.repo, 0) >= self.limit:
+                    continue
+                counts[pull.repo] = counts.get(pull.repo, 0) + 1
+                made = self._too_large(case_id(pull), raw) or self._unpacked(place, mirrors, raw, pull)
+                yield made if isinstance(made, Drop) else final_candidate(made)
+
+    def _is_wanted(self, raw: Raw, pull: PullRequest) -> bool:
+        if self.numbers:
+            return pull.number in self.numbers
+        return _state(raw.get("pull")) in self.states and self._in_time(pull.created)
+
+    def _unpacked(self, place: Place, mirrors: dict[str, Mirror], raw: Raw, pull: PullRequest) -> PullRequest | Drop:
+        if self.clone and pull.repo not in mirrors:
+            mirrors[pull.repo] = Mirror(place, pull.repo, clone=self.clone)
+        here = self._in_mirror(mirrors.get(pull.repo), pull)
+        if isinstance(here, Drop):
+            return here
+        pull, found = here
+        found = found or Found(text(raw, "merge_base") or pull.base, pull.files)
+        made = self._checked(case_id(pull), raw, pull, found)
+        return made if isinstance(made, Drop) else made[1]
+
+
+def _state(pull: object) -> str:
+    """merged, closed or open."""
+    item: Json = pull if isinstance(pull, dict) else {}
+    if item.get("merged") is True or when(item, "merged_at") is not None:
+        return "merged"
+    return text(item, "state") or "open"
+
+
+def _issues(reader: PullReader, raw: Raw, version: str) -> Iterator[Raw]:
+    """The issues that a pull request closes, and those that its title, its description or a comment names."""
+    closes = (named(item).lower() for item in nodes(raw, "closing"))
+    names = {name: None for name in closes if is_repository(name.partition("#")[0])}
+    for words in _words(raw):
+        said = references(words[:MOST_READ], reader.repo)
+        names |= {f"{repo}#{one}": None for (repo, one), _ in said if is_repository(repo)}
+    own = f"{reader.repo}#{number(raw, 'pull', 'number')}".lower()
+    for name in [name for name in names if name != own][:MOST_ISSUES]:
+        repo, _, one = name.partition("#")
+        try:
+            yield read_issue(reader.forge, repo, int(one), version=version)
+        except Unavailable:
+            continue  # a number that is none, or an issue that is gone
+
+
+def _words(raw: Raw) -> Iterator[str]:
+    yield text(raw, "pull", "body")
+    yield text(raw, "pull", "title")
+    for part in ("conversation", "reviews", "comments"):
+        yield from (text(item, "body") for item in nodes(raw, part))
+
+
+def _without_git(why: str) -> str:
+    return (
+        f"Its git repository could not be read ({why}), so patches are those of the API: large files have none, and "
+        "states before the last one cannot be built."
+    )
+
+
+def _report(place: Place, forge: Forge) -> None:
+    spent, left = forge.spent, forge.left
+    words = f"{spent.requests:,} requests, {spent.waited:,.0f} s waited for limits"
+    if left:
+        words += ", left now: " + ", ".join(f"{count:,} {name}" for name, count in sorted(left.items()))
+    if not forge.authenticated:
+        words += ". It was asked without a token, so nobody knows which threads were resolved"
+    if spent.untold:
+        words += (
+            f". Of {spent.untold:,} pull requests GraphQL gave no answer: nobody knows which of their threads were"
+            " resolved, nor which issues they close but by their words"
+        )
+    place.progress(words, spent.requests, spent.requests)
+    place.report(
+        CardSection(
+            by="from_github",
+            title="What was asked of the forge",
+            text=f"{words}. Answers are kept beside the benchmark, so the same command asks only for what changed.",
+            figures={
+                "requests": spent.requests,
+                "taken from disk": spent.reused,
+                "found unchanged": spent.unchanged,
+                "seconds waited": round(spent.waited),
+                "answers with missing parts": spent.partial,
+                "pull requests without an answer of GraphQL": spent.untold,
+            },
+        )
+    )

@@ -1,0 +1,116 @@
+"""Let several reviewers propose further comments, which stand as neutral until people have verified them.
+
+Source: AACR-Bench (arXiv:2601.19494), appendix B.1: a matrix of models and frameworks proposes comments, since people
+alone overlook much. There over 80 engineers then decide which of them are right; no build can do that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
+from reviewgauge.core.plugin import short_spec
+from reviewgauge.core.protocols import Reviewer, Stage
+from reviewgauge.core.records import Change, Comment, Review
+from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.specs import load
+from reviewgauge.stages.asking.stage import code_of, place_of, storable
+
+
+@dataclass(frozen=True)
+class Generate(Stage):
+    """Adds what `reviewers` say: `reviewers=("prompt(model='openai:gpt-5')", "prompt(model='anthropic:...')")`.
+
+    `as_="neutral"`: neither right nor wrong, so that no reviewer gains or loses by a claim that nobody verified.
+    "references" takes them as true without a check; the verdict of a clean change is then no longer known. Each has
+    `extra["source"] = "generated"` and `extra["proposed"] = True`, and its author is the reviewer. One reviewer that
+    fails fails the change: a pool that lacks a reviewer here and there would favour the others.
+    """
+
+    costly: ClassVar[bool] = True
+    reviewers: tuple[str, ...]
+    as_: Literal["neutral", "references"] = "neutral"
+
+    def __post_init__(self) -> None:
+        """Refuse no reviewers, and the same one twice. Raises UserError for an unknown one."""
+        systems = [reviewer.system for reviewer in self._loaded]
+        if not systems:
+            raise ValueError("name the reviewers that propose: reviewers=(\"prompt(model='openai:gpt-5')\",)")
+        if len(set(systems)) < len(systems):
+            raise ValueError("the same reviewer is named twice")
+
+    @property
+    def _loaded(self) -> Sequence[Reviewer]:
+        return [load(Reviewer, spec) for spec in self.reviewers]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of all reviewers."""
+        return tuple(dict.fromkeys(model for reviewer in self._loaded for model in reviewer.models))
+
+    def pins(self) -> Mapping[str, str]:
+        """What each reviewer rests on."""
+        return {f"{r.system}: {name}": value for r in self._loaded for name, value in r.pins().items()}
+
+    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The candidate with the proposals. Raises Failed where a reviewer fails."""
+        change = item.case.change.model_copy(update={"id": item.id})
+        taken = {c.id for c in (*item.case.references, *item.case.neutral, *item.case.rejected)}
+        proposals: list[Comment] = []
+        for reviewer in self._loaded:
+            for comment in _review(reviewer, change).comments:
+                if comment.body.strip():
+                    proposals.append(_proposal(comment, reviewer.system, taken))
+        for one in proposals:
+            shown = f"{place_of(one)}\n\n{code_of(item, one)}".strip()
+            yield Decision(
+                item=item.id,
+                by=short_spec(self),
+                shown=storable(shown) or "(no place is named)",
+                decided=storable(one.body),
+                reason=f"proposed by {one.author}",
+            )
+        if self.as_ == "neutral":
+            yield item.with_case(neutral=(*item.case.neutral, *proposals))
+            return
+        verdict = None if item.case.verdict is True and proposals else item.case.verdict
+        yield item.with_case(references=(*item.case.references, *proposals), verdict=verdict)
+
+
+def _review(reviewer: Reviewer, change: Change) -> Review:
+    """The review, or a Failed that names the reviewer. What would break on every change is raised as it is."""
+    try:
+        reviewer.prepare((change,))
+    except NeedsCode as error:
+        raise _broken(reviewer, error, FailureKind.REQUEST) from None
+    try:
+        return reviewer.review(change)
+    except Failed as error:
+        raise _broken(reviewer, error, error.kind, raw=error.raw, stops=error.stops) from None
+    except MissingExtra:
+        raise
+    except UserError as error:
+        raise _broken(reviewer, error, FailureKind.REQUEST) from None
+
+
+def _broken(
+    reviewer: Reviewer, error: UserError, kind: FailureKind, *, raw: str | None = None, stops: bool = False
+) -> Failed:
+    return Failed(kind, f"{reviewer.system}: {error.problem}", remedy=error.remedy, raw=raw, stops=stops)
+
+
+def _proposal(comment: Comment, system: str, taken: set[str]) -> Comment:
+    """A comment as a proposal, under an id of its own."""
+    key = content_id(system, comment.id, comment.span.to_line().decode() if comment.span else "", comment.body)
+    name = f"proposed-{key}"
+    while name in taken:
+        name += "'"
+    taken.add(name)
+    extra = {**comment.extra, "source": "generated", "proposed": True, "id_in_review": comment.id}
+    return comment.model_copy(
+        update={"id": name, "author": system, "same_as": None, "reply_to": None, "resolution": None, "extra": extra}
+    )

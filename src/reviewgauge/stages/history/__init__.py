@@ -1,0 +1,1 @@
+"""The parts of `from_git`: changes, fixes, labels, cases and their card."""

@@ -1,0 +1,137 @@
+"""What a build from a local history says about its own labels: fixes, lines, what could not be seen, how sure it is."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import mean, median
+
+from reviewgauge.core.base import Fact
+from reviewgauge.core.building import CardSection
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import ChangedFile, Side
+from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.health import Soundness
+from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange
+from reviewgauge.stages.history.lines import forward, not_product
+
+SAMPLE = 100  # clean changes whose lines are looked up again at the end of their horizon
+BY = "from_git"
+
+
+@dataclass
+class Seen:
+    """What is counted while changes go by."""
+
+    changes: int = 0
+    young: int = 0
+    labelled: int = 0
+    clean: int = 0
+    days: list[float] = field(default_factory=list)
+    readings: Counter[str] = field(default_factory=Counter)
+
+
+class CleanSample:
+    """A draw of clean changes, each equally likely, whatever their number (reservoir sampling)."""
+
+    def __init__(self, seed: int) -> None:
+        self._draw = random.Random(seed)
+        self._seen = 0
+        self.drawn: list[tuple[LandedChange, tuple[ChangedFile, ...]]] = []
+
+    def offer(self, change: LandedChange, files: tuple[ChangedFile, ...]) -> None:
+        """Perhaps take a change into the sample."""
+        self._seen += 1
+        if len(self.drawn) < SAMPLE:
+            self.drawn.append((change, files))
+        elif (at := self._draw.randrange(self._seen)) < SAMPLE:
+            self.drawn[at] = (change, files)
+
+
+def share_gone(
+    repository: Repository, change: LandedChange, files: tuple[ChangedFile, ...], later: str
+) -> float | None:
+    """The share of the added lines of product code that are no longer as they were at the commit `later`."""
+    added = {file.path: changed_lines(file, Side.NEW) for file in files if not not_product(file.path)}
+    try:
+        between = repository.changed_files(change.head, later, LARGEST_FILE)
+    except UserError:
+        return None
+    gone = [forward(between, path, line) is None for path, lines in added.items() for line in lines]
+    return sum(gone) / len(gone) if gone else None
+
+
+def history_section(soundness: Soundness) -> CardSection:
+    """What was read, and what is odd about it."""
+    figures: dict[str, Fact] = {"commits": soundness.commits, "merges": soundness.merges}
+    if soundness.first is not None and soundness.last is not None:
+        figures |= {"first": soundness.first.date().isoformat(), "last": soundness.last.date().isoformat()}
+    return CardSection(by=BY, title="History", figures=figures, warnings=soundness.warnings)
+
+
+def fixes_section(seen: Seen, outcomes: Mapping[str, int]) -> CardSection:
+    """Which commits count as fixes, and what became of each."""
+    rows = [("message", reason, count) for reason, count in seen.readings.most_common()]
+    rows += [("fix", reason, count) for reason, count in Counter(outcomes).most_common()]
+    traced = outcomes.get("traced", 0)
+    return CardSection(
+        by=BY,
+        title="Fixes",
+        text="What the messages of the changes say about mending, and what tracing the fixes came to.",
+        columns=("of", "what", "changes"),
+        rows=tuple(rows),
+        figures={"fixes": sum(outcomes.values()), "fixes traced to lines that count": traced},
+    )
+
+
+def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSection:
+    """Why blamed lines did not become labels: of `lines`, `placed` did."""
+    why = Counter(skipped)
+    why["of a change that is no case, or that is mended later than the horizon"] = (
+        lines - placed - sum(skipped.values())
+    )
+    return CardSection(
+        by=BY,
+        title="Blamed lines",
+        text="Lines that a fix deleted or changed, and why most of them are in no label. Every line is counted once.",
+        columns=("why not", "lines"),
+        rows=tuple((reason, count) for reason, count in why.most_common() if count),
+        figures={"lines blamed": lines, "lines in labels, before the next stages": placed},
+    )
+
+
+def noise_section(seen: Seen, horizon: int, gone: Sequence[float]) -> CardSection:
+    """How much of the truth a history can show. `gone`: the share of lines, for each of some clean changes."""
+    figures: dict[str, Fact] = {
+        "changes read": seen.changes,
+        "share observed for less than the horizon": _share(seen.young, seen.changes),
+        "share labelled among labelled and clean": _share(seen.labelled, seen.labelled + seen.clean),
+    }
+    if seen.days:
+        figures["half-life of a defect in days (median from change to fix)"] = round(median(seen.days), 1)
+        early = sum(days <= horizon / 2 for days in seen.days)
+        figures["share of fixes in the first half of the horizon"] = _share(early, len(seen.days))
+    if gone:
+        figures["clean changes whose lines were looked up again at the end of their horizon"] = len(gone)
+        figures["share of a clean change's lines rewritten or deleted by then, without a fix (mean)"] = round(
+            mean(gone), 3
+        )
+        figures["clean changes with over half of their lines gone by then"] = sum(share > 0.5 for share in gone)
+    return CardSection(
+        by=BY,
+        title="What a history can show",
+        text=(
+            "A clean change is one that no recognised fix spoke about within the horizon: defects that nobody found, "
+            "that were mended without saying so, or by adding lines only, are in it. The longer a line stays, the more "
+            "can be found in it: lines that were rewritten early could not show a defect. A label says that a fix had "
+            "to change these lines, not that a reviewer could have known; docs/from-git.md has what people say of 20."
+        ),
+        figures=figures,
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 3) if whole else 0.0

@@ -1,0 +1,67 @@
+"""Keep changes that are written mainly in the main language of their repository.
+
+Source: AACR-Bench's language consistency (arXiv:2601.19494, appendix A): "the programming language of the primarily
+modified files must match the main language of the repository"; its preprocessing also reads the language off the files
+that review comments are on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Side
+from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.syntax.languages import language
+from reviewgauge.stages.pull_requests.threads import NO_PULL
+
+HEADERS = frozenset({"C", "C++", "Objective-C"})  # `.h` belongs to each of them, its name does not say to which
+
+
+@dataclass(frozen=True)
+class KeepMainLanguage(Stage):
+    """The language with most changed lines (`by="changed"`) or most reference comments (`by="commented"`) counts.
+
+    A repository's main language is the one with most bytes, as the forge counts them.
+    """
+
+    by: Literal["changed", "commented"] = "changed"
+
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate, or how its language differs."""
+        if item.pull is None:
+            return NO_PULL
+        main = main_language(item.pull.repo_languages)
+        if not main:
+            return "the repository's languages are not known"
+        weights = _changed(item.case, main) if self.by == "changed" else _commented(item.case, main)
+        if not weights:
+            return "no file in a programming language" if self.by == "changed" else "no comment on a file of code"
+        found = max(weights, key=lambda name: (weights[name], name == main))
+        return item if found == main else f"{found} in a repository of {main}"
+
+
+def main_language(bytes_of: Mapping[str, int]) -> str:
+    """The language with most bytes of code; empty where nothing is known."""
+    return max(bytes_of, key=lambda name: bytes_of[name]) if bytes_of else ""
+
+
+def _changed(case: Case, main: str) -> Counter[str]:
+    weights: Counter[str] = Counter()
+    for file in case.change.files:
+        if found := _language(file.path, main):
+            weights[found] += sum(len(changed_lines(file, side)) for side in Side)
+    return +weights
+
+
+def _commented(case: Case, main: str) -> Counter[str]:
+    paths = (comment.span.path for comment in case.references if comment.span is not None)
+    return Counter(found for path in paths if (found := _language(path, main)))
+
+
+def _language(path: str, main: str) -> str:
+    return main if path.lower().endswith(".h") and main in HEADERS else language(path)

@@ -1,0 +1,44 @@
+"""Keep changes that were reviewed richly: more than n inline comments, and one of them adopted.
+
+Source: AACR-Bench's review richness (arXiv:2601.19494). Section 3 says "> 2 inline comments", appendix A "at least
+two"; the first is the default, `comments=1` is the second. "Adopted" is a comment that led to a change of the code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.protocols import Stage
+from reviewgauge.stages.pull_requests.threads import NO_PULL, inline_comments, is_bot
+
+
+@dataclass(frozen=True)
+class KeepReviewed(Stage):
+    """Keep what has more than `comments` inline comments of people, of which at least `adopted` threads were acted on.
+
+    `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
+    Put find_adopted before it, which states the fact `adopted`.
+    """
+
+    comments: int = 2
+    adopted: int = 1
+    count: Literal["comments", "threads"] = "comments"
+
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate, or of what it has too little."""
+        if item.pull is None:
+            return NO_PULL
+        if self.count == "comments":
+            found = inline_comments(item.pull.threads)
+        else:
+            found = sum(not is_bot(thread.opened_by) for thread in item.pull.threads)
+        if found <= self.comments:
+            return f"no more than {self.comments} inline {self.count}"
+        acted_on = item.case.facts.get("adopted")
+        if self.adopted and not isinstance(acted_on, int):
+            return "no fact adopted: find_adopted did not look at it"
+        if isinstance(acted_on, int) and acted_on < self.adopted:
+            return "no comment was adopted" if self.adopted == 1 else f"fewer than {self.adopted} adopted comments"
+        return item

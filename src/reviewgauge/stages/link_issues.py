@@ -1,0 +1,81 @@
+"""Link the issues that a pull request fixes: named in its words, confirmed by the forge, with a closing word.
+
+Source: ContextCRBench (arXiv:2511.07017), section 2.2.1 and Algorithm 1. Step 1: references by pattern in title,
+description and comments, each confirmed by a cross-reference event of the issue's timeline; step 2: a closing word in
+the description only. The closing words are GitHub's nine ("Linking a pull request to an issue", docs.github.com).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import IssueHistory, PullRequest
+from reviewgauge.core.protocols import Stage
+from reviewgauge.stages.pull_requests.threads import NO_PULL
+
+_NAME = r"[A-Za-z0-9][\w.-]*"
+_URL = rf"https?://[\w.:-]+/(?P<url_repo>{_NAME}/[\w.-]+)/(?:issues|pull)/(?P<url_number>\d{{1,9}})\b"
+_SHORT = rf"(?<![\w/&#-])(?P<repo>{_NAME}/[\w.-]+)?(?:#|(?<!\w)GH-)(?P<number>\d{{1,9}})\b"
+REFERENCE = re.compile(f"{_URL}|{_SHORT}", re.IGNORECASE)
+CLOSING = re.compile(r"\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?)\s*:?\s+$", re.IGNORECASE)
+Named = tuple[str, int]  # repository in lower case, number
+
+
+@dataclass(frozen=True)
+class LinkIssues(Stage):
+    """Put the fixed issues into the change; drop a candidate without one, saying which step none passed.
+
+    With `required=False` it is kept without issues instead.
+    """
+
+    required: bool = True
+
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate with its issues, or the step at which the last one was lost."""
+        if item.pull is None:
+            return NO_PULL
+        found, reason = fixed_issues(item.pull)
+        if not found and self.required:
+            return reason
+        return item.with_change(issues=tuple(history.issue for history in found))
+
+
+def fixed_issues(pull: PullRequest) -> tuple[list[IssueHistory], str]:
+    """(the issues that it fixes, in the order in which they are named; why there is none)."""
+    own = (pull.repo.lower(), pull.number)
+    named = [name for text in _words(pull) for name, _ in references(text, pull.repo) if name != own]
+    if not named:
+        return [], "names no issue"
+    known = {(one.repo.lower(), one.issue.number): one for one in pull.issues if not one.is_pull}
+    issues = [known[name] for name in dict.fromkeys(named) if name in known]
+    if not issues:
+        return [], "what it names is no issue, or gone"
+    slug = pull.slug.lower()
+    linked = [one for one in issues if slug in (source.lower() for source in one.references)]
+    if not linked:
+        return [], "no cross-reference event confirms an issue that it names"
+    closed = {name for name, closing in references(pull.body, pull.repo) if closing}
+    fixed = [one for one in linked if (one.repo.lower(), one.issue.number) in closed]
+    return fixed, "" if fixed else "no closing word before an issue in its description"
+
+
+def references(text: str, repo: str) -> Iterator[tuple[Named, bool]]:
+    """What a text refers to (`#26`, `GH-26`, `owner/name#26`, an address); whether a closing word stands before it."""
+    for match in REFERENCE.finditer(text):
+        where = match["url_repo"] or match["repo"] or repo
+        name = (where.lower(), int(match["url_number"] or match["number"]))
+        yield name, CLOSING.search(text, max(0, match.start() - 20), match.start()) is not None
+
+
+def _words(pull: PullRequest) -> Iterator[str]:
+    """Title, description and every comment."""
+    yield pull.title
+    yield pull.body
+    for remark in (*pull.conversation, *pull.reviews):
+        yield remark.body
+    for thread in pull.threads:
+        for remark in thread.remarks:
+            yield remark.body

@@ -1,0 +1,185 @@
+"""Join comments that say the same about one diff hunk, pair by pair, by a judge or by five votes of a chat model.
+
+Source: AACR-Bench (arXiv:2601.19494), appendix B.1: within repository, pull request, path and diff hunk, with the
+prompt of Figure 9 and the election of five answers. Without a model the offline judge decides, which is our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.findings import groups_of
+from reviewgauge.core.plugin import short_spec, signature
+from reviewgauge.core.protocols import Judge, Stage
+from reviewgauge.core.records import Case, Change, Comment, Review, Side
+from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.judges.pairs.asking import ModelJudge
+from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.judges.same_concern import SameConcern
+from reviewgauge.models.request.model_spec import is_model
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.stages.asking.stage import check_model, code_of, place_of, storable
+
+Cell = tuple[int, int]
+NO_PLACE, WHOLE_FILE, OUTSIDE = -3, -2, -1
+
+
+class Said(NamedTuple):
+    """What the judge says about one pair."""
+
+    same: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class MergeSame(Stage):
+    """Comments on one hunk that are the same, directly or by way of others, become one finding.
+
+    `judge`: a judge's spec, or a chat model's, which is asked `votes` times in the words of Figure 9 (`prompt`).
+    `of`: the references, or "both": the neutral comments as well. `repeats="join"`: a repeated reference is another
+    phrasing (`same_as`), and so is a neutral comment that repeats a reference. "drop": the first phrasing alone is
+    kept, references before neutral ones, and names the others in `extra["repeats"]`.
+    """
+
+    judge: str = "lexical"
+    votes: int = 5
+    prompt: Literal["fenced", "published"] = "fenced"
+    of: Literal["both", "references"] = "both"
+    repeats: Literal["join", "drop"] = "join"
+
+    def __post_init__(self) -> None:
+        """Refuse a judge that judges by labels, which no candidate has. Raises UserError for an unknown one."""
+        if not self.judge.strip():
+            check_model(self.judge)
+        if self._judge.reads_labels:
+            raise ValueError(f"judge={self.judge!r} repeats what was recorded, and here is nothing recorded")
+
+    @cached_property
+    def _judge(self) -> Judge:
+        if is_model(self.judge.strip()):
+            return SameConcern(model=self.judge.strip(), prompt=self.prompt, location="any", votes=self.votes)
+        return judge_of(self.judge)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that are asked; none where the judge is an offline one."""
+        return self._judge.models
+
+    def pins(self) -> Mapping[str, str]:
+        """What the judge rests on."""
+        return {"judge": signature(self._judge), **self._judge.pins()}
+
+    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The candidate, each finding once. Raises Failed where a vote is missing."""
+        said = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
+        pairs: list[Cell] = []
+        for members in _by_hunk(item.case.change, said):
+            verdicts = self._verdicts(item.case, said, list(combinations(members, 2)))
+            for (one, other), verdict in verdicts.items():
+                yield self._decision(item, said[one], said[other], verdict)
+                pairs += [(one, other)] if verdict.same else []
+        yield self._merged(item, said, _groups(said, pairs))
+
+    def _decision(self, item: Candidate, one: Comment, other: Comment, verdict: Said) -> Decision:
+        shown = f"{place_of(one)}\n\n{code_of(item, one)}\n\n1: {one.body}\n\n2: {other.body}".strip()
+        return Decision(
+            item=item.id,
+            by=short_spec(self),
+            shown=storable(shown),
+            decided="same" if verdict.same else "different",
+            reason=storable(verdict.reason),
+        )
+
+    def _verdicts(self, case: Case, said: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, Said]:
+        """What the judge says about these pairs. A chat model gets all questions at once."""
+        judge, review = self._judge, Review(case=case.id, system="merge_same", comments=tuple(said))
+        if isinstance(judge, ModelJudge):
+            found = judge.judge_some(case, said, said, review, cells)
+            return {cell: Said(v.same is True, v.reason) for cell in cells if (v := found[cell]) is not None}
+        return {(a, b): _one_by_one(judge, case, said[a], said[b], review) for a, b in cells}
+
+    def _merged(self, item: Candidate, said: Sequence[Comment], groups: Sequence[Sequence[int]]) -> Candidate:
+        many = len(item.case.references)
+        root = {at: members[0] for members in groups for at in members}
+        references: list[Comment] = []
+        neutral: list[Comment] = [] if self.of == "both" else list(item.case.neutral)
+        for at, comment in enumerate(said):
+            first = root[at] == at
+            if self.repeats == "drop" and not first:
+                continue
+            whole = comment.model_copy(update={"same_as": None if first else said[root[at]].id})
+            if first and self.repeats == "drop":
+                whole = _with_repeats(whole, [said[other] for other in _group_with(groups, at) if other != at])
+            (references if root[at] < many else neutral).append(whole)
+        return item.with_case(references=tuple(references), neutral=tuple(neutral))
+
+
+def _one_by_one(judge: Judge, case: Case, one: Comment, other: Comment, review: Review) -> Said:
+    """A pair alone, so that no other comment is its rival; in both orders where that costs nothing."""
+    orders = [(one, other)] if judge.models else [(one, other), (other, one)]
+    verdicts = [judge.judge(case, [a], [b], review)[0][0] for a, b in orders]
+    found = [verdict for verdict in verdicts if verdict is not None]
+    if len(found) < len(orders):
+        raise Failed(FailureKind.REQUEST, f"{short_spec(judge)} says nothing about two comments of one review")
+    if judge.models:
+        return Said(found[0].same is True, found[0].reason)
+    mean = sum(verdict.probability for verdict in found) / len(found)
+    return Said(mean >= judge.threshold, f"{mean:.2f}: {found[0].reason}")
+
+
+def _by_hunk(change: Change, said: Sequence[Comment]) -> Iterator[list[int]]:
+    """The comments by file and hunk, two at least; what has no place stands together, and so does a whole file."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    for at, comment in enumerate(said):
+        if comment.body.strip():
+            groups.setdefault(_hunk_at(change, comment), []).append(at)
+    yield from (members for members in groups.values() if len(members) > 1)
+
+
+def _hunk_at(change: Change, comment: Comment) -> tuple[str, int]:
+    span = comment.span
+    if span is None:
+        return "", NO_PLACE
+    if span.start is None or span.end is None:
+        return span.path, WHOLE_FILE
+    for file in change.files:
+        if span.path in (file.path, file.old_path) and file.patch is not None:
+            for number, hunk in enumerate(parse_patch(file.patch)):
+                if _covers(hunk, span.side, span.start, span.end):
+                    return file.path, number
+    return span.path, OUTSIDE
+
+
+def _covers(hunk: Hunk, side: Side, start: int, end: int) -> bool:
+    numbers = (line.new if side is Side.NEW else line.old for line in hunk.lines)
+    return any(number is not None and start <= number <= end for number in numbers)
+
+
+def _groups(said: Sequence[Comment], pairs: Sequence[Cell]) -> list[list[int]]:
+    """The findings as positions, each in order: what pairs and `same_as` join, also by way of others."""
+    known = [list(members) for members in groups_of(said)]
+    home = {at: number for number, members in enumerate(known) for at in members}
+    for one, other in pairs:
+        keep, gone = sorted((home[one], home[other]))
+        if keep != gone:
+            known[keep] += known[gone]
+            home.update(dict.fromkeys(known[gone], keep))
+            known[gone] = []
+    return [sorted(members) for members in known if members]
+
+
+def _group_with(groups: Sequence[Sequence[int]], at: int) -> Sequence[int]:
+    """The group that a position is in."""
+    return next(members for members in groups if at in members)
+
+
+def _with_repeats(comment: Comment, others: Sequence[Comment]) -> Comment:
+    if not others:
+        return comment
+    named = [{"id": other.id, "body": other.body, "author": other.author} for other in others]
+    return comment.model_copy(update={"extra": {**comment.extra, "repeats": named}})

@@ -1,0 +1,1 @@
+"""Change-points: the material, the answers, agreement, triviality."""

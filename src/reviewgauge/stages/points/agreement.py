@@ -1,0 +1,125 @@
+"""Do several requests list the same change-points? The rule, and in what one that differs does so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from reviewgauge.stages.points.answers import Found
+
+Rule = Literal["count+type+commit", "count+type", "count", "majority"]
+RULES: Sequence[Rule] = get_args(Rule)
+COUNTS, KINDS = (
+    "the requests disagree on how many change-points there are",
+    "the requests disagree on the types or commits of the change-points",
+)
+Key = tuple[str, ...]
+
+
+class Agreed(NamedTuple):
+    """The points of the first request that the others agree with; for each the words of those others."""
+
+    points: Sequence[Found]
+    others: Sequence[Sequence[str]]
+
+
+class Disagreed(NamedTuple):
+    """Why there is nothing to keep: a reason that can be counted, and which request differs in what."""
+
+    reason: str
+    detail: str
+
+
+def agreement(answers: Sequence[Sequence[Found]], rule: Rule, commits: Mapping[str, str]) -> Agreed | Disagreed:
+    """What the answers, one a request, agree on. `commits` maps labels to ids, for words.
+
+    Two answers agree when their points can be matched one to one, each with one of the same key: its type and the
+    commit that resolved it, its type, or nothing but being one. `majority` takes type and commit, and what more than
+    half of the requests say; every other rule takes all of them.
+    """
+    keys = [[_KEYS[rule](point) for point in points] for points in answers]
+    bags = [Counter(one) for one in keys]
+    alike = [[at for at, bag in enumerate(bags) if bag == mine] for mine in bags]
+    largest = max(alike, key=len)  # the first of the largest
+    if len(largest) == len(answers) or (rule == "majority" and 2 * len(largest) > len(answers)):
+        first, *rest = largest
+        return Agreed(
+            answers[first], _others([answers[at] for at in (first, *rest)], [keys[at] for at in (first, *rest)])
+        )
+    return Disagreed(
+        COUNTS if len(set(map(len, answers))) > 1 else KINDS, _difference(answers, bags, largest, rule, commits)
+    )
+
+
+_KEYS: Mapping[Rule, Callable[[Found], Key]] = {
+    "count+type+commit": lambda point: (point.type, point.resolved),
+    "majority": lambda point: (point.type, point.resolved),
+    "count+type": lambda point: (point.type,),
+    "count": lambda point: (),
+}
+
+
+def _others(answers: Sequence[Sequence[Found]], keys: Sequence[Sequence[Key]]) -> list[list[str]]:
+    """For each point of the first answer its match in each other one: the first that is left of its key."""
+    found: list[list[str]] = [[] for _ in answers[0]]
+    for points, names in zip(answers[1:], keys[1:], strict=True):
+        left = list(zip(names, points, strict=True))
+        for at, key in enumerate(keys[0]):
+            match = next(one for one in left if one[0] == key)
+            left.remove(match)
+            found[at].append(match[1].point)
+    return found
+
+
+def _difference(
+    answers: Sequence[Sequence[Found]],
+    bags: Sequence[Counter[Key]],
+    largest: Sequence[int],
+    rule: Rule,
+    commits: Mapping[str, str],
+) -> str:
+    """`request 2 lists 2 change-points, requests 1 and 3 list 1`, or of which kind those are that differ."""
+    rest = [at for at in range(len(answers)) if at not in largest]
+    if len(largest) < 2:
+        said = [f"request {at + 1}: {_listed(answers[at], rule, commits)}" for at in range(len(answers))]
+        return "no two requests agree; " + "; ".join(said)
+    base = f"{_named(largest)} {'lists' if len(largest) == 1 else 'list'}"
+    told = []
+    for at in rest:
+        mine, theirs = len(answers[at]), len(answers[largest[0]])
+        if mine != theirs:
+            told.append(f"request {at + 1} lists {_count(mine)}, {base} {theirs}")
+            continue
+        more, less = bags[at] - bags[largest[0]], bags[largest[0]] - bags[at]
+        told.append(f"request {at + 1} lists {_kinds(more, commits)}, {base} {_kinds(less, commits)}")
+    return "; ".join(told)
+
+
+def _listed(points: Sequence[Found], rule: Rule, commits: Mapping[str, str]) -> str:
+    if not points:
+        return "none"
+    if rule == "count":
+        return _count(len(points))
+    return _kinds(Counter(_KEYS[rule](point) for point in points), commits)
+
+
+def _kinds(keys: Counter[Key], commits: Mapping[str, str]) -> str:
+    return " and ".join(_kind(key, commits) for key in sorted(keys.elements()))
+
+
+def _kind(key: Key, commits: Mapping[str, str]) -> str:
+    if len(key) < 2:
+        return key[0]
+    return f"{key[0]} resolved by {key[1]} ({commits[key[1]][:7]})"
+
+
+def _count(many: int) -> str:
+    return "1 change-point" if many == 1 else f"{many} change-points"
+
+
+def _named(numbers: Sequence[int]) -> str:
+    names = [str(at + 1) for at in numbers]
+    if len(names) == 1:
+        return f"request {names[0]}"
+    return f"requests {', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,1 @@
+"""What the stages on pull requests share: threads, adoption, code, texts as they were."""

@@ -1,0 +1,396 @@
+"""What became of the lines that somebody commented on: did a later commit of the same pull request change them?
+
+Lines are followed from the state that was commented on to the final one, commit by commit where the states follow each
+other, else (after a forced push) from state to state. What the base branch did meanwhile is no answer to a comment: a
+line that came from the base, and that the base changed, is lost from sight (None), not adopted. Nor is a commit an
+answer that was made before the comment: somebody may speak of a state while the next one is on its way.
+
+Beside each comment stands the base rate: how many of the places of the same size in the same hunk, that nobody
+commented on in any state, changed as well. Hunks that are reworked anyway would otherwise look like good advice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.history import PullRequest, Standing, Thread
+from reviewgauge.core.records import ChangedFile, FileStatus, Side
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.positions import hunk_at, map_line
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.stages.pull_requests.candidates import code_of, merge_base
+
+LARGEST_FILE = 8 * 1024**2  # bytes; larger ones are not followed
+_SNIPPET = 40  # lines of the code that an answer left
+_LATEST = 253_402_300_800  # the end of the year 9999: clocks go wrong
+
+
+class Step(NamedTuple):
+    """From one state to the next: a commit of the branch, or a forced push."""
+
+    before: str
+    after: str
+
+
+class Fate(NamedTuple):
+    """What became of one line: changed by a commit, still there, or lost from sight (`changed` is None)."""
+
+    changed: bool | None
+    commit: str | None = None
+    snippet: str | None = None
+
+
+KEPT, LOST = Fate(False), Fate(None)
+
+
+class Stop(NamedTuple):
+    """Where lines of a file are after a step, by their numbers at the beginning, and what became of those that went."""
+
+    commit: str
+    path: str
+    now: Mapping[int, int]
+    gone: Mapping[int, Fate]
+
+
+class Changed(NamedTuple):
+    """What changed between two commits, by the paths before (no new files) and after."""
+
+    before: Mapping[str, ChangedFile]
+    after: Mapping[str, ChangedFile]
+
+
+class Adoption(NamedTuple):
+    """What became of one comment. `base_changed` of `base_places` places beside it changed too."""
+
+    changed: bool | None
+    commit: str | None
+    snippet: str | None
+    base_changed: int
+    base_places: int
+
+
+class Followed:
+    """One pull request whose lines are followed. Raises UserError where its repository is damaged."""
+
+    def __init__(self, pull: PullRequest) -> None:
+        self.pull = pull
+        self.code = code_of(pull)
+        self._steps: dict[str, list[Step] | None] = {}
+        self._times: dict[str, datetime | None] = {}
+        self._bases: dict[str, str | None] = {revision.head: revision.base for revision in pull.revisions}
+        self._diff = lru_cache(maxsize=16)(self._read_diff)
+
+    def adoption(self, thread: Thread) -> Adoption:
+        """What became of the lines of `thread`."""
+        steps = self.steps(thread.commit) if thread.commit is not None else None
+        if steps is None:
+            return Adoption(self._as_the_forge_says(thread), None, None, 0, 0)
+        if thread.whole_file or thread.line is None:
+            fate = self._answer(self._file_fate(thread.path, steps), thread)
+            return Adoption(fate.changed, fate.commit, fate.snippet, 0, 0)
+        patch = self._patch_at(thread)
+        lines = _lines_of(thread, patch)
+        if not lines:
+            return Adoption(self._restored(thread, _span(thread), steps), self.pull.head, None, 0, 0)
+        fates = self.fates(thread.path, lines, steps)
+        own = _together([self._answer(fates[line], thread) for line in lines])
+        changed, places = self._base_rate(thread, patch, lines, steps)
+        return Adoption(own.changed, own.commit, own.snippet, changed, places)
+
+    def _answer(self, fate: Fate, thread: Thread) -> Fate:
+        """`fate`, lost from sight where the lines were changed before the comment was made: that was no answer."""
+        said = thread.remarks[0].created
+        if not fate.changed or fate.commit is None or said is None:
+            return fate
+        made = self._made(fate.commit)
+        return fate if made is None or made >= said else LOST
+
+    def _made(self, commit: str) -> datetime | None:
+        """When a commit was made, by the clock of whoever made it."""
+        if commit not in self._times:
+            assert self.code is not None
+            dated = self.code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", commit).split()
+            seconds = int(dated[0])
+            self._times[commit] = datetime.fromtimestamp(seconds, UTC) if 0 < seconds < _LATEST else None
+        return self._times[commit]
+
+    # --- the way from a state to the final one -------------------------------------------------------------------
+
+    def steps(self, commit: str) -> list[Step] | None:
+        """The steps from `commit` to the final state; None where that cannot be told."""
+        if commit not in self._steps:
+            self._steps[commit] = self._find_steps(commit)
+        return self._steps[commit]
+
+    def _find_steps(self, commit: str) -> list[Step] | None:
+        code, head = self.code, self.pull.head
+        if code is None or head is None or not code.exists(commit) or not code.exists(head):
+            return None
+        heads = [revision.head for revision in self.pull.revisions]
+        later = heads[heads.index(commit) + 1 :] if commit in heads else [head]
+        states = [commit, *(one for one in later if code.exists(one))]
+        if states[-1] != head:
+            states.append(head)
+        found: list[Step] = []
+        for before, after in pairwise(states):
+            chain = [before, *self._between(code, before, after)]
+            found += [Step(a, b) for a, b in pairwise(chain)]
+        return found
+
+    @staticmethod
+    def _between(code: Repository, before: str, after: str) -> list[str]:
+        """The commits of the branch from `before` to `after`; `after` alone where one does not lead to the other."""
+        if before == after:
+            return []
+        listed = code.run(
+            "rev-list", "--first-parent", "--reverse", "--parents", "--end-of-options", after, f"^{before}"
+        )
+        chain = [line.split() for line in listed.decode("ascii").splitlines()]
+        leads = bool(chain) and len(chain[0]) > 1 and chain[0][1] == before
+        return [line[0] for line in chain] if leads else [after]
+
+    def _base(self, commit: str) -> str | None:
+        if commit not in self._bases or self._bases[commit] is None:
+            tip = self.pull.base
+            known = self.code is not None and tip is not None and self.code.exists(tip)
+            found = merge_base(self.code, tip, commit) if known and self.code is not None and tip is not None else None
+            self._bases[commit] = found
+        return self._bases[commit]
+
+    def _read_diff(self, before: str, after: str) -> Changed:
+        assert self.code is not None
+        files = self.code.changed_files(before, after, largest_file=LARGEST_FILE)
+        came = [file for file in files if file.status not in (FileStatus.ADDED, FileStatus.COPIED)]
+        return Changed({file.old_path or file.path: file for file in came}, {file.path: file for file in files})
+
+    # --- lines -------------------------------------------------------------------------------------------------
+
+    def fates(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> dict[int, Fate]:
+        """What became of each line of the new side of `path`, numbered as in the state where the steps begin."""
+        lines = list(lines)
+        fates = dict.fromkeys(lines, KEPT)
+        for stop in self.journey(path, lines, steps):
+            fates.update(stop.gone)
+        return fates
+
+    def journey(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> Iterator[Stop]:
+        """Where lines of the new side of `path` are after each step."""
+        now = {line: line for line in lines}
+        for step in steps:
+            file = self._diff(step.before, step.after).before.get(path)
+            gone: dict[int, Fate] = {}
+            if file is not None:
+                for line, at in list(now.items()):
+                    moved = _moved(file, at)
+                    if moved is not None:
+                        now[line] = moved
+                    else:
+                        del now[line]
+                        gone[line] = self._fate(file, path, at, step)
+                path = file.path if file.status is FileStatus.RENAMED else path
+            yield Stop(step.after, path, dict(now), gone)
+
+    def _fate(self, file: ChangedFile, path: str, at: int, step: Step) -> Fate:
+        """Of a line that a step took away: by the pull request, or by its base branch."""
+        if file.patch is None:
+            return LOST
+        old, new = self._base(step.before), self._base(step.after)
+        if old is None or new is None or old == new:
+            return Fate(True, step.after, _left(file, at))
+        came = self._diff(old, step.before).after.get(path)
+        if came is not None and came.patch is None:
+            return LOST
+        of_base = at if came is None else map_line(came.patch or "", at, Side.NEW)
+        if of_base is None:
+            return Fate(True, step.after, _left(file, at))  # a line of the pull request itself
+        moved = self._diff(old, new).before.get(path if came is None else came.old_path or path)
+        if moved is None or _moved(moved, of_base) is not None:
+            return Fate(True, step.after, _left(file, at))
+        return LOST
+
+    def _file_fate(self, path: str, steps: Sequence[Step]) -> Fate:
+        for step in steps:
+            file = self._diff(step.before, step.after).before.get(path)
+            if file is not None and self._base(step.before) == self._base(step.after):
+                return Fate(True, step.after)
+            if file is not None:
+                return LOST
+        return KEPT
+
+    def _restored(self, thread: Thread, lines: range, steps: Sequence[Step]) -> bool | None:
+        """Whether lines that were deleted, with nothing in their place, are back in the final state."""
+        base, head = self._base(thread.commit or ""), self.pull.head
+        if base is None or head is None:
+            return None
+        if not steps:
+            return False
+        file = self._diff(base, head).before.get(thread.path)
+        return file is None or any(_moved(file, line) is not None for line in lines)
+
+    # --- the base rate -----------------------------------------------------------------------------------------
+
+    def _patch_at(self, thread: Thread) -> str:
+        """The patch of the file as it was when it was commented on."""
+        base = self._base(thread.commit or "")
+        if base is None or thread.commit is None:
+            return ""
+        found = self._diff(base, thread.commit).after.get(thread.path)
+        return found.patch or "" if found is not None else ""
+
+    @cached_property
+    def _commented(self) -> Mapping[tuple[str, str], set[int]]:
+        """(commit, path) -> the lines that somebody commented on, there or in an earlier state that they come from."""
+        found: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for thread in self.pull.threads:
+            steps = self.steps(thread.commit) if thread.commit is not None and not thread.whole_file else None
+            if steps is None or thread.commit is None or thread.line is None:
+                continue
+            lines = _lines_of(thread, self._patch_at(thread) if thread.side is Side.OLD else "")
+            found[thread.commit, thread.path].update(lines)
+            for stop in self.journey(thread.path, lines, steps):
+                found[stop.commit, stop.path].update(stop.now.values())
+        return found
+
+    def _free(self, thread: Thread, hunk: Hunk, steps: Sequence[Step]) -> tuple[list[int], dict[int, Fate]]:
+        """The added lines of a hunk that nobody commented on, neither there nor before or after; and their fates."""
+        taken = self._commented[thread.commit or "", thread.path]
+        added = (line for line in hunk.lines if line.kind == "+" and line.new not in taken)
+        fates = {line.new: KEPT for line in added if line.new is not None}
+        for stop in self.journey(thread.path, list(fates), steps):
+            spoken = self._commented[stop.commit, stop.path]
+            for line in [line for line, at in stop.now.items() if at in spoken]:
+                fates.pop(line, None)
+            fates.update({line: fate for line, fate in stop.gone.items() if line in fates})
+        return list(fates), fates
+
+    def _base_rate(self, thread: Thread, patch: str, lines: Sequence[int], steps: Sequence[Step]) -> tuple[int, int]:
+        """(changed, all) of the runs of as many added lines in the same hunk that nobody commented on.
+
+        A run of empty lines is no place: nobody comments on one.
+        """
+        hunk = hunk_at(patch, Side.NEW, lines[-1])
+        if hunk is None:
+            return 0, 0
+        free, fates = self._free(thread, hunk, steps)
+        written = {line.new for line in hunk.lines if line.text.strip()}
+        size = len([line for line in lines if _is_added(hunk, line)]) or 1
+        changed = places = 0
+        for run in _runs(free):
+            for start in range(len(run) - size + 1):
+                place = run[start : start + size]
+                fate = _together([self._answer(fates[line], thread) for line in place])
+                if fate.changed is not None and written.intersection(place):
+                    places += 1
+                    changed += fate.changed
+        return changed, places
+
+    def _as_the_forge_says(self, thread: Thread) -> bool | None:
+        """Where the commits are not at hand: the forge calls a thread outdated once its lines were changed."""
+        return thread.outdated if thread.commit is None or thread.commit != self.pull.head else False
+
+
+def _span(thread: Thread) -> range:
+    """The lines that a thread stands on, on its side."""
+    assert thread.line is not None
+    return range(min(thread.start or thread.line, thread.line), thread.line + 1)
+
+
+def _lines_of(thread: Thread, patch: str) -> range:
+    """The lines of the new side that a thread is about: of deleted lines those that replace them, if any do."""
+    return _span(thread) if thread.side is Side.NEW else _replacing(patch, _span(thread))
+
+
+def _moved(file: ChangedFile, line: int) -> int | None:
+    """Where a line is after a change of its file; None where it was changed or is gone."""
+    if file.status is FileStatus.DELETED or file.patch is None:
+        return None
+    return map_line(file.patch, line)
+
+
+def _left(file: ChangedFile, line: int) -> str | None:
+    """The code that stands where the line was: the new lines of the hunk that took it away."""
+    hunk = hunk_at(file.patch or "", Side.OLD, line)
+    if hunk is None:
+        return None
+    near = [at for at, one in enumerate(hunk.lines) if one.old == line]
+    start = max(0, (near[0] if near else 0) - _SNIPPET // 2)
+    return "\n".join(one.text for one in hunk.lines[start : start + _SNIPPET] if one.new is not None)
+
+
+def _replacing(patch: str, lines: Iterable[int]) -> range:
+    """The added lines that stand in place of deleted ones: those of the same block. Empty where there are none."""
+    wanted = set(lines)
+    for hunk in parse_patch(patch):
+        block: list[int] = []
+        hit = False
+        for line in (*hunk.lines, None):
+            if line is None or line.kind == " ":
+                if hit and block:
+                    return range(block[0], block[-1] + 1)
+                block, hit = [], False
+            elif line.kind == "+" and line.new is not None:
+                block.append(line.new)
+            elif line.old in wanted:
+                hit = True
+    return range(0)
+
+
+def _together(fates: Sequence[Fate]) -> Fate:
+    """Of several lines: changed where one is, unknown where one is lost and none changed."""
+    return next((fate for fate in fates if fate.changed), LOST if any(f.changed is None for f in fates) else KEPT)
+
+
+def _is_added(hunk: Hunk, line: int) -> bool:
+    return any(one.new == line and one.kind == "+" for one in hunk.lines)
+
+
+def _runs(lines: Sequence[int]) -> list[list[int]]:
+    """Numbers in runs without gaps."""
+    found: list[list[int]] = []
+    for line in lines:
+        if found and line == found[-1][-1] + 1:
+            found[-1].append(line)
+        else:
+            found.append([line])
+    return found
+
+
+def follow(pull: PullRequest) -> dict[str, Adoption | None]:
+    """What became of each thread, by its id; None where its repository is too damaged to tell."""
+    followed = Followed(pull)
+    found: dict[str, Adoption | None] = {}
+    for thread in pull.threads:
+        try:
+            found[thread.id] = followed.adoption(thread)
+        except UserError:
+            found[thread.id] = None
+    return found
+
+
+def signals(thread: Thread, adoption: Adoption | None) -> dict[str, JsonValue]:
+    """What speaks for a thread having been acted on, as it stands in a comment's `extra["adoption"]`.
+
+    `answered`: another person replied; `thumbs_up` and `thumbs_down` are the reactions to its first message.
+    """
+    first, opener = thread.remarks[0], thread.opened_by
+    answered = any(
+        remark.author.standing is not Standing.BOT and remark.author.login != opener.login
+        for remark in thread.remarks[1:]
+    )
+    return {
+        "changed": adoption.changed if adoption is not None else None,
+        "resolved": thread.resolved,
+        "answered": answered,
+        "thumbs_up": first.reactions.get("+1", 0),
+        "thumbs_down": first.reactions.get("-1", 0),
+        "base_changed": adoption.base_changed if adoption is not None else 0,
+        "base_lines": adoption.base_places if adoption is not None else 0,
+    }

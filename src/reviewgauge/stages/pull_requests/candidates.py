@@ -1,0 +1,249 @@
+"""From a pull request to cases: its change at one of its states, and the references that people made there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from reviewgauge.core.base import Fact
+from reviewgauge.core.building import Candidate, Place
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.history import PullRequest, Revision, Standing, Thread
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Span
+from reviewgauge.repo.forge.chatter import chatter
+from reviewgauge.repo.forge.suggestions import split_suggestion
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.stages.pull_requests.texts_at import description_edited, title_at
+from reviewgauge.stages.pull_requests.threads import stands
+from reviewgauge.stages.sampling.facts import change_facts
+
+LARGEST_FILE = 16 * 1024**2  # bytes; a larger file has no diff that anybody would review
+NO_CODE = "its commits are not at hand"
+NO_BASE = "where it left its base cannot be found"
+NO_FILES = "changes nothing"
+NO_DIFF = "its change cannot be read from git"
+_CHOSEN = ("repositories", "chosen")
+
+
+# --- which repositories --------------------------------------------------------------------------------------------
+
+
+def remember_repositories(place: Place, names: Sequence[str]) -> None:
+    """Choose the repositories that a source of the same build reads where neither it nor the user names any."""
+    place.remember(_CHOSEN, json.dumps(list(names)).encode())
+
+
+def chosen_repositories(place: Place) -> tuple[str, ...]:
+    """The repositories that an earlier stage chose."""
+    found = place.recall(_CHOSEN)
+    return tuple(json.loads(found)) if found else ()
+
+
+# --- the change ----------------------------------------------------------------------------------------------------
+
+
+def case_id(pull: PullRequest) -> str:
+    """`owner/name/pull/12`."""
+    return f"{pull.repo}/pull/{pull.number}"
+
+
+def code_of(pull: PullRequest) -> Repository | None:
+    """The mirror that holds its commits, None where there is none."""
+    return Repository(Path(pull.git)) if pull.git and Path(pull.git).is_dir() else None
+
+
+def merge_base(repository: Repository, base: str, head: str, merged_as: str | None = None) -> str | None:
+    """Where `head` left the branch whose tip was `base`; None where that cannot be told.
+
+    A base that holds the head already was read after the merge: then the merge's first parent is the branch before it.
+    """
+    for tip in (base, f"{merged_as}^1" if merged_as else None):
+        if tip is None:
+            continue
+        try:
+            found = repository.run("merge-base", "--end-of-options", tip, head).decode("ascii").strip()
+        except UserError:
+            continue
+        if found and found != head:
+            return found
+    return None
+
+
+def change_at(pull: PullRequest, revision: Revision) -> Change | str:
+    """What the pull request was at `revision`, with the title of then, from its mirror or a dump; or why not."""
+    repository = code_of(pull)
+    if repository is None or not repository.exists(revision.head):
+        return _as_told(pull, revision)
+    base = revision.base
+    if base is None or not repository.exists(base):
+        tip = pull.base if pull.base is not None and repository.exists(pull.base) else None
+        base = merge_base(repository, tip, revision.head, pull.merge_commit) if tip is not None else None
+    if base is None:
+        return NO_BASE
+    try:
+        files = repository.changed_files(base, revision.head, LARGEST_FILE)
+    except UserError:  # a name that is no path, a damaged object: it costs this state, not the build
+        return NO_DIFF
+    return _named(pull, revision, base, files) if files else NO_FILES
+
+
+def _as_told(pull: PullRequest, revision: Revision) -> Change | str:
+    """What the pull request was at `revision` by the word of the forge, or of a dump."""
+    final = revision.head == pull.head and bool(pull.files)
+    base, files = (pull.base, pull.files) if final else (revision.base, revision.files)
+    if files is None:
+        return NO_CODE
+    return _named(pull, revision, base, files) if files else NO_FILES
+
+
+def _named(pull: PullRequest, revision: Revision, base: str | None, files: Sequence[ChangedFile]) -> Change:
+    return change_of(pull, base, revision.head, files).model_copy(update={"title": title_at(pull, revision)})
+
+
+def change_of(pull: PullRequest, base: str | None, head: str | None, files: Sequence[ChangedFile]) -> Change:
+    """The change of a pull request between two commits."""
+    return Change(
+        repo=pull.repo,
+        base=base,
+        head=head,
+        title=pull.title,
+        description=pull.body,
+        url=pull.url or None,
+        files=tuple(files),
+        git=pull.git,
+    )
+
+
+# --- the references ------------------------------------------------------------------------------------------------
+
+
+def thread_id(thread: Thread) -> str:
+    """The id of the reference made from a thread."""
+    return f"thread-{thread.id}"
+
+
+def is_review(pull: PullRequest, thread: Thread) -> bool:
+    """Whether a person other than the author opened the thread, and said something that a review would say."""
+    who = thread.opened_by
+    if who.standing is Standing.BOT or (who.login and who.login == pull.author.login):
+        return False
+    return chatter(thread.remarks[0].body, True) is None
+
+
+def thread_comment(thread: Thread, span: Span | None) -> Comment:
+    """A thread's first message as a comment at `span`. What was answered stays in the pull request."""
+    first = thread.remarks[0]
+    said, suggestion = split_suggestion(first.body)
+    extra = {
+        "thread": thread.id,
+        "url": first.url or None,
+        "association": first.author.association or None,
+        "resolved": thread.resolved,
+        "answers": len(thread.remarks) - 1,
+        "reactions": dict(first.reactions) or None,
+    }
+    return Comment(
+        id=thread_id(thread),
+        body=said,
+        span=span,
+        suggestion=suggestion,
+        author=first.author.login or None,
+        commit=thread.commit,
+        created=first.created,
+        extra={name: value for name, value in extra.items() if value is not None},
+    )
+
+
+def said_at(thread: Thread) -> Span:
+    """Where a thread was opened, in the state that it was opened on."""
+    if thread.line is None or thread.whole_file:
+        return Span(path=thread.path, side=thread.side)
+    return Span(
+        path=thread.path, start=min(thread.start or thread.line, thread.line), end=thread.line, side=thread.side
+    )
+
+
+def stands_now(thread: Thread) -> Span | None:
+    """Where a thread stands in the final diff; None once its lines were changed."""
+    if thread.outdated:
+        return None
+    if thread.whole_file:
+        return Span(path=thread.path, side=thread.side)
+    if thread.now_line is None or not stands(thread):
+        return None
+    length = (thread.line - thread.start) if thread.line is not None and thread.start is not None else 0
+    return Span(path=thread.path, start=max(1, thread.now_line - length), end=thread.now_line, side=thread.side)
+
+
+def references_at(pull: PullRequest, head: str) -> tuple[Comment, ...]:
+    """One comment for each thread that a person opened on the state `head`, placed where it was said."""
+    return _references(pull, ((thread, said_at(thread)) for thread in pull.threads if thread.commit == head))
+
+
+def final_references(pull: PullRequest) -> tuple[Comment, ...]:
+    """One comment for each thread of a person that was opened on the final state, or whose lines still stand there."""
+    placed = (
+        (thread, said_at(thread) if thread.commit == pull.head else stands_now(thread)) for thread in pull.threads
+    )
+    return _references(pull, ((thread, span) for thread, span in placed if span is not None))
+
+
+def _references(pull: PullRequest, placed: Iterable[tuple[Thread, Span]]) -> tuple[Comment, ...]:
+    return tuple(thread_comment(thread, span) for thread, span in placed if is_review(pull, thread))
+
+
+# --- the candidate -------------------------------------------------------------------------------------------------
+
+
+def final_candidate(pull: PullRequest, merge_base_of_final: str | None = None) -> Candidate:
+    """The candidate that a source makes of a pull request: its final state, with what people say about that state."""
+    change = change_of(pull, merge_base_of_final or pull.base, pull.head, pull.files)
+    return _candidate(pull, change, final_references(pull))
+
+
+def candidate_at(item: Candidate, revision: Revision) -> Candidate | str:
+    """The candidate narrowed to one state of its pull request, or the reason why that cannot be had."""
+    if item.pull is None:
+        return "no pull request behind it"
+    change = change_at(item.pull, revision)
+    if isinstance(change, str):
+        return change
+    change = like(item, change)
+    made = _candidate(item.pull, change, references_at(item.pull, revision.head))
+    facts = {**item.case.facts, **made.case.facts, **word_facts(item.pull, revision)}
+    return item.with_case(change=change, references=made.case.references, verdict=made.case.verdict, facts=facts)
+
+
+def like(item: Candidate, change: Change) -> Change:
+    """Another state of the candidate's change, with what earlier stages made of its words, issues and task."""
+    kept, own = item.case.change, item.pull.title if item.pull is not None else None
+    update = {"description": kept.description, "issues": kept.issues, "task": kept.task}
+    return change.model_copy(update=update if kept.title == own else {**update, "title": kept.title})
+
+
+def word_facts(pull: PullRequest, revision: Revision) -> dict[str, Fact]:
+    """`description_edited`: whether the description was changed after people began to speak about the state."""
+    edited = description_edited(pull, revision)
+    return {} if edited is None else {"description_edited": edited}
+
+
+def _candidate(pull: PullRequest, change: Change, references: tuple[Comment, ...]) -> Candidate:
+    change = change.model_copy(update={"issues": _issues(pull)})
+    facts = change_facts(change, created=pull.created, commits=len(pull.commits) or None)
+    facts |= {"merged": pull.merged, "threads": len(pull.threads)}
+    case = Case(
+        id=case_id(pull),
+        change=change,
+        references=references,
+        verdict=False if references else None,
+        facts=facts,
+    )
+    return Candidate(case=case, pull=pull)
+
+
+def _issues(pull: PullRequest) -> tuple[Issue, ...]:
+    """The issues that merging it closes, as the forge says; `link_issues` finds more."""
+    closes = pull.extra.get("closes")
+    names = closes if isinstance(closes, list) else []
+    return tuple(one.issue for one in pull.issues if not one.is_pull and f"{one.repo}#{one.issue.number}" in names)

@@ -1,0 +1,194 @@
+"""Which of many repositories a benchmark is made from, by the rules of two papers; each other one with its reason."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.building import RepositoryCandidate
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import parse_record, records
+from reviewgauge.repo.syntax.languages import language_name
+
+CONTEXT_LANGUAGES = ("Python", "Java", "JavaScript", "C", "C++", "C#", "Rust", "TypeScript", "Go")
+AACR_LANGUAGES = ("JavaScript", "Python", "TypeScript", "Java", "C#", "C++", "C", "PHP", "Go", "Rust")
+_DAYS = 30.4375  # of a month, on average
+_COUNTS = ("stars", "new_stars", "issues_and_pulls", "closed_pulls")
+_FIELDS = ("name", "language", *_COUNTS, "active", "language_share")
+LARGEST = 64 * 1024**2  # bytes of a file of candidates
+
+
+class Refused(NamedTuple):
+    """A repository that is not chosen, and why."""
+
+    name: str
+    reason: str
+    detail: str = ""
+
+
+Chosen = tuple[list[RepositoryCandidate], list[Refused]]
+
+
+def popular(
+    candidates: Iterable[RepositoryCandidate], languages: Sequence[str], top: int
+) -> tuple[list[RepositoryCandidate], list[Refused]]:
+    """The `top` most starred of each language (equal ones by name), and the others."""
+    kept, refused = _of_languages(candidates, languages)
+    found: list[RepositoryCandidate] = []
+    for language in languages:
+        group = [one for one in kept if language_name(one.language) == language]
+        refused += [Refused(one.name, "stars are not stated") for one in group if one.stars is None]
+        group = sorted((one for one in group if one.stars is not None), key=lambda one: (-(one.stars or 0), one.name))
+        found += group[:top]
+        refused += [Refused(one.name, f"not among the {top} most starred of {language}") for one in group[top:]]
+    return found, refused
+
+
+def unfit(one: RepositoryCandidate, today: date, share: float, months: float, volume: int) -> Refused | None:
+    """Why a repository is not pure, active and large enough for ContextCRBench; None where it is."""
+    if one.language_share is None:
+        return Refused(one.name, "the share of its language is not stated")
+    if one.language_share <= share:
+        return Refused(one.name, f"its language is not over {share:.0%} of it", f"{one.language_share:.1%}")
+    active = _day(one)
+    if active is None:
+        return Refused(one.name, "when it was last active is not stated")
+    if active < today - timedelta(days=round(months * _DAYS)):
+        return Refused(one.name, f"not active in the {months:g} months before {today}", one.active[:10])
+    if one.issues_and_pulls is None:
+        return Refused(one.name, "the number of its issues and pull requests is not stated")
+    if one.issues_and_pulls <= volume:
+        reason = f"not over {volume:,} issues and pull requests"
+        return Refused(one.name, reason, f"{one.issues_and_pulls:,}")
+    return None
+
+
+def ranked(candidates: Iterable[RepositoryCandidate], languages: Sequence[str], rank: int, each: int) -> Chosen:
+    """AACR-Bench's: in the top `rank` both by new stars and by closed pull requests, then `each` of a language.
+
+    Both ranks are among all candidates that are given, whatever their language.
+    """
+    everything = list(candidates)
+    refused = [Refused(c.name, "new stars or closed pull requests are not stated") for c in everything if not _told(c)]
+    known = [one for one in everything if _told(one)]
+    starred = {one.name for one in sorted(known, key=lambda c: (-(c.new_stars or 0), c.name))[:rank]}
+    closed = {one.name for one in sorted(known, key=lambda c: (-(c.closed_pulls or 0), c.name))[:rank]}
+    both: list[RepositoryCandidate] = []
+    for one in known:
+        if one.name not in starred:
+            refused.append(Refused(one.name, f"not in the top {rank:,} by new stars", f"{one.new_stars:,}"))
+        elif one.name not in closed:
+            detail = f"{one.closed_pulls:,}"
+            refused.append(Refused(one.name, f"not in the top {rank:,} by closed pull requests", detail))
+        else:
+            both.append(one)
+    both, others = _of_languages(both, languages)
+    refused += others
+    found: list[RepositoryCandidate] = []
+    for language in languages:
+        group = [one for one in both if language_name(one.language) == language]
+        group.sort(key=lambda one: (-(one.new_stars or 0), one.name))
+        found += group[:each]
+        refused += [
+            Refused(one.name, f"not among the {each} with most new stars of {language}") for one in group[each:]
+        ]
+    return found, refused
+
+
+def _told(one: RepositoryCandidate) -> bool:
+    return one.new_stars is not None and one.closed_pulls is not None
+
+
+def _of_languages(candidates: Iterable[RepositoryCandidate], languages: Sequence[str]) -> Chosen:
+    kept: list[RepositoryCandidate] = []
+    refused: list[Refused] = []
+    for one in candidates:
+        if language_name(one.language) in languages:
+            kept.append(one)
+        else:
+            refused.append(Refused(one.name, "in none of the languages", one.language or "not stated"))
+    return kept, refused
+
+
+def _day(one: RepositoryCandidate) -> date | None:
+    try:
+        return date.fromisoformat(one.active[:10])
+    except ValueError:
+        return None
+
+
+# --- a file of candidates ------------------------------------------------------------------------------------------
+
+
+def read_candidates(path: Path) -> list[RepositoryCandidate]:
+    """The repositories of a CSV file with a header, or of a JSON lines file. Raises BadInput and UserError.
+
+    Columns are RepositoryCandidate's fields; others are kept in `extra`. An empty field is not stated.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise UserError(f"{path} is larger than {LARGEST:,} bytes", remedy="leave out what cannot be chosen")
+        with path.open("rb") as file:
+            found = _from_csv(file.read(), path.name) if path.suffix == ".csv" else list(_from_lines(path))
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}", remedy="name a CSV or JSON lines file") from None
+    twice = next((name for name, count in Counter(one.name.lower() for one in found).items() if count > 1), None)
+    if twice is not None:
+        raise BadInput(path.name, f"names {twice} twice", remedy="keep one line of it")
+    for one in found:
+        if one.language_share is not None and not 0 <= one.language_share <= 1:
+            problem = f"{one.language_share} is no share"
+            raise BadInput(path.name, problem, record=one.name, field="language_share", remedy="a number from 0 to 1")
+        if one.active and _day(one) is None:
+            raise BadInput(
+                path.name, f"{one.active!r} is no date", record=one.name, field="active", remedy="YYYY-MM-DD"
+            )
+    return found
+
+
+def _from_lines(path: Path) -> Iterable[RepositoryCandidate]:
+    with path.open("rb") as file:
+        yield from records(RepositoryCandidate, file, path.name)
+
+
+def _from_csv(raw: bytes, source: str) -> list[RepositoryCandidate]:
+    try:
+        rows = csv.DictReader(io.StringIO(raw.decode("utf-8-sig")), strict=True)
+        if "name" not in (rows.fieldnames or ()):
+            raise BadInput(source, "has no column name", record=1, remedy=f"columns are {', '.join(_FIELDS)}")
+        return [_from_row(row, source, rows.line_num) for row in rows]
+    except UnicodeDecodeError as error:
+        raise BadInput(source, f"is not UTF-8 (byte {error.start + 1})", remedy="save it as UTF-8") from None
+    except csv.Error as error:
+        raise BadInput(source, f"is no CSV: {error}") from None
+
+
+def _from_row(row: Mapping[str | None, str | None], source: str, number: int) -> RepositoryCandidate:
+    if None in row or None in row.values():
+        raise BadInput(source, "has more or fewer fields than the header", record=number)
+    fields: dict[str, object] = {}
+    extra: dict[str, str] = {}
+    for name, text in row.items():
+        value = (text or "").strip()
+        if name is None or not value:
+            continue
+        if name in _COUNTS or name == "language_share":
+            fields[name] = _number(value, name, source, number)
+        elif name in _FIELDS:
+            fields[name] = value
+        else:
+            extra[name] = value
+    return parse_record(RepositoryCandidate, json.dumps({**fields, "extra": extra}).encode(), source, number)
+
+
+def _number(value: str, field: str, source: str, number: int) -> float | int:
+    try:
+        return float(value) if field == "language_share" else int(value)
+    except ValueError:
+        raise BadInput(source, f"{value!r} is no number", record=number, field=field) from None

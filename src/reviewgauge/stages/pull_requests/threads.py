@@ -1,0 +1,67 @@
+"""Review threads as filters see them: whose they are, and taking some of them out of a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.history import Account, PullRequest, Remark, Standing, Thread
+from reviewgauge.core.records import Comment
+from reviewgauge.stages.pull_requests.references import replace_references
+
+NO_PULL = "no pull request behind it"
+
+
+def is_bot(account: Account) -> bool:
+    """Whether an app or a hosted bot spoke."""
+    return account.standing is Standing.BOT
+
+
+def by_others(pull: PullRequest, remarks: Iterable[Remark]) -> Iterator[Remark]:
+    """What people other than the author said. A vanished account is taken to be another one than the author's."""
+    for remark in remarks:
+        if not is_bot(remark.author) and (not remark.author.login or remark.author.login != pull.author.login):
+            yield remark
+
+
+def stands(thread: Thread) -> bool | None:
+    """Whether its line is still in the final diff, by its `position`; None where the forge tells nothing of that.
+
+    A forge that leaves positions out altogether is asked whether the thread is outdated.
+    """
+    if thread.position is not None:
+        return thread.position >= 1
+    if thread.original_position is not None:
+        return False  # it tells positions, and this one is null
+    return None if thread.outdated is None else not thread.outdated
+
+
+def inline_comments(threads: Iterable[Thread]) -> int:
+    """The inline comments of people, answers included, as the forge lists them."""
+    return sum(not is_bot(remark.author) for thread in threads for remark in thread.remarks)
+
+
+def thread_of(comment: Comment) -> str | None:
+    """The id of the thread that a reference was made from."""
+    found = comment.extra.get("thread")
+    return found if isinstance(found, str) else None
+
+
+def keep_threads(item: Candidate, wanted: Callable[[Thread], bool]) -> Candidate:
+    """The candidate without the threads that are not wanted, and without the references made from them."""
+    if item.pull is None:
+        return item
+    kept = tuple(thread for thread in item.pull.threads if wanted(thread))
+    if len(kept) == len(item.pull.threads):
+        return item
+    gone = {thread.id for thread in item.pull.threads} - {thread.id for thread in kept}
+    pull = item.pull.model_copy(update={"threads": kept})
+    return without_references(item, gone).model_copy(update={"pull": pull})
+
+
+def without_references(item: Candidate, threads: Collection[str]) -> Candidate:
+    """The candidate without the references made from these threads. What is left of a finding stays one finding."""
+    gone = {comment.id for comment in item.case.references if thread_of(comment) in threads}
+    if not gone:
+        return item
+    return replace_references(item, {c.id: () if c.id in gone else (c,) for c in item.case.references})

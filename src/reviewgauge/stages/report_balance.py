@@ -1,0 +1,70 @@
+"""Put on the card how alike the changed and the clean cases are that are left here; every case passes.
+
+Source: SWR-Bench (arXiv:2509.01494), Table II, which shows commits, files and lines of both kinds in the final
+benchmark. `resample` tells of its own matches; what is drawn or dropped after it can upset them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.results import Drop
+from reviewgauge.stages.sampling.balance import COLUMNS, FAR, MEANING, UNKNOWN, Unit, balance, unit_of, worst
+
+
+@dataclass(frozen=True)
+class ReportBalance(Stage):
+    """Compare `features` of the two kinds. Put it last. A case that does not state one of them is only counted."""
+
+    features: tuple[str, ...] = ("changed_lines", "changed_files", "commits")
+
+    def __post_init__(self) -> None:
+        """Refuse to compare by nothing."""
+        if not self.features:
+            raise ValueError("report_balance needs features")
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """Every candidate."""
+        changed: list[Unit] = []
+        clean: list[Unit] = []
+        unknown = unstated = 0
+        for position, item in enumerate(items):
+            unit = unit_of(item.case, position, self.features)
+            if isinstance(unit, str):
+                unknown += unit == UNKNOWN
+                unstated += unit != UNKNOWN
+            else:
+                (clean if item.case.clean else changed).append(unit)
+            yield item
+        place.report(self._section(changed, clean, unknown, unstated))
+
+    def _section(self, changed: list[Unit], clean: list[Unit], unknown: int, unstated: int) -> CardSection:
+        found = balance(self.features, changed, clean)
+        text = f"{len(changed)} changed and {len(clean)} clean cases are in the benchmark. "
+        unmatched = abs(len(changed) - len(clean))
+        if unmatched:
+            kind = "changed" if len(changed) > len(clean) else "clean"
+            text += (
+                f"{unmatched} {kind} cases have no counterpart: a reviewer that always says the same is right oftener. "
+            )
+        if unknown or unstated:
+            text += f"Not counted: {unknown} of which nobody knows, {unstated} that do not state all of these facts. "
+        warnings: tuple[str, ...] = ()
+        if left := worst(found):
+            text += f"The largest difference is {left}. "
+            if any(one.smd is None or abs(one.smd) > FAR for one in found):
+                warnings = (f"the benchmark's changed and clean cases differ by {left}: a reviewer gains by counting",)
+        figures = {"changed": len(changed), "clean": len(clean), "unmatched": unmatched}
+        rows = tuple(one.row() for one in found)
+        return CardSection(
+            by="report_balance",
+            title="Balance of the benchmark",
+            text=text + MEANING,
+            columns=("fact", *COLUMNS),
+            rows=rows,
+            figures=figures,
+            warnings=warnings,
+        )

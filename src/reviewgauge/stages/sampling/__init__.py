@@ -1,0 +1,1 @@
+"""Draws that can be repeated: strata, balance, facts."""

@@ -1,0 +1,154 @@
+"""What the stages that draw a sample have in common: seeded draws, facts to draw by, and how like the whole it is.
+
+A draw takes the items with the smallest hash of seed, stratum and id. So it does not depend on the order of the stream,
+on a library's random numbers or on the machine, and a source that grew changes few of the items that were drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import NamedTuple
+
+from reviewgauge.core.base import Fact
+from reviewgauge.core.building import CardSection
+from reviewgauge.core.records import Case
+
+DESCRIBED = ("repo", "language", "domain", "size", "year", "verdict", "changed_lines", "changed_files", "commits")
+_FEW = 5  # expected items in a cell of a chi-square test; smaller ones are put together
+_EXACT = 10_000  # pairs of values up to which the exact p-value is computed
+Row = tuple[str | int | float | None, ...]
+
+
+def draw_key(seed: int, *parts: object) -> int:
+    """A number of 64 bits that is random to anyone who does not know the seed."""
+    joined = "\x1f".join(str(part) for part in (seed, *parts))
+    return int.from_bytes(hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+
+
+def draw(seed: int, stratum: object, members: Iterable[tuple[str, int]], count: int) -> list[int]:
+    """The positions of `count` of the members (id, position), all of them where there are no more."""
+    ordered = sorted(members, key=lambda member: (draw_key(seed, stratum, member[0]), member))
+    return [position for _, position in ordered[:count]]
+
+
+def value_of(case: Case, name: str) -> Fact | None:
+    """A fact of a case; `repo` is its repository, `verdict` whether it can be merged. None where it is not stated."""
+    if name == "repo":
+        return case.change.repo
+    return case.verdict if name == "verdict" else case.facts.get(name)
+
+
+def day_of(case: Case) -> str | None:
+    """The day of the fact `created` (YYYY-MM-DD); None where it is not stated or no date."""
+    created = case.facts.get("created")
+    try:
+        return None if not isinstance(created, str) else date.fromisoformat(created[:10]).isoformat()
+    except ValueError:
+        return None
+
+
+@dataclass
+class Described:
+    """The facts of the items of a stream that a sample is compared with the whole by. Holds values, no items."""
+
+    names: Sequence[str] = DESCRIBED
+    columns: dict[str, list[Fact | None]] = field(default_factory=dict)
+    count: int = 0
+
+    def add(self, case: Case) -> None:
+        """Note the facts of one more item."""
+        for name in self.names:
+            self.columns.setdefault(name, []).append(value_of(case, name))
+        self.count += 1
+
+    def section(self, by: str, chosen: Collection[int]) -> CardSection:
+        """How far the facts of the items at the positions `chosen` are from those of all items."""
+        rows = [row for name in self.names if (row := self._row(name, chosen)) is not None]
+        return CardSection(
+            by=by,
+            title="Is the sample like the whole?",
+            text=(
+                "Each fact of what was drawn beside all that could be. The p-value is that of the drawn against the"
+                " rest: chi-square for words, cells of fewer than 5 expected items put together; Kolmogorov-Smirnov for"
+                " numbers, its p-value exact or asymptotic. A sample that was balanced on purpose differs on purpose."
+            ),
+            columns=("fact", "test", "drawn", "of", "statistic", "p", "largest difference"),
+            rows=tuple(rows),
+        )
+
+    def _row(self, name: str, chosen: Collection[int]) -> Row | None:
+        values = [(value, at in chosen) for at, value in enumerate(self.columns.get(name, ())) if value is not None]
+        drawn = [value for value, inside in values if inside]
+        rest = [value for value, inside in values if not inside]
+        if not values or len({value for value, _ in values}) < 2:
+            return None
+        numeric = name != "year" and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v, _ in values)
+        test = "KS" if numeric else "chi-square"
+        if not drawn or not rest:
+            return name, test, len(drawn), len(values), None, None, "all of them" if drawn else "none of them"
+        if not numeric:
+            return name, test, len(drawn), len(values), *_chi_square(drawn, rest)
+        one, other = [float(v) for v in drawn], [float(v) for v in rest]
+        found, whole = kolmogorov_smirnov(one, other), one + other
+        told = f"mean {sum(one) / len(one):.1f}, of all {sum(whole) / len(whole):.1f}"
+        return name, f"KS, {found.method}", len(drawn), len(values), round(found.statistic, 4), found.p, told
+
+
+class Gap(NamedTuple):
+    """The largest gap between two distributions, and its p-value: `exact` (but for ties) or `asymptotic`."""
+
+    statistic: float
+    p: float
+    method: str
+
+
+def kolmogorov_smirnov(one: Sequence[float], other: Sequence[float]) -> Gap:
+    """The two-sample test; exact for up to 10,000 pairs of values, asymptotic where there are more or it fails."""
+    from scipy.stats import ks_2samp
+
+    if len(one) * len(other) <= _EXACT:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", RuntimeWarning)  # rounding can bring the exact p-value over 1
+                found = ks_2samp(one, other, method="exact")
+            return Gap(float(found.statistic), float(found.pvalue), "exact")
+        except RuntimeWarning:
+            pass
+    found = ks_2samp(one, other, method="asymp")
+    return Gap(float(found.statistic), float(found.pvalue), "asymptotic")
+
+
+def _chi_square(drawn: Sequence[Fact], rest: Sequence[Fact]) -> tuple[float | None, float | None, str]:
+    from scipy.stats import chi2_contingency
+
+    inside, outside = Counter(map(str, drawn)), Counter(map(str, rest))
+    total = len(drawn) + len(rest)
+    names = sorted(inside.keys() | outside.keys())
+    shares = {name: (inside[name] / len(drawn), (inside[name] + outside[name]) / total) for name in names}
+    most = max(names, key=lambda name: (abs(shares[name][0] - shares[name][1]), name))
+    told = f"{most}: {100 * shares[most][0]:.1f}%, of all {100 * shares[most][1]:.1f}%"
+    table = _table(names, inside, outside)
+    if len(table) < 2:
+        return None, None, told
+    found = chi2_contingency(list(zip(*table, strict=True)), correction=False)
+    return round(float(found.statistic), 4), float(found.pvalue), told
+
+
+def _table(names: Sequence[str], inside: Counter[str], outside: Counter[str]) -> list[tuple[int, int]]:
+    """(drawn, rest) by value; those with too few expected items are one row, and none if that has too few as well."""
+    drawn, rest = inside.total(), outside.total()
+    fewest = min(drawn, rest) / (drawn + rest)
+    rows, others = [], (0, 0)
+    for name in names:
+        if (inside[name] + outside[name]) * fewest >= _FEW:
+            rows.append((inside[name], outside[name]))
+        else:
+            others = others[0] + inside[name], others[1] + outside[name]
+    if sum(others) * fewest >= _FEW:
+        rows.append(others)
+    return rows

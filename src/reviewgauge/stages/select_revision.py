@@ -1,0 +1,43 @@
+"""Take the state of each pull request that people commented on most, instead of its final one.
+
+Source: AACR-Bench's revision selection (arXiv:2601.19494, appendix A): "the revision containing the highest number of
+review comments, along with all corresponding review data". Which of two with as many is not said: the earlier one here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from reviewgauge.core.building import Candidate
+from reviewgauge.core.protocols import Stage
+from reviewgauge.stages.pull_requests.candidates import candidate_at, is_review
+from reviewgauge.stages.pull_requests.threads import NO_PULL, inline_comments
+
+
+@dataclass(frozen=True)
+class SelectRevision(Stage):
+    """Base, head, files and references are those of the chosen revision; title, description and issues stay.
+
+    `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
+    Discussions that make no reference are not counted: what bots or the author began, approvals. The fact `revision`
+    says which was chosen, from 1.
+    """
+
+    count: Literal["comments", "threads"] = "comments"
+
+    def narrow(self, item: Candidate) -> Candidate | str:
+        """The candidate at its most discussed revision, or why there is none."""
+        if item.pull is None:
+            return NO_PULL
+        said: Counter[str] = Counter()
+        for thread in item.pull.threads:
+            if thread.commit is not None and is_review(item.pull, thread):
+                said[thread.commit] += inline_comments([thread]) if self.count == "comments" else 1
+        counts = [said[revision.head] for revision in item.pull.revisions]
+        if not any(counts):
+            return "no inline comment on any revision"
+        number = counts.index(max(counts))
+        chosen = candidate_at(item, item.pull.revisions[number])
+        return chosen if isinstance(chosen, str) else chosen.with_facts({"revision": number + 1})

@@ -1,0 +1,47 @@
+"""Keep every k-th case, from a start that the seed or the user chooses.
+
+Source: GradedReviews (ACM TOSEM 2025), section 4.1, takes one of 13 of 16,780 reviews and gets 1,291 (`every=13,
+start=1`): that is positions 1, 14, 27 and so on, since no other start gives as many. Its text prints "1st, 14th, 28th".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.results import Drop
+from reviewgauge.stages.sampling.sampling import Described, draw_key
+
+
+@dataclass(frozen=True)
+class Systematic(Stage):
+    """Keep position `start` (counted from 1; 0: the seed chooses one) and every `every`-th after it.
+
+    The order is that of the stream, so a pattern in it that repeats with the same period ends up in the sample; the
+    card compares the sample with the whole.
+    """
+
+    every: int = 13
+    start: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a step or a start that do not go together."""
+        if self.every < 1 or not 0 <= self.start <= self.every:
+            raise ValueError("systematic needs every of 1 or more, and a start from 1 to every (0: by the seed)")
+
+    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+        """The chosen positions; the others are dropped as not drawn."""
+        first = (self.start or 1 + draw_key(self.seed, "start") % self.every) - 1
+        described, chosen = Described(), set()
+        for position, item in enumerate(items):
+            described.add(item.case)
+            if position % self.every == first:
+                chosen.add(position)
+                yield item
+            else:
+                yield self.drop(item.id, "not drawn", f"position {position + 1}")
+        section = described.section("systematic", chosen)
+        place.report(section.model_copy(update={"figures": {"start": first + 1, "every": self.every}}))

@@ -1,0 +1,32 @@
+"""Keep the cases of which a fact has one of some values, such as one language or one repository.
+
+Source: this project; facts are what each data set states on its cases (`reviewgauge info`, docs/datasets.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case
+
+
+@dataclass(frozen=True)
+class Where(Stage):
+    """Keep cases whose `fact` is one of `values`; `repo` stands for the change's repository."""
+
+    fact: str = ""
+    values: tuple[str | int | float | bool, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a filter that would keep nothing or anything."""
+        if not self.fact or not self.values:
+            raise ValueError("where needs a fact and values: where(fact='language', values=('python',))")
+
+    def keep(self, case: Case) -> Case | str:
+        """The case, or which other value the fact has."""
+        value = case.change.repo if self.fact == "repo" else case.facts.get(self.fact)
+        if value is None:
+            return f"does not state {self.fact}"
+        same_kind = (wanted for wanted in self.values if isinstance(wanted, bool) == isinstance(value, bool))
+        return case if value in same_kind else f"{self.fact} is {value}"

@@ -1,0 +1,1 @@
+"""Files for other programs: CSV, LaTeX, JUnit, the build card, the bundle readme."""

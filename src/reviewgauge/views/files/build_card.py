@@ -1,0 +1,107 @@
+"""The card of a built benchmark: its funnel as a table for the terminal, the whole of it as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from reviewgauge.core.building import CardSection
+from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
+
+REASONS = 3  # reasons of a stage that the terminal names; the card names all
+
+
+def funnel_table(rows: Sequence[FunnelRow]) -> Table:
+    """One line a stage: what came in, what went on, what was dropped and why."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
+    for name, justify in (("stage", "left"), ("in", "right"), ("kept", "right"), ("dropped", "right")):
+        table.add_column(name, justify=justify, no_wrap=name != "stage", max_width=38 if name == "stage" else None)  # type: ignore[arg-type]
+    if any(row.failed for row in rows):
+        table.add_column("failed", justify="right")
+    table.add_column("why", overflow="fold")
+    for row in rows:
+        cells = [row.stage + (" (fake)" if row.fake else ""), str(row.entered or "–"), str(row.kept), str(row.dropped)]
+        cells += [str(row.failed)] if any(r.failed for r in rows) else []
+        named = list(row.reasons.items())[:REASONS]
+        more = len(row.reasons) - len(named)
+        words = "; ".join(f"{n} {reason}" for reason, n in named)
+        words += f"; {more} more reason{'s' * (more > 1)}" if more else ""
+        table.add_row(*(escape(cell) for cell in (*cells, words)))
+    return table
+
+
+def markdown(card: BuildCard) -> str:
+    """The card as Markdown. What came from data is escaped: it can make no heading, link, table or HTML."""
+    parts = [f"# {_plain(card.title)}", _plain(card.summary)]
+    if card.fake:
+        parts.append("**(fake)** A fake model had a say in this benchmark: its labels mean nothing.")
+    parts += [f"**Warning.** {_plain(warning)}" for warning in card.warnings]
+    facts = [
+        ("source", card.source),
+        ("recipe", card.recipe + (f" ({card.recipe_source})" if card.recipe_source else "")),
+        ("built", f"{card.built.isoformat()} by reviewgauge {card.reviewgauge}"),
+        ("benchmark", card.benchmark or "(no case is left)"),
+        *((name, f"{count:,}") for name, count in card.counts.items()),
+    ]
+    parts.append(_table(("what", "value"), facts))
+    parts += ["## Funnel", _funnel(card.funnel)]
+    if card.spreads:
+        rows = [
+            (name, s.n, *(_number(v) for v in (s.smallest, s.lower, s.median, s.upper, s.largest, s.mean)))
+            for name, s in card.spreads.items()
+        ]
+        head = ("per change", "n", "smallest", "lower quartile", "median", "upper quartile", "largest", "mean")
+        parts += ["## Sizes", _table(head, rows)]
+    for section in card.sections:
+        parts += _section(section)
+    if card.distributions:
+        parts.append("## What is in it")
+        for name, counts in card.distributions.items():
+            parts.append(_table((name, "n"), list(counts.items())))
+    if card.licences:
+        said = "The code and its texts belong to their authors. What the repositories say of themselves:"
+        parts += ["## Licences", said, _table(("repository", "licence file"), list(card.licences.items()))]
+    settings = [*card.parameters.items(), *((row.stage, row.why) for row in card.funnel), *card.pins.items()]
+    parts += ["## How it was made", _table(("parameter, stage or pin", "value"), settings)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _funnel(rows: Sequence[FunnelRow]) -> str:
+    lines: list[tuple[object, ...]] = []
+    for row in rows:
+        reasons = "; ".join(f"{n} {reason}" for reason, n in (*row.reasons.items(), *row.failures.items()))
+        name = row.stage + (" (fake)" if row.fake else "")
+        lines.append((name, row.entered or "–", row.kept, row.dropped, row.failed, reasons))
+    return _table(("stage", "in", "kept", "dropped", "failed", "reasons"), lines)
+
+
+def _section(section: CardSection) -> list[str]:
+    parts = [f"## {_plain(section.title)}", _plain(section.text)]
+    if section.figures:
+        parts.append(_table(("figure", "value"), [(name, _number(v)) for name, v in section.figures.items()]))
+    if section.rows:
+        parts.append(_table(section.columns, [tuple(_number(v) for v in row) for row in section.rows]))
+    return parts
+
+
+def _number(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def _table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(_plain(str(cell)).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _plain(text: str) -> str:
+    """On one line, with what Markdown or HTML would read as its own made harmless."""
+    clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    for mark in "\\`*[]<>":
+        clean = clean.replace(mark, "\\" + mark)
+    return clean

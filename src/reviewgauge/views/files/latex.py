@@ -1,0 +1,124 @@
+"""Tables for a paper: the CSV tables of a bundle as LaTeX with booktabs, every figure rounded from the CSV.
+
+They need `\\usepackage{booktabs}` and nothing else; text from data is escaped, and no figure is typed by hand.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from reviewgauge.core.errors import one_line
+from reviewgauge.views.files.csv_files import from_csv
+from reviewgauge.views.terminal import figures
+
+UNDEFINED = "--"
+_BESIDE = ("precision", "recall")  # shown beside the headline where they are read
+_ESCAPED = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+    "[": "{[}",  # at the start of a row it would be an argument of the line break before it, as would a star
+    "*": "{*}",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+}
+
+
+def escape(text: str) -> str:
+    """Text from data as LaTeX prints it: on one line, nothing in it a command."""
+    return "".join(_ESCAPED.get(c, c) for c in unicodedata.normalize("NFC", one_line(text, 500)))
+
+
+def leaderboard_table(csv_text: str, *, caption: str, label: str) -> str:
+    """One row a system: the headline, and precision and recall where they are read, each with its interval."""
+    rows = from_csv(csv_text)
+    by_system: dict[str, dict[str, Mapping[str, str]]] = {}
+    for row in rows:
+        by_system.setdefault(row["system"], {})[row["reading"]] = row
+    headline = next((row["reading"] for row in rows if row["headline"] == "yes"), "")
+    known = {row["reading"] for row in rows}
+    shown = [headline, *(r for r in _BESIDE if r in known and r != headline)] if headline else []
+    head = ["System", *(figures.label(reading) for reading in shown), "Scored"]
+    body = []
+    for system, found in by_system.items():
+        cells = [_estimate(found.get(reading, {})) for reading in shown]
+        of = next(iter(found.values()))
+        fake = " (fake)" if of["fake"] == "yes" else ""
+        body.append([escape(system) + fake, *cells, f"{of['scored']}/{of['cases']}"])
+    return _table("l" + "r" * (len(shown) + 1), head, body, caption, label)
+
+
+def comparisons_table(csv_text: str, *, caption: str, label: str) -> str:
+    """One row a comparison: difference with interval, p-value, Holm's, and what could have been found."""
+    head = ["First", "Second", "Reading", "Difference", "$p$", "$p_{\\mathrm{Holm}}$", "Detectable", "$n$"]
+    body = [
+        [
+            *(escape(row["first"]), escape(row["second"]), escape(figures.label(row["reading"]))),
+            *(_interval(row["difference"], row), _p(row["p"]), _p(row["p Holm"])),
+            *(_number(row["detectable"], row["unit"]), row["n"]),
+        ]
+        for row in from_csv(csv_text)
+    ]
+    return _table("lllrrrrr", head, body, caption, label)
+
+
+def _table(columns: str, head: Sequence[str], body: Sequence[Sequence[str]], caption: str, label: str) -> str:
+    names = [name if name.startswith("$") else escape(name) for name in head]
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"  \centering",
+        f"  \\caption{{{escape(caption)}}}",
+        f"  \\label{{tab:{label}}}",
+        f"  \\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+        r"    \toprule",
+        f"    {' & '.join(names)} \\\\",
+        r"    \midrule",
+        *(f"    {' & '.join(row)} \\\\" for row in body),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _estimate(row: Mapping[str, str]) -> str:
+    return _interval(row.get("value", ""), row)
+
+
+def _interval(value: str, row: Mapping[str, str]) -> str:
+    unit = row.get("unit", "share")
+    shown = _number(value, unit)
+    low, high = (_number(row.get(end, ""), unit) for end in ("low", "high"))
+    return shown if UNDEFINED in (shown, low, high) else f"{shown} [{low}, {high}]"
+
+
+def _number(text: str, unit: str = "share", digits: int = 3) -> str:
+    """A figure as papers print it, with a real minus sign; two dashes where there is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return UNDEFINED
+    if not math.isfinite(value):
+        return UNDEFINED
+    places = digits if unit == "share" or abs(value) < 100 else 1
+    shown = f"{value:.{places}f}"
+    if float(shown) == 0:
+        shown = shown.removeprefix("-")
+    return f"$-${shown[1:]}" if shown.startswith("-") else shown
+
+
+def _p(text: str) -> str:
+    try:
+        value = float(text)
+    except ValueError:
+        return UNDEFINED
+    return "$<$.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")

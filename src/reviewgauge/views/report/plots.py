@@ -1,0 +1,218 @@
+"""The report's figures as SVG, by Altair: intervals, precision against recall, small multiples.
+
+They need the extra `plots`; without it the report says so and shows the same numbers as tables.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reviewgauge.core.errors import MissingExtra
+from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.views.report import svg
+from reviewgauge.views.report.label_places import Box, place_labels
+from reviewgauge.views.terminal import figures
+
+ROW = 22  # pixels from one system to the next
+F_LINES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+WIDE_ENOUGH = 400  # pixels from which on a figure has room for whole names
+NAME_WIDTH = 150  # pixels; longer names are cut in plots, the tables have them whole
+LETTER = 6.8  # pixels a letter takes, roughly, at 11 px; system fonts differ
+
+
+def available() -> bool:
+    """Whether the extra `plots` is installed."""
+    return all(importlib.util.find_spec(name) is not None for name in ("altair", "vl_convert"))
+
+
+def forest(board: Leaderboard, reading: str, name: str, width: int) -> str:
+    """Every system's reading with its interval, best first. Raises MissingExtra."""
+    title = f"{figures.label(reading)} with {figures.percent(board.level)} intervals"
+    return _forest(board.systems, reading, name, width, title)
+
+
+def small_multiple(board: Leaderboard, piece: SliceSummary, reading: str, name: str, *, top: float, width: int) -> str:
+    """One slice: every system of the leaderboard in the same order, on a scale from 0 to `top`."""
+    known = {s.system: s for s in piece.systems}
+    empty = SystemSummary(system="", estimates=(), cases=0, scored=0)
+    systems = [
+        known.get(s.system, empty).model_copy(update={"system": s.system, "fake": s.fake}) for s in board.systems
+    ]
+    title = f"{figures.label(reading)} where {piece.fact} is {piece.value}, n = {piece.n}"
+    return _forest(systems, reading, name, width, title, top=top, row=17)
+
+
+def highest(systems: Sequence[SystemSummary], reading: str) -> float:
+    """The end of a scale from 0 that holds these values and intervals; at most 1 for shares."""
+    found = [figures.estimate(s, reading) for s in systems]
+    values = [v for e in found for v in (e.value, e.high) if v is not None and figures.defined(v)]
+    if not values:
+        return 1.0
+    if all(e.unit == "share" for e in found if e.value is not None):
+        return min(1.0, max(0.2, (int(max(values) * 10) + 1) / 10))
+    return max(values) * 1.05 or 1.0
+
+
+def _forest(
+    systems: Sequence[SystemSummary], reading: str, name: str, width: int, title: str, *, top: float = 0, row: int = ROW
+) -> str:
+    alt = load_altair()
+    top = top or highest(systems, reading)
+    names = [cut(system.system, NAME_WIDTH if width > WIDE_ENOUGH else NAME_WIDTH * 0.7) for system in systems]
+    rows = []
+    for rank, system in enumerate(systems, 1):
+        e = figures.estimate(system, reading)
+        shown = f"{figures.number(e.value, e.unit)}{' fake' if system.fake else ''}"
+        low, high = (e.low, e.high) if figures.defined(e.low) and figures.defined(e.high) else (None, None)
+        value = e.value if figures.defined(e.value) else None
+        rows.append({"rank": rank, "name": names[rank - 1], "v": value, "low": low, "high": high, "shown": shown})
+    share = all(figures.estimate(s, reading).unit == "share" for s in systems)
+    side = max((len(name) for name in names), default=1) * LETTER
+    y = alt.Y("rank:O", scale=alt.Scale(domain=list(range(1, len(rows) + 1))), title=None, axis=None)
+    x_axis = ticks_axis(alt, share, 3 if row < ROW else 5, grid=True)
+    x = alt.X("v:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=x_axis)
+    base = alt.Chart(alt.InlineData(values=rows))
+    inner = max(80, int(width - side - 72))
+    layers = [
+        base.mark_rule(color=svg.ACCENT, strokeWidth=2.5, opacity=0.55).encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(filled=True, color=svg.ACCENT, size=58, opacity=1).encode(y=y, x=x),
+        base.mark_text(align="right", baseline="middle", color=svg.INK, fontSize=11).encode(
+            y=y, x=alt.value(-8), text="name:N"
+        ),
+        base.mark_text(align="left", baseline="middle", color=svg.INK, fontSize=11).encode(
+            y=y, x=alt.value(inner + 8), text="shown:N"
+        ),
+    ]
+    padding = {"left": int(side) + 12, "right": 58, "top": 4, "bottom": 24}
+    chart = alt.layer(*layers).properties(width=inner, height=max(1, len(rows)) * row, padding=padding, autosize="none")
+    said = "; ".join(f"{s.system} {_said(s, reading)}" for s in systems)
+    return draw(chart, name, title, said)
+
+
+_SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^([-\u2212]?)0\\./, '$1.')"
+
+
+def _said(system: SystemSummary, reading: str) -> str:
+    e = figures.estimate(system, reading)
+    return f"{figures.number(e.value, e.unit)} {figures.interval(e.low, e.high, e.unit)}".strip()
+
+
+def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) -> str:
+    """Precision against recall with lines of equal F1; points carry names, or ranks where `numbered`."""
+    alt = load_altair()
+    points: list[dict[str, Any]] = []
+    for rank, system in enumerate(board.systems, 1):
+        p, r = figures.estimate(system, "precision"), figures.estimate(system, "recall")
+        if p.value is None or r.value is None or not (figures.defined(p.value) and figures.defined(r.value)):
+            continue
+        shown = str(rank) if numbered else cut(system.system) + (" (fake)" if system.fake else "")
+        points.append({"r": r.value, "p": p.value, "shown": shown, "system": system.system} | _cross(p, r))
+    size = width - 60
+    height = min(size, 360)
+    x_top, y_top = (_top(points, axis) for axis in ("r", "p"))
+    _place(points, size, height, x_top, y_top)
+    x = alt.X("r:Q", title="recall", scale=alt.Scale(domain=[0, x_top], nice=False), axis=ticks_axis(alt, True))
+    y = alt.Y("p:Q", title="precision", scale=alt.Scale(domain=[0, y_top], nice=False), axis=ticks_axis(alt, True))
+    base = alt.Chart(alt.InlineData(values=points))
+    cross = {"color": svg.ACCENT, "opacity": 0.3, "strokeWidth": 1.5}
+    layers = [
+        *_iso_lines(alt, x_top, y_top),
+        base.mark_rule(**cross).encode(y=y, x=alt.X("r_low:Q"), x2="r_high:Q"),
+        base.mark_rule(**cross).encode(x=x, y=alt.Y("p_low:Q"), y2="p_high:Q"),
+        base.mark_point(filled=True, color=svg.ACCENT, size=62, opacity=1).encode(x=x, y=y),
+        *(
+            base.mark_text(align="left", baseline="middle", fontSize=11, **look).encode(
+                x=alt.X("lx:Q"), y=alt.Y("ly:Q"), text="shown:N"
+            )
+            for look in ({"stroke": svg.PAPER, "strokeWidth": 3, "color": svg.PAPER}, {"color": svg.INK})
+        ),
+    ]
+    chart = alt.layer(*layers).properties(width=size, height=height, padding=3)
+    said = "; ".join(
+        f"{d['system']} precision {figures.number(d['p'])}, recall {figures.number(d['r'])}" for d in points
+    )
+    missing = len(board.systems) - len(points)
+    said += f"; {missing} without a defined precision are not shown" if missing else ""
+    return draw(chart, name, "Precision against recall, with lines of equal F1", said)
+
+
+def _cross(p: Any, r: Any) -> dict[str, float | None]:
+    return {"p_low": p.low, "p_high": p.high, "r_low": r.low, "r_high": r.high}
+
+
+def _top(points: Sequence[dict[str, Any]], axis: str) -> float:
+    values = [v for d in points for v in (d[axis], d[f"{axis}_high"]) if v is not None]
+    return min(1.0, max(0.3, (int(max(values, default=0.9) * 10) + 1) / 10))
+
+
+def _place(points: list[dict[str, Any]], width: int, height: int, x_top: float, y_top: float) -> None:
+    """Adds `lx` and `ly`, where each label starts, in data units: labels neither overlap nor cover points."""
+    spots = [(d["r"] / x_top * width, height - d["p"] / y_top * height) for d in points]
+    sizes = [Box(0, 0, len(d["shown"]) * LETTER, 13) for d in points]
+    for point, (left, middle) in zip(points, place_labels(spots, sizes, width, height), strict=True):
+        point |= {"lx": left / width * x_top, "ly": (height - middle) / height * y_top}
+
+
+def _iso_lines(alt: Any, x_top: float, y_top: float) -> list[Any]:
+    lines, labels = [], []
+    for f in F_LINES:
+        start = f / 2 + 0.0005
+        steps = [start + (x_top - start) * at / 60 for at in range(61)] if start < x_top else []
+        curve = [{"f": f, "x": r, "y": f * r / (2 * r - f)} for r in steps if f * r / (2 * r - f) <= y_top]
+        if not curve or curve[-1]["y"] > y_top:
+            continue
+        lines += curve
+        labels.append({"x": curve[-1]["x"], "y": curve[-1]["y"], "shown": figures.number(f, digits=1)})
+    scale_x, scale_y = alt.Scale(domain=[0, x_top], nice=False), alt.Scale(domain=[0, y_top], nice=False)
+    return [
+        alt.Chart(alt.InlineData(values=lines))
+        .mark_line(color=svg.GRID, strokeDash=[3, 3], strokeWidth=1)
+        .encode(x=alt.X("x:Q", scale=scale_x, title="recall"), y=alt.Y("y:Q", scale=scale_y), detail="f:N"),
+        alt.Chart(alt.InlineData(values=labels))
+        .mark_text(align="left", dx=3, color=svg.MUTED, fontSize=10)
+        .encode(x=alt.X("x:Q", scale=scale_x), y=alt.Y("y:Q", scale=scale_y), text="shown:N"),
+    ]
+
+
+def ticks_axis(alt: Any, share: bool, ticks: int = 5, grid: bool = False) -> Any:
+    """An axis of shares (`.5`) or of other numbers."""
+    words = {"format": ".3~f", "labelExpr": _SHARE_LABEL} if share else {}  # the default format has no exponents
+    return alt.Axis(tickCount=ticks, grid=grid, titleFontWeight="normal", labelFlush=False, **words)
+
+
+def cut(name: str, width: float = NAME_WIDTH) -> str:
+    """`name` on one line of at most `width` pixels."""
+    name = " ".join(figures.visible(name).split())
+    most = int(width / LETTER)
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def load_altair() -> Any:
+    """The library. Raises MissingExtra."""
+    if not available():
+        raise MissingExtra("Altair, which draws the plots,", "plots")
+    import altair
+
+    return altair
+
+
+def draw(
+    chart: Any, name: str, title: str, description: str, data: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+) -> str:
+    """The chart as SVG in the page's colours; `title` and `description` are read aloud.
+
+    `data` are the rows of the data that the chart only names: Altair copies rows at every step that it holds itself.
+    """
+    import vl_convert
+
+    axis = {
+        "domainColor": svg.GRID, "tickColor": svg.GRID, "gridColor": svg.GRID, "labelColor": svg.MUTED,
+        "titleColor": svg.MUTED, "labelFontSize": 11, "titleFontSize": 11, "gridOpacity": 0.5,
+    }  # fmt: skip
+    config = {"background": "#00000000", "view": {"stroke": None}, "axis": axis}
+    spec = chart.to_dict(validate=False)  # checking a spec takes longer than drawing it
+    datasets = {**spec.get("datasets", {}), **(data or {})}
+    drawn = vl_convert.vegalite_to_svg(spec | {"config": config, "datasets": datasets})
+    return svg.adapt(drawn, name, figures.visible(title), figures.visible(description))

@@ -1,0 +1,200 @@
+"""One self-contained HTML file: who is better, how sure that is, and why each comment counted as it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Leaderboard, SliceSummary
+from reviewgauge.core.results import FailureKind, Outcome, Score
+from reviewgauge.views.report import page, plots
+from reviewgauge.views.report.change_views import ChangeView, anchoring_words, view_changes
+from reviewgauge.views.terminal import figures
+from reviewgauge.views.terminal.answer import answer, found
+
+WIDE, NARROW, SMALL = 520, 326, 326  # widths of figures in pixels
+MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Everything that the report shows. `facts` of the manifest are shown as they are, so they hold no secrets.
+
+    The first leaderboard is the report's main one; the changes show the matchings of the first metric that has any.
+    """
+
+    title: str
+    created: str
+    leaderboards: Sequence[Leaderboard]
+    comparisons: Sequence[ComparisonTable] = ()
+    cases: Sequence[Case] = ()
+    outcomes: Sequence[Outcome] = ()
+    scores: Sequence[Score] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+class Trouble(NamedTuple):
+    """One failure, where it happened."""
+
+    anchor: str | None
+    case: str
+    system: str
+    at: str
+    kind: FailureKind
+    message: str
+
+
+class Panel(NamedTuple):
+    """One slice with its drawing, where there is one."""
+
+    piece: SliceSummary
+    drawing: Markup
+
+
+@dataclass(frozen=True)
+class SliceGroup:
+    """The slices of one fact."""
+
+    fact: str
+    reading: str
+    pieces: list[SliceSummary]
+    panels: list[Panel]
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """One leaderboard with its drawings and comparisons."""
+
+    board: Leaderboard
+    name: str
+    columns: list[str]
+    table: ComparisonTable | None
+    drawings: dict[str, Markup]
+    slices: list[SliceGroup]
+    matrix: dict[tuple[str, str], Comparison]
+    answer: str
+
+
+def render(data: ReportData) -> str:
+    """The report as one HTML document that needs nothing else: no network, no file beside it."""
+    boards = [_board_view(data, board, f"b{number}") for number, board in enumerate(data.leaderboards, 1)]
+    metric = _matched_metric(data)
+    systems = _systems(data)
+    changes = list(view_changes(data.cases, data.outcomes, data.scores, systems, metric))
+    return page.render(
+        "report.html.j2",
+        styles=("report.css",),
+        words=_words(),
+        data=data,
+        boards=boards,
+        metric=metric,
+        systems=systems,
+        changes=changes,
+        repos=sorted({case.change.repo for case in data.cases}),
+        troubles=list(_troubles(data, changes)),
+        plots_missing=not plots.available(),
+        states=figures.STATES,
+    )
+
+
+def _words() -> dict[str, object]:
+    return {
+        "estimate": figures.estimate,
+        "readings": figures.readings,
+        "glyph": lambda state: figures.STATES[state][0],
+        "column_label": lambda reading: figures.label(reading).replace(" per ", " / "),
+        "found": found,
+        "scored_of": figures.scored_of,
+        "spread_words": figures.spread_words,
+        "n_range": _n_range,
+        "anchoring_words": anchoring_words,
+    }
+
+
+def _n_range(table: ComparisonTable) -> str:
+    counts = sorted({c.n for c in table.comparisons})
+    return " to ".join(str(n) for n in dict.fromkeys([counts[0], counts[-1]])) if counts else "0"
+
+
+# --- leaderboards --------------------------------------------------------------------------------------------------
+
+
+def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
+    table = next((t for t in data.comparisons if (t.metric, t.benchmark) == (board.metric, board.benchmark)), None)
+    known = figures.readings(board)
+    first = [board.headline, "precision", "recall", "comments_per_change", "noise", "clean_left_alone", "unsure"]
+    columns = [r for r in first if r in known] or known
+    if "precision" not in columns:
+        columns = known[:6]
+    matrix = {}
+    for c in table.comparisons if table else ():
+        if c.reading == board.headline:
+            matrix[c.first, c.second] = c
+    said = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
+    return BoardView(board, name, columns, table, _drawings(board, name), _slices(board, name), matrix, said)
+
+
+def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
+    if not plots.available() or not board.systems:
+        return {}
+    drawn = {
+        "forest_wide": plots.forest(board, board.headline, f"{name}fw", WIDE),
+        "forest_narrow": plots.forest(board, board.headline, f"{name}fn", NARROW),
+    }
+    known = figures.readings(board)
+    if {"precision", "recall"} <= set(known):
+        drawn["pr_wide"] = plots.precision_recall(board, f"{name}pw", WIDE, numbered=False)
+        drawn["pr_narrow"] = plots.precision_recall(board, f"{name}pn", NARROW, numbered=True)
+    return {key: Markup(drawing) for key, drawing in drawn.items()}
+
+
+def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
+    groups = []
+    by_fact = [(fact, list(found_)) for fact, found_ in groupby(board.slices, key=lambda s: s.fact)]
+    shown = [(fact, pieces, r) for fact, pieces in by_fact for r in figures.slice_readings(board, pieces)]
+    for number, (fact, pieces, reading) in enumerate(shown, 1):
+        panels = []
+        if plots.available():
+            top = max(plots.highest(piece.systems, reading) for piece in pieces)
+            largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
+            drawn = [piece for piece in pieces if piece in largest]
+            for at, piece in enumerate(drawn, 1):
+                drawing = plots.small_multiple(board, piece, reading, f"{name}s{number}p{at}", top=top, width=SMALL)
+                panels.append(Panel(piece, Markup(drawing)))
+        groups.append(SliceGroup(fact, reading, pieces, panels))
+    return groups
+
+
+# --- changes -------------------------------------------------------------------------------------------------------
+
+
+def _matched_metric(data: ReportData) -> str:
+    """The metric whose matchings the changes show: the first leaderboard's, or the first that has any."""
+    having = dict.fromkeys(s.metric for s in data.scores if s.matching is not None)
+    for board in data.leaderboards:
+        if board.metric in having:
+            return board.metric
+    return next(iter(having), data.leaderboards[0].metric if data.leaderboards else "")
+
+
+def _systems(data: ReportData) -> list[str]:
+    ranked = [s.system for board in data.leaderboards[:1] for s in board.systems]
+    return list(dict.fromkeys([*ranked, *(o.system for o in data.outcomes)]))
+
+
+def _troubles(data: ReportData, changes: Sequence[ChangeView]) -> Iterator[Trouble]:
+    anchors = {view.case.id: view.anchor for view in changes}
+    for outcome in data.outcomes:
+        if outcome.failure is not None:
+            f = outcome.failure
+            yield Trouble(anchors.get(outcome.case), outcome.case, outcome.system, "review", f.kind, f.message)
+    reviews = {(o.case, o.system, o.attempt): o.failure for o in data.outcomes}
+    for score in data.scores:
+        if score.failure is not None and score.failure != reviews.get((score.case, score.system, score.attempt)):
+            f = score.failure
+            yield Trouble(anchors.get(score.case), score.case, score.system, score.metric, f.kind, f.message)

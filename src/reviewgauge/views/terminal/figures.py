@@ -1,0 +1,183 @@
+"""How a number is written: the same way in the terminal and in the report. Undefined is a dash, never a 0."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.core.results import CommentState
+
+UNDEFINED = "–"
+LABELS = {
+    "f1": "F1",
+    "f2": "F2",
+    "f0.5": "F0.5",
+    "comments_per_change": "comments per change",
+    "comments_per_hunk": "comments per hunk",
+    "clean_left_alone": "clean left alone",
+    "soft_f1": "soft F1",
+    "line_f1": "line F1",
+}
+STATES: dict[str, tuple[str, str]] = {
+    CommentState.MATCHED: ("●", "the comment raises a reference finding and is credited for it"),
+    CommentState.DUPLICATE: ("◐", "raises a finding that another comment was already credited for"),
+    CommentState.NEUTRAL: ("○", "neither right nor wrong: it counts for nothing"),
+    CommentState.FALSE: ("✕", "matches no reference: it counts against precision"),
+    "rejected": ("⊘", "false, and a known wrong remark besides"),
+    "unscored": ("·", "the review was not scored, so nothing is known of the comment"),
+    "hit": ("✓", "the finding was raised by a comment of the system"),
+    "missed": ("◇", "no comment of the system was credited with the finding"),
+}
+
+
+def label(reading: str) -> str:
+    """The name of a reading as people write it."""
+    return LABELS.get(reading, reading.replace("_", " "))
+
+
+def defined(value: float | None) -> bool:
+    """Whether there is a finite number to show."""
+    return value is not None and math.isfinite(value)
+
+
+def number(value: float | None, unit: str = "share", digits: int = 2) -> str:
+    """A reading: `.62` for a share, `3.4` for other units, a dash where it is undefined."""
+    if value is None or not math.isfinite(value):
+        return UNDEFINED
+    text = f"{value:.{digits}f}" if unit == "share" or abs(value) < 10 else f"{value:,.1f}"
+    if float(text.replace(",", "")) == 0:
+        text = text.removeprefix("-")
+    return re.sub(r"^(-?)0\.", r"\1.", text) if unit == "share" else text
+
+
+def signed(value: float | None, unit: str = "share") -> str:
+    """A difference with its sign."""
+    text = number(value, unit)
+    return text if text == UNDEFINED or text.startswith("-") else f"+{text}"
+
+
+def interval(low: float | None, high: float | None, unit: str = "share", gap: str = " ", digits: int = 2) -> str:
+    """`[.55, .69]`, empty where the bounds are undefined."""
+    if not (defined(low) and defined(high)):
+        return ""
+    return f"[{number(low, unit, digits)},{gap}{number(high, unit, digits)}]"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with as many digits as it deserves: `.34`, `.021`, `<.001`."""
+    if p is None or not math.isfinite(p):
+        return UNDEFINED
+    if p < 0.001:
+        return "<.001"
+    return number(p, digits=3 if p < 0.1 else 2)
+
+
+def p_clause(p: float | None) -> str:
+    """`p = .02` or `p < .001`, for a sentence."""
+    text = p_value(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def percent(level: float) -> str:
+    """`95%`."""
+    return f"{level * 100:g}%"
+
+
+def estimate(system: SystemSummary, reading: str) -> Estimate:
+    """The estimate of that reading, or an undefined one, so that a table has no holes."""
+    return system.estimate(reading) or Estimate(reading=reading, value=None, n=0, clusters=0)
+
+
+def spread_words(system: SystemSummary) -> str:
+    """What the attempts of a system vary by, in words; empty where each change was tried once."""
+    s = system.spread
+    if s is None:
+        return ""
+    unit = "" if s.unit == "share" else f" {s.unit}"
+    digits = 3 if s.unit == "share" else 2
+    said = (
+        f"{label(s.reading)} would move by {number(s.again, s.unit, digits)}{unit} (SD) if all {s.attempts} attempts "
+    )
+    said += f"at {s.n} changes were made again; of the variance of one attempt at one change "
+    if s.within_share is None:
+        return f"{said}there is none"
+    return f"{said}{percent(round(s.within_share, 2))} lies between attempts, the rest between changes"
+
+
+def scored_of(board: Leaderboard) -> str:
+    """How many changes the figures rest on: `30`, or `7 of 13` where no system was scored on all."""
+    scored = max((s.scored for s in board.systems), default=0)
+    cases = max((s.cases for s in board.systems), default=0)
+    return str(cases) if scored == cases else f"{scored} of {cases}"
+
+
+def readings(board: Leaderboard) -> list[str]:
+    """Every reading that occurs, headline first, then precision and recall, then in the metric's own order."""
+    found = dict.fromkeys(e.reading for system in board.systems for e in system.estimates)
+    first = [r for r in (board.headline, "precision", "recall") if r in found or r == board.headline]
+    return list(dict.fromkeys([*first, *found]))
+
+
+def slice_reading(board: Leaderboard, values: Sequence[SliceSummary]) -> str:
+    """The reading to show on slices: the headline on subsets of changes.
+
+    A facet holds the findings (or the comments) of one kind only, where often recall (or precision) alone is defined:
+    there it is whichever of these is defined most often.
+    """
+    if not any(value.facet for value in values):
+        return board.headline
+
+    def count(reading: str) -> int:
+        return sum(defined(estimate(s, reading).value) for value in values for s in value.systems)
+
+    return max(("recall", "precision", board.headline), key=count)
+
+
+def slice_readings(board: Leaderboard, values: Sequence[SliceSummary]) -> list[str]:
+    """The readings to show on slices: of a facet that cuts comments and findings alike recall and precision as well."""
+    values_of = [s for value in values for s in value.systems]
+
+    def known(reading: str) -> bool:
+        return any(defined(estimate(s, reading).value) for s in values_of)
+
+    both = ("recall", "precision", board.headline)
+    if any(value.facet for value in values) and board.headline not in both[:2] and all(known(r) for r in both):
+        return list(both)
+    return [slice_reading(board, values)]
+
+
+def short_hash(digest: str) -> str:
+    """The first 12 digits of a hash: enough to recognise a benchmark by."""
+    return digest[:12]
+
+
+def visible(text: str) -> str:
+    """`text` with control and direction-changing characters made visible: nothing in it can reorder or hide."""
+    return _HIDDEN.sub(_show, text)
+
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def _show(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code == 0x0D:
+        return ""
+    return chr(0x2400 + code) if code < 32 else f"[U+{code:04X}]"
+
+
+def web_url(url: str | None) -> str | None:
+    """`url` where it is an http or https address that can be linked to, else None."""
+    if not url or any(c.isspace() or not c.isprintable() for c in url):
+        return None
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return None
+    return url if parts.scheme.lower() in {"http", "https"} and host else None

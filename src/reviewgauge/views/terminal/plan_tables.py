@@ -1,0 +1,259 @@
+"""The terminal tables of `reviewgauge plan`: records in, rich renderables out. They fit 100 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from reviewgauge.core.errors import one_line
+from reviewgauge.core.reports.plan import AttemptRow, ChangePlan, PairPlan, Plan, RaterPlan
+from reviewgauge.views.terminal import figures
+from reviewgauge.views.terminal.tables import plain
+
+PAIRS_SHOWN = 12
+
+
+def plan(found: Plan) -> RenderableType:
+    """Every plan, one after another, and what cannot be told."""
+    parts: list[RenderableType] = []
+    for change_plan in found.changes:
+        parts += [_change_plan(change_plan), Text("")]
+    for rater_plan in found.raters:
+        parts += [_rater_plan(rater_plan), Text("")]
+    parts += [plain(note, 1000, "yellow") for note in found.notes]
+    return Group(*parts)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for at, name in enumerate(columns):
+        if at == 0:
+            table.add_column(Text(name), overflow="fold", max_width=40)
+        else:
+            table.add_column(Text(name), justify="right", no_wrap=True)
+    return table
+
+
+def _count(value: int | None) -> str:
+    return figures.UNDEFINED if value is None else f"{value:,}"
+
+
+def _range(low: int | None, high: int | None) -> str:
+    return f"{_count(low)}..{_count(high)}" if low is not None or high is not None else figures.UNDEFINED
+
+
+def _dollars(value: float | None) -> str:
+    return figures.UNDEFINED if value is None else f"${value:,.2f}"
+
+
+def name_of(pair: PairPlan) -> str:
+    """The pair in words."""
+    return f"{pair.first} - {pair.second}" + (f", {pair.assumed}" if pair.assumed else "")
+
+
+# --- changes and attempts ------------------------------------------------------------------------------------------
+
+
+def _change_plan(found: ChangePlan) -> RenderableType:
+    wanted = f"{found.detect:g}".removeprefix("0" if found.unit == "share" else "")
+    level = figures.percent(found.level)
+    shared = f", shared by {found.comparisons} comparisons (Holm)" if found.comparisons > 1 else ""
+    title = (
+        f"{figures.label(found.reading)} ({found.label}) on {found.dataset}: to find a difference of {wanted} "
+        f"with {figures.percent(found.power)} power at the {level} level{shared}"
+    )
+    parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
+    shown = found.pairs[found.typical] if found.typical is not None else None
+    if len(found.pairs) > 1 and not found.pairs[0].assumed:
+        parts += [_pairs(found), Text("")]
+    if shown is not None and not shown.assumed:
+        parts += [_study(found, shown), Text(""), plain(_answer(found, shown, wanted), 1000, "bold")]
+        parts += [plain(line, 1000) for line in _prices(found, shown)]
+    elif found.pairs and found.pairs[0].assumed:
+        for pair in found.pairs:
+            parts += [_study(found, pair), Text("")]
+        parts.append(plain(_alone(found, wanted), 1000, "bold"))
+    else:
+        parts += [plain(f"{name_of(pair)}: {pair.reason}", 500, "yellow") for pair in found.pairs]
+    return Group(*parts, *_notes(found, shown))
+
+
+def _pairs(found: ChangePlan) -> RenderableType:
+    table = _table("first - second", "diff", "between", "within", "at hand", "finds now", "changes", "95% range")
+    for pair in found.pairs[:PAIRS_SHOWN]:
+        row = pair.rows[0] if pair.rows else AttemptRow(attempts=1, changes=None)
+        table.add_row(
+            plain(name_of(pair), 200),
+            figures.signed(pair.difference, found.unit),
+            figures.number(pair.between if pair.rows else None, found.unit),
+            _within(pair, found.unit),
+            str(pair.changes),
+            figures.number(row.detectable, found.unit),
+            _count(row.changes),
+            _range(row.low, row.high),
+        )
+    left = len(found.pairs) - PAIRS_SHOWN
+    more = [plain(f"{left} more pairs; --json has all", style="dim")] if left > 0 else []
+    said = "standard deviations between changes and within one (one attempt around the mean); changes at 1 attempt"
+    return Group(table, *more, plain(said, style="dim"))
+
+
+def _within(pair: PairPlan, unit: str) -> str:
+    parts = [pair.within_first, pair.within_second]
+    if not pair.rows or parts == [None, None]:
+        return figures.UNDEFINED
+    words = [figures.number(part, unit) for part in parts]
+    return words[0] if words[0] == words[1] else "/".join(words)
+
+
+def _study(found: ChangePlan, pair: PairPlan, judgements: str = "reviews") -> RenderableType:
+    priced = any(row.dollars is not None for row in pair.rows)
+    by_repository = any(row.repositories is not None for row in pair.rows)
+    columns = [
+        "attempts at each change" if judgements == "reviews" else "raters of each review",
+        "changes",
+        "95% range",
+    ]
+    columns += ["repositories"] * by_repository + [judgements, f"{pair.changes} at hand find"] + ["price"] * priced
+    table = _table(*columns)
+    for row in pair.rows:
+        cells = [str(row.attempts), _count(row.changes), _range(row.low, row.high)]
+        cells += [_count(row.repositories)] * by_repository
+        cells += [_count(row.judgements), figures.number(row.detectable, found.unit)]
+        table.add_row(*cells, *[_dollars(row.dollars)] * priced)
+    return Group(plain(name_of(pair), 200, "underline"), table)
+
+
+def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
+    row = pair.rows[0]
+    middle = ", the pair in the middle" if len(found.pairs) > 1 else ""
+    often = "one attempt" if row.attempts == 1 else f"{row.attempts} attempts"
+    what = figures.label(found.reading)
+    if row.changes is None:
+        return f"No study that could be made tells {pair.first} from {pair.second} by {wanted} {what}."
+    span = f" (between {row.low:,} and {row.high:,}, as far as this pilot can tell)" if row.low and row.high else ""
+    said = (
+        f"With {often} at each change it takes {row.changes:,} changes{span} to find a difference of {wanted} "
+        f"in {what} between {pair.first} and {pair.second}{middle}."
+    )
+    return said + " " + _at_hand(pair)
+
+
+def _at_hand(pair: PairPlan) -> str:
+    if pair.attempts_at_hand == 1:
+        return f"The {pair.changes} at hand are enough."
+    if pair.attempts_at_hand is not None:
+        return f"The {pair.changes} at hand do with {pair.attempts_at_hand} attempts at each."
+    if pair.within_first or pair.within_second:
+        return f"More attempts do not make the {pair.changes} at hand enough."
+    return f"The {pair.changes} at hand are too few."
+
+
+def _alone(found: ChangePlan, wanted: str) -> str:
+    apart = found.pairs[0]
+    most = _count(apart.rows[0].changes) if apart.rows else figures.UNDEFINED
+    if len(found.pairs) == 1:
+        return (
+            f"Only {apart.first} was measured. Against a system that has nothing in common with it, a difference of "
+            f"{wanted} takes {most} changes; against a new version of itself it takes fewer, and how many cannot be "
+            "told from one attempt at each change."
+        )
+    least = _count(found.pairs[1].rows[0].changes) if found.pairs[1].rows else figures.UNDEFINED
+    return (
+        f"Only {apart.first} was measured. Against a new version of it, a difference of {wanted} takes between {least} "
+        f"changes (both good at the same ones) and {most} (nothing in common). Measure both on a few changes to know."
+    )
+
+
+def _prices(found: ChangePlan, pair: PairPlan) -> list[str]:
+    best = pair.cheapest
+    if best is None or best.changes is None:
+        return []
+    price = ", ".join(
+        f"{name} ${found.dollars_per_attempt[name]:,.4f}"
+        for name in (pair.first, pair.second)
+        if name in found.dollars_per_attempt
+    )
+    often = "1 attempt" if best.attempts == 1 else f"{best.attempts} attempts"
+    said = [f"cheapest: {best.changes:,} changes with {often}, {_dollars(best.dollars)} (an attempt costs {price})"]
+    if not found.dollars_per_change:
+        said.append(
+            "further changes cost nothing here, so one attempt is always cheapest: --change-cost 5 says otherwise"
+        )
+    return said
+
+
+def _notes(found: ChangePlan, shown: PairPlan | None) -> list[RenderableType]:
+    pairs = [shown] if shown else list(found.pairs)
+    lines = [f"! {found.estimate_note}" if found.estimate_note else ""]
+    lines += [f"! {text}" for pair in pairs for text in pair.warnings]
+    lines += [f"! {name_of(pair)}: {pair.reason}" for pair in found.pairs if pair.reason and shown is not None]
+    lines += [f"! {text}" for text in found.warnings]
+    rest = (
+        f"{found.label or found.metric}, benchmark {figures.short_hash(found.benchmark)}; clustered by "
+        f"{found.clustered_by}; ranges from {found.resamples:,} resamples, seed {found.seed}"
+    )
+    shown_lines = [rest, *(line for line in dict.fromkeys(lines) if line)]
+    return [Text(""), *(plain(line, 1000, "yellow" if line.startswith("!") else "dim") for line in shown_lines)]
+
+
+# --- raters --------------------------------------------------------------------------------------------------------
+
+
+def _rater_plan(found: RaterPlan) -> RenderableType:
+    people = f"{len(found.raters)} rater{'s' * (len(found.raters) != 1)}"
+    title = (
+        f"{found.dimension} in {found.source}: {found.labels:,} labels by {people} on {found.items:,} items, "
+        f"{found.judged_twice:,} of them judged by more than one"
+    )
+    parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
+    if found.icc.value is None:
+        parts.append(plain(f"how many raters it takes cannot be told: {found.icc.reason}", 500, "yellow"))
+    else:
+        parts += [_raters(found), Text(""), plain(_rater_answer(found), 1000, "bold")]
+    if found.pair is not None and found.pair.rows:
+        parts += [Text(""), _rater_study(found.pair)]
+    notes = [f"left out: {reason} ({count})" for reason, count in found.left_out.items()]
+    notes += [f"! {text}" for text in found.warnings]
+    notes += [f"! {text}" for text in (found.pair.warnings if found.pair else ())]
+    return Group(*parts, *(plain(line, 500, "yellow" if line.startswith("!") else "dim") for line in notes))
+
+
+def _raters(found: RaterPlan) -> RenderableType:
+    asked = found.margin is not None
+    columns = ["raters of each item", "reliability", f"mean of {found.items:,} items"]
+    columns += [f"items for ±{found.margin:g}", "labels"] if asked else []
+    table = _table(*columns, "items for agreement ±.1")
+    for row in found.rows:
+        cells = [str(row.raters), figures.number(row.reliability), f"±{figures.number(row.half_width, '', 3)}"]
+        cells += [_count(row.items), _count(row.labels)] if asked else []
+        table.add_row(*cells, _count(row.items_for_agreement))
+    return table
+
+
+def _rater_answer(found: RaterPlan) -> str:
+    icc = figures.number(found.icc.value)
+    span = figures.interval(found.icc.low, found.icc.high)
+    wanted = [f"{raters} for {figures.number(float(name))}" for name, raters in found.raters_for.items()]
+    takes = f"; raters for a reliable mean: {', '.join(wanted)}" if wanted else "; no number of raters is reliable"
+    return (
+        f"Of what ratings vary by, {icc} {span} is the item and the rest the rater (ICC); spread between items "
+        f"{figures.number(found.between, '')}, within {figures.number(found.within, '')}{takes}."
+    )
+
+
+def _rater_study(pair: PairPlan) -> RenderableType:
+    table = _table("raters of each review", "changes", "95% range", "labels", f"{pair.changes} at hand find")
+    for row in pair.rows:
+        cells: Sequence[str] = (
+            str(row.attempts),
+            _count(row.changes),
+            _range(row.low, row.high),
+            _count(row.judgements),
+            figures.number(row.detectable, ""),
+        )
+        table.add_row(*cells)
+    return Group(plain(f"to tell {one_line(pair.first)} from {one_line(pair.second)}", 300, "underline"), table)

@@ -1,0 +1,1 @@
+"""The validity report: HTML, tables, plots, CSV."""

@@ -1,0 +1,233 @@
+"""One self-contained HTML file: which metric agrees with people, on which rows, how surely, and where it fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from reviewgauge.core.reports.validity import (
+    Calibrated,
+    Classifier,
+    ClassRow,
+    Figure,
+    HeatMap,
+    KsCell,
+    LabelSummary,
+    MetricValidity,
+    RowSet,
+    Sweep,
+    ValidityReport,
+)
+from reviewgauge.views.report import page
+from reviewgauge.views.report.plots import available
+from reviewgauge.views.validity import overviews, plots, words
+
+WIDE, FULL, NARROW, SMALL = 520, 1080, 326, 326  # widths of figures in pixels
+MOST_COLUMNS = 8  # metrics beside each other in the ranking plot; the table has all
+MOST_NAMED = len(overviews.COLOURS)
+MOST_TEXT = 1500  # characters of one text; --json has all
+SHADES = 10  # steps of a heat map's colour
+
+
+class ClassPair(NamedTuple):
+    """One grade under the first classifier (the tree) and under the others."""
+
+    grade: float
+    support: float
+    rows: tuple[ClassRow | None, ...]
+
+
+class Reliability(NamedTuple):
+    """A reliability curve with its drawing, where there is one."""
+
+    found: Calibrated
+    drawing: Markup
+
+
+class SweepView(NamedTuple):
+    """A threshold sweep with its drawing, where there is one."""
+
+    found: Sweep
+    drawing: Markup
+
+
+@dataclass(frozen=True)
+class MetricView:
+    """One metric on one dimension."""
+
+    metric: MetricValidity
+    name: str
+    anchor: str
+    spearman: Figure
+    overview: Mapping[str, Figure | None]
+    violins: Markup
+    reliability: list[Reliability]
+    sweep: SweepView | None
+    ks: dict[tuple[float, float], KsCell]
+    classes: list[ClassPair]
+
+
+@dataclass(frozen=True)
+class DimensionView:
+    """All metrics on one dimension, best first."""
+
+    name: str
+    anchor: str
+    answer: str
+    remarks: list[str]
+    labels: LabelSummary | None
+    metrics: list[MetricView]
+    drawings: dict[str, Markup]
+    undefined: list[str]
+    systems: list[str]
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of rows behind the correlations, each once."""
+        return sorted({view.spearman.n for view in self.metrics})
+
+    @property
+    def rows(self) -> RowSet | None:
+        """The rows of the first metric that has any."""
+        return next((view.metric.correlations[0].rows for view in self.metrics if view.metric.correlations), None)
+
+    @property
+    def grades(self) -> list[float]:
+        """Every human value that a metric has scores for."""
+        return sorted({row.grade for view in self.metrics for row in view.metric.grades})
+
+    @property
+    def unnamed(self) -> list[MetricView]:
+        """The metrics whose sensitivity lines are grey."""
+        drawn = {words.key(m) for m in overviews.moving([view.metric for view in self.metrics])[MOST_NAMED:]}
+        return [view for view in self.metrics if words.key(view.metric) in drawn]
+
+    @property
+    def ranked(self) -> list[MetricView]:
+        """The metrics that put systems in an order."""
+        return [view for view in self.metrics if view.metric.ranking is not None]
+
+
+def render(report: ValidityReport) -> str:
+    """The report as one HTML document that needs nothing else: no network, no file beside it."""
+    called = words.names(report)
+    dimensions = [
+        _dimension(report, dimension, called, f"d{number}")
+        for number, dimension in enumerate(words.dimensions(report), 1)
+    ]
+    return page.render(
+        "validity.html.j2",
+        styles=("report.css", "validity.css"),
+        words=_words(),
+        report=report,
+        dimensions=dimensions,
+        cautions=words.cautions(report),
+        estimates=list(dict.fromkeys(m.estimate_note for m in report.metrics if m.estimate_note)),
+        fake=any(m.fake for m in report.metrics),
+        signatures=list(dict.fromkeys((called[words.key(m)], m.metric, m.reading, m.unit) for m in report.metrics)),
+        pins=list(dict.fromkeys(pin for m in report.metrics for pin in m.pins.items())),
+        plots_missing=not available(),
+    )
+
+
+def _words() -> dict[str, object]:
+    return {
+        "coefficient": words.coefficient,
+        "bounds": words.bounds,
+        "score": words.score,
+        "grade": words.grade,
+        "count": words.count,
+        "excerpt": excerpt,
+        "heat": heat,
+        "shade": lambda share: round(SHADES * share),
+        "on_range": overviews.on_range,
+        "class_cells": ("precision", "recall", "f1"),
+    }
+
+
+def _dimension(
+    report: ValidityReport, dimension: str, called: Mapping[tuple[str, str, str], str], anchor: str
+) -> DimensionView:
+    metrics = words.best_first(report, dimension)
+    views = [_metric(metric, called, f"{anchor}m{number}") for number, metric in enumerate(metrics, 1)]
+    ranked = [m.ranking for m in metrics if m.ranking is not None]
+    people = {p.system: p.human_rank for ranking in reversed(ranked) for p in ranking.systems}
+    return DimensionView(
+        name=dimension,
+        anchor=anchor,
+        answer=words.trust(report, dimension),
+        remarks=words.remarks(report, dimension),
+        labels=words.labels_of(report, dimension),
+        metrics=views,
+        drawings=_drawings(metrics, called, anchor),
+        undefined=words.undefined(metrics, called),
+        systems=sorted(people, key=lambda system: (people[system], system)),
+    )
+
+
+def _drawings(
+    metrics: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str], anchor: str
+) -> dict[str, Markup]:
+    if not available():
+        return {}
+    drawn = {}
+    for size, width in (("wide", WIDE), ("narrow", NARROW)):
+        if any(m.correlations for m in metrics):
+            drawn[f"forest_{size}"] = overviews.forest(metrics, called, f"{anchor}f{size[0]}", width)
+        if any(len(m.grades) > 1 for m in metrics):
+            drawn[f"sensitivity_{size}"] = overviews.sensitivity(metrics, called, f"{anchor}s{size[0]}", width)
+    ranked = [m for m in metrics if m.ranking is not None][:MOST_COLUMNS]
+    if ranked:
+        drawn["bump_wide"] = overviews.bump(ranked, called, f"{anchor}bw", FULL, numbered=False)
+        drawn["bump_narrow"] = overviews.bump(ranked, called, f"{anchor}bn", NARROW, numbered=True)
+    return {key: Markup(drawing) for key, drawing in drawn.items()}
+
+
+def _metric(metric: MetricValidity, called: Mapping[tuple[str, str, str], str], anchor: str) -> MetricView:
+    drawing = available()
+    violins = plots.violins(metric, f"{anchor}v", SMALL) if drawing and metric.grades else ""
+    reliability = []
+    for number, found in enumerate(c for c in metric.calibrated if c.reliability):
+        drawn = plots.reliability(found, f"{anchor}r{number}", SMALL) if drawing else ""
+        reliability.append(Reliability(found, Markup(drawn)))
+    main = words.main_sweep(metric)
+    swept = plots.sweep(main, metric.unit, f"{anchor}t", SMALL) if drawing and main and main.points else ""
+    return MetricView(
+        metric=metric,
+        name=called[words.key(metric)],
+        anchor=anchor,
+        spearman=words.spearman(metric),
+        overview=words.overview_figures(metric),
+        violins=Markup(violins),
+        reliability=reliability,
+        sweep=SweepView(main, Markup(swept)) if main else None,
+        ks={pair: cell for cell in metric.ks for pair in ((cell.first, cell.second), (cell.second, cell.first))},
+        classes=_classes(metric.classifiers),
+    )
+
+
+def _classes(classifiers: Sequence[Classifier]) -> list[ClassPair]:
+    """The grades of all classifiers, each with one row a classifier."""
+    tables = [{row.grade: row for row in c.rows} for c in classifiers]
+    grades = sorted({grade for table in tables for grade in table})
+    pairs = []
+    for grade in grades:
+        rows = tuple(table.get(grade) for table in tables)
+        support = next((row.support for row in rows if row is not None), 0.0)
+        pairs.append(ClassPair(grade, support, rows))
+    return pairs
+
+
+def heat(counts: HeatMap, value: int) -> int:
+    """The shade of a cell, from 0 to 10 by the logarithm of its count: most rows have the lowest grade."""
+    most = max((n for row in counts.counts for n in row), default=0)
+    return round(SHADES * math.log1p(value) / math.log1p(most)) if most else 0
+
+
+def excerpt(text: str) -> tuple[str, int]:
+    """The beginning of a text, and how many characters are not shown."""
+    return text[:MOST_TEXT], max(0, len(text) - MOST_TEXT)

@@ -1,0 +1,325 @@
+"""What `validate` found, for the terminal: which metric goes with people, and how it tells their grades apart.
+
+It fits 100 columns and says less on 80. The report and `--json` have every figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from reviewgauge.core.errors import one_line
+from reviewgauge.core.reports.validity import Classifier, Figure, GradeRow, MetricValidity, ValidityReport
+from reviewgauge.views.terminal import figures
+from reviewgauge.views.terminal.tables import NARROW, SLIM, Fitted, bare_table, notes_below, number_column, plain
+from reviewgauge.views.validity import words
+
+MOST_VALUES = 12  # values of one fact in the slices; the report has all
+NAME = 24  # columns for a metric's name, which is folded when it is longer
+Called = Mapping[tuple[str, str, str], str]
+Short = Callable[[MetricValidity], Text]
+
+
+def validity(report: ValidityReport) -> RenderableType:
+    """Per dimension: which metric to trust, the overview of all, medians, KS distances, trees and rankings."""
+    called = words.names(report)
+    head = f"{report.dataset}: {words.count(report.reviews)} reviews of {words.count(report.cases)} cases"
+    parts: list[RenderableType] = [plain(head, 500, "bold"), Text("")]
+    for dimension in words.dimensions(report):
+        parts += _dimension(report, dimension, called)
+    if not report.metrics:
+        parts.append(Text("no metric was validated"))
+    return Group(*parts, *_footer(report, called))
+
+
+def _dimension(report: ValidityReport, dimension: str, called: Called) -> Iterator[RenderableType]:
+    metrics = words.best_first(report, dimension)
+    labels = words.labels_of(report, dimension)
+    title = f"{dimension}: how the scores go with people"
+    yield plain(title, 200, "bold")
+    if labels is not None:
+        spread = ", ".join(f"{value}: {words.count(n)}" for value, n in labels.distribution.items())
+        raters = f"{len(labels.raters)} rater" + ("" if len(labels.raters) == 1 else "s")
+        yield plain(f"{words.count(labels.rows)} rows by {raters}; {spread}", 1000, "dim")
+    yield Fitted(lambda width: _overview(metrics, called, width))
+    yield Text("")
+    yield plain(words.trust(report, dimension), 2000, "bold")
+    yield from (plain(remark, 1000) for remark in words.remarks(report, dimension))
+    yield Text("")
+    short = _shortened(metrics, called)
+    for table in (_slices, _medians, _distances, _trees, _rankings):
+        yield from table(metrics, short)
+    missing = words.undefined(metrics, called)
+    if missing:
+        yield notes_below(*(f"! {why}" for why in missing))
+        yield Text("")
+
+
+def _name(metric: MetricValidity, called: Called, most: int = 500) -> Text:
+    name = plain(called[words.key(metric)], most)
+    if metric.fake:
+        name.append(" (fake)", style="bold yellow")
+    if metric.estimate_note:
+        name.append(" (estimate)", style="yellow")
+    return name
+
+
+def _shortened(metrics: Sequence[MetricValidity], called: Called) -> Short:
+    """Names for the details on one line each: cut where the overview above has them whole, if they still differ."""
+    cut = [one_line(called[words.key(m)], NAME) for m in metrics]
+    most = NAME if len(set(cut)) == len(cut) else 500
+    return lambda metric: _name(metric, called, most)
+
+
+def _named(width: int) -> Table:
+    table = bare_table()
+    table.add_column("metric", overflow="fold", min_width=min(12, width // 3), max_width=max(12, min(NAME, width - 22)))
+    return table
+
+
+# --- overview ------------------------------------------------------------------------------------------------------
+
+
+def _overview(metrics: Sequence[MetricValidity], called: Called, width: int) -> RenderableType:
+    table = _named(width)
+    extras = ["Kendall", "Pearson", "AUC", "QWK", "floor", "isotonic"]
+    extras = extras if width >= NARROW else ["AUC", "QWK"] if width >= SLIM else []
+    for head in ("n", "Spearman", *extras):
+        number_column(table, head)
+    for metric in metrics:
+        found = words.overview_figures(metric)
+        for at, part in enumerate(metric.correlations):
+            others: Mapping[str, Figure | None] = {"Kendall": part.kendall, "Pearson": part.pearson}
+            own = found if at == 0 else others
+            name = _name(metric, called) if at == 0 else Text("  ").append(plain(part.rows.name, 60, "dim"))
+            shown = part.spearman
+            interval = words.bounds(shown, gap="") if width >= SLIM else ""
+            cells = [own.get(extra) for extra in extras]
+            table.add_row(
+                name,
+                Text(words.count(shown.n)),
+                Text(f"{words.coefficient(shown.value)} {interval}".rstrip()),
+                *(Text("" if at and f is None else words.coefficient(f.value if f else None)) for f in cells),
+            )
+    return table
+
+
+def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:
+    """What the rows are, each kind of row set once."""
+    said: dict[str, None] = {}
+    for metric in metrics:
+        for part in metric.correlations[:1]:
+            rows = part.rows
+            left = ", ".join(f"{words.count(n)} {why}" for why, n in rows.left_out.items())
+            text = f"n = {words.count(rows.rows)} rows, {words.count(rows.clusters)} clusters by {rows.clustered_by}"
+            said[text + (f"; left out: {left}" if left else "")] = None
+    yield from said
+    cuts = sorted({sweep.cut for m in metrics if (sweep := words.main_sweep(m)) is not None})
+    if cuts:
+        yield f"AUC: {' or '.join(words.grade(cut) for cut in cuts)} and above against the rest"
+    heats = dict.fromkeys(m.heat_map.predicted_by for m in metrics if m.heat_map is not None)
+    if heats:
+        yield f"QWK: quadratic weighted kappa of predicted grades ({'; '.join(heats)})"
+    folds = dict.fromkeys(f"{c.folds} folds by {c.grouped_by}" for m in metrics for c in m.calibrated)
+    if folds:
+        yield (
+            f"floor, isotonic: Spearman of calibrated scores, which used the labels out of fold ({'; '.join(folds)}); "
+            "isotonic is the mean within each fold, so hold it against the score within the same folds (calibrated.csv)"
+        )
+
+
+# --- details -------------------------------------------------------------------------------------------------------
+
+
+def _blocks(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[Text, Sequence[str]]],
+    wide: int,
+) -> RenderableType:
+    """One line a metric; as many columns beside each other as fit, the others below."""
+
+    def build(width: int) -> RenderableType:
+        room = max(1, (width - NAME - 1) // (wide + 1))
+        tables: list[RenderableType] = [plain(title, 200, "bold")]
+        for start in range(0, len(columns), room):
+            table = _named(width)
+            for column in columns[start : start + room]:
+                number_column(table, column)
+            for name, cells in rows:
+                table.add_row(name.copy(), *(Text(cell) for cell in cells[start : start + room]))
+            tables.append(table)
+        return Group(*tables)
+
+    return Fitted(build)
+
+
+def _slices(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
+    """Spearman by system, language and other facts, one block a fact, the values with most rows."""
+    ns: dict[str, dict[str, set[int]]] = {}
+    for row in (row for m in metrics for row in m.slices):
+        ns.setdefault(row.fact, {}).setdefault(row.value, set()).add(row.spearman.n)
+    for fact, values in ns.items():
+        shown = sorted(sorted(values, key=lambda value: -max(values[value]))[:MOST_VALUES])
+        heads = [f"{one_line(value, 16)}\n{_n(values[value])}" for value in shown]
+        rows = []
+        for m in metrics:
+            known = {row.value: row.spearman.value for row in m.slices if row.fact == fact}
+            if known:
+                rows.append((short(m), [words.coefficient(known.get(value)) for value in shown]))
+        wide = max(len(line) for head in heads for line in head.split("\n"))
+        yield _blocks(f"Spearman by {one_line(fact, 60)}", heads, rows, wide)
+        if len(shown) < len(values):
+            yield notes_below(f"{len(values) - len(shown)} values with fewer rows are in the report")
+        yield Text("")
+
+
+def _medians(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
+    having = [m for m in metrics if m.grades]
+    if not having:
+        return
+    counts: dict[float, set[int]] = {}
+    for m in having:
+        for row in m.grades:
+            counts.setdefault(row.grade, set()).add(row.n)
+    grades = sorted(counts)
+    heads = [f"{words.grade(g)}\n{_n(counts[g])}" for g in grades]
+    rows = []
+    for m in having:
+        known = {row.grade: row for row in m.grades}
+        rows.append((short(m), [_median(known.get(g), m.unit) for g in grades]))
+    yield _blocks("median score by grade", heads, rows, max(8, *(len(h.split("\n")[1]) for h in heads)))
+    if any(_equal(row) for m in having for row in m.grades):
+        yield notes_below("=: all scores of that grade are equal")
+    yield Text("")
+
+
+def _n(counts: set[int]) -> str:
+    """`n=300`, or the least and the greatest where metrics have different rows."""
+    return f"n={'-'.join(words.count(n) for n in sorted({min(counts), max(counts)}))}"
+
+
+def _equal(row: GradeRow) -> bool:
+    return row.n > 1 and row.minimum == row.maximum
+
+
+def _median(row: GradeRow | None, unit: str) -> str:
+    if row is None:
+        return figures.UNDEFINED
+    return words.score(row.median.value, unit) + ("=" if _equal(row) else "")
+
+
+def _distances(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
+    pairs = sorted({(cell.first, cell.second) for m in metrics for cell in m.ks})
+    if not pairs:
+        return
+    rows = []
+    for m in metrics:
+        known = {(cell.first, cell.second): cell.statistic for cell in m.ks}
+        if known:
+            rows.append((short(m), [words.coefficient(known.get(pair)) for pair in pairs]))
+    heads = [f"{words.grade(a)}-{words.grade(b)}" for a, b in pairs]
+    title = "Kolmogorov-Smirnov distance between the scores of two grades (0 the same, 1 apart)"
+    yield _blocks(title, heads, rows, max(5, *(len(h) for h in heads)))
+    yield Text("")
+
+
+def _trees(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
+    """The tree of every metric and, where all have the same, one line for the majority class below them."""
+    having = [m for m in metrics if m.classifiers]
+    if not having:
+        return
+    first = [c for m in having for c in m.classifiers if c.name == words.TREE][:1]
+    baselines = {_figures_of(c) for m in having for c in m.classifiers if c.name != words.TREE}
+    lines: list[tuple[Text, Classifier]] = []
+    for m in having:
+        for c in m.classifiers:
+            if c.name == words.TREE:
+                lines.append((short(m), c))
+            elif len(baselines) > 1:
+                lines.append((plain(f"  {c.name}", 60, "dim"), c))
+    if len(baselines) == 1:
+        baseline = next(c for m in having for c in m.classifiers if c.name != words.TREE)
+        lines.append((plain(baseline.name, 60, "bold"), baseline))
+    yield Text("grades told from the scores: decision tree beside the majority class", style="bold")
+    yield Fitted(lambda width: _tree_table(lines, width))
+    notes = ["F1 by grade, macro means, share of right grades with its range over splits"]
+    notes += [
+        f"{c.splits} splits, n = {words.count(c.n_train)} to learn, {words.count(c.n_test)} to test" for c in first
+    ]
+    yield notes_below(*notes)
+    yield Text("")
+
+
+def _figures_of(classifier: Classifier) -> tuple[object, ...]:
+    return classifier.name, classifier.rows, classifier.accuracy.value, classifier.balanced_accuracy.value
+
+
+def _tree_table(lines: Sequence[tuple[Text, Classifier]], width: int) -> RenderableType:
+    table = _named(width)
+    grades = sorted({row.grade for _, c in lines for row in c.rows})
+    room = (width - NAME - 46) // 5
+    shown = grades if len(grades) <= room else []
+    macro = width >= NARROW
+    heads = [f"F1 {words.grade(g)}" if g == grades[0] else words.grade(g) for g in shown]
+    for head in [*heads, *(("P", "R", "F1") if macro else ()), "right", "balanced", "QWK"]:
+        number_column(table, head)
+    for name, c in lines:
+        known = {row.grade: row for row in c.rows}
+        f1 = [figures.number(known[g].f1) if g in known else figures.UNDEFINED for g in shown]
+        means = [figures.number(v) for v in (c.macro.precision, c.macro.recall, c.macro.f1)] if macro else []
+        span = figures.interval(c.accuracy.low, c.accuracy.high, gap="") if width >= NARROW else ""
+        right = f"{words.coefficient(c.accuracy.value)} {span}".rstrip()
+        rest = [words.coefficient(f.value) for f in (c.balanced_accuracy, c.kappa_quadratic)]
+        table.add_row(name, *(Text(cell) for cell in [*f1, *means, right, *rest]))
+    return table
+
+
+def _rankings(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
+    ranked = [(m, m.ranking) for m in metrics if m.ranking is not None]
+    if not ranked:
+        return
+
+    def build(width: int) -> RenderableType:
+        table = _named(width)
+        for name in ("systems", "Spearman", "Kendall"):
+            number_column(table, name)
+        for m, ranking in ranked:
+            cells = [
+                str(len(ranking.systems)),
+                words.with_bounds(ranking.spearman),
+                words.coefficient(ranking.kendall.value),
+            ]
+            table.add_row(short(m), *(Text(cell) for cell in cells))
+        return table
+
+    yield Text("systems in the order of the metric and of people", style="bold")
+    yield Fitted(build)
+    left = dict.fromkeys(name for _, ranking in ranked for name in ranking.left_out)
+    why = dict.fromkeys(r.spearman.reason for _, r in ranked if r.spearman.value is None and r.spearman.reason)
+    yield notes_below(f"left out: {', '.join(left)}" if left else "", *(f"! {reason}" for reason in why))
+    yield Text("")
+
+
+def _footer(report: ValidityReport, called: Called) -> list[RenderableType]:
+    dimensions = words.dimensions(report)
+    of: dict[str, list[str]] = {}
+    for dimension in dimensions:
+        for line in _rows(words.best_first(report, dimension)):
+            of.setdefault(line, []).append(dimension)
+    lines = [line if where == dimensions else f"{', '.join(where)}: {line}" for line, where in of.items()]
+    if any(cell.low is not None for m in report.metrics for cell in m.ks):
+        lines.append("the report and its CSV tables have the intervals of the figures that stand here without one")
+    lines += [f"! {caution}" for caution in words.cautions(report)]
+    notes = dict.fromkeys(m.estimate_note for m in report.metrics if m.estimate_note)
+    lines += [f"! {note}" for note in notes]
+    lines.append(
+        f"{figures.percent(report.level)} intervals from {report.resamples:,} resamples, seed {report.seed}; "
+        f"benchmark {figures.short_hash(report.benchmark)}; –: undefined"
+    )
+    signed = dict.fromkeys((one_line(called[words.key(m)], 60), m.metric, m.reading) for m in report.metrics)
+    lines += [f"{name}: {metric}, reading {reading}" for name, metric, reading in signed]
+    return [notes_below(*lines)]

@@ -1,0 +1,308 @@
+"""Which metric to trust on these rows, in plain sentences, and what to know before one does.
+
+Coefficients are written with three digits: metrics that are worth comparing often differ in the third.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from reviewgauge.core.reports.validity import (
+    Calibrated,
+    Classifier,
+    Figure,
+    KsCell,
+    LabelSummary,
+    MetricValidity,
+    Sweep,
+    ValidityReport,
+)
+from reviewgauge.views.terminal import figures
+
+NAMED = 3  # more metrics than this in one sentence are counted, not named
+TREE, MAJORITY = "decision tree", "majority class"
+
+
+def coefficient(value: float | None) -> str:
+    """`.224`: a correlation, a distance, a share that differs in the third digit."""
+    return figures.number(value, digits=3)
+
+
+def bounds(figure: Figure | KsCell, gap: str = " ") -> str:
+    """`[.197, .250]`, empty where there is no interval."""
+    return figures.interval(figure.low, figure.high, gap=gap, digits=3)
+
+
+def with_bounds(figure: Figure) -> str:
+    """`.224 [.197, .250]`."""
+    return f"{coefficient(figure.value)} {bounds(figure)}".rstrip()
+
+
+def score(value: float | None, unit: str) -> str:
+    """A score of a metric in its own unit: `.056` for a share, `6.73` for others."""
+    return figures.number(value, unit, digits=3 if unit == "share" else 2)
+
+
+def grade(value: float) -> str:
+    """`1`, `2.5`."""
+    return f"{value:g}"
+
+
+def count(n: float) -> str:
+    """`5,164`."""
+    return f"{n:,.0f}" if n == round(n) else f"{n:,.1f}"
+
+
+# --- order and names -----------------------------------------------------------------------------------------------
+
+
+def dimensions(report: ValidityReport) -> list[str]:
+    """The dimensions that metrics were held against, in the report's order."""
+    return list(dict.fromkeys(m.dimension for m in report.metrics))
+
+
+def spearman(metric: MetricValidity) -> Figure:
+    """The correlation on all rows."""
+    if not metric.correlations:
+        return Figure(value=None, n=0, reason="no correlation was computed")
+    return metric.correlations[0].spearman
+
+
+def best_first(report: ValidityReport, dimension: str) -> list[MetricValidity]:
+    """The metrics of a dimension by their correlation on all rows; undefined ones come last."""
+    found = [m for m in report.metrics if m.dimension == dimension]
+    return sorted(found, key=lambda m: -_defined(spearman(m).value, -2.0))
+
+
+def _defined(value: float | None, otherwise: float) -> float:
+    return value if value is not None and figures.defined(value) else otherwise
+
+
+def names(report: ValidityReport) -> dict[tuple[str, str, str], str]:
+    """What to call a metric by its (signature, reading, dimension).
+
+    Its label, with the reading where one metric gives several, and its whole signature where two share a label.
+    """
+    called: dict[tuple[str, str, str], str] = {}
+    for dimension in dimensions(report):
+        inside = [m for m in report.metrics if m.dimension == dimension]
+        for m in inside:
+            alike = [o for o in inside if (o.label or o.metric) == (m.label or m.metric)]
+            name = m.label or m.metric
+            if len({o.metric for o in alike}) > 1:
+                name = m.metric
+            if len({o.reading for o in alike if o.metric == m.metric}) > 1:
+                name = f"{name} {figures.label(m.reading)}"
+            called[key(m)] = name
+    return called
+
+
+def key(metric: MetricValidity) -> tuple[str, str, str]:
+    """What tells one entry of a report from another."""
+    return metric.metric, metric.reading, metric.dimension
+
+
+def labels_of(report: ValidityReport, dimension: str) -> LabelSummary | None:
+    """The human labels of a dimension."""
+    return next((summary for summary in report.labels if summary.dimension == dimension), None)
+
+
+def classifier(metric: MetricValidity, name: str) -> Classifier | None:
+    """The classifier of that name."""
+    return next((c for c in metric.classifiers if c.name == name), None)
+
+
+def calibrated(metric: MetricValidity, method: str) -> Calibrated | None:
+    """What a calibration made of the metric."""
+    return next((c for c in metric.calibrated if c.method == method), None)
+
+
+def main_sweep(metric: MetricValidity) -> Sweep | None:
+    """The threshold sweep that parts the rows most evenly; of equals the one with the lowest cut."""
+    return max(metric.sweeps, key=lambda s: (min(s.positives, s.n - s.positives), -s.cut), default=None)
+
+
+# --- the answer ----------------------------------------------------------------------------------------------------
+
+
+def trust(report: ValidityReport, dimension: str) -> str:
+    """Which metric goes best with people on this dimension, and whether the next one can be told from it."""
+    metrics = best_first(report, dimension)
+    real = _compared(metrics)
+    if not real:
+        return f"No metric has a defined correlation with {dimension} here{_reasons(metrics)}."
+    said = _said(real, _baseline(metrics), names(report), dimension)
+    fakes = sum(m.fake for m in metrics)
+    return said if not fakes else f"{said} {fakes} with fake scores {'is' if fakes == 1 else 'are'} not compared."
+
+
+def _compared(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
+    """Those that can be recommended, best first: no fakes, no baselines, nothing undefined."""
+    return [m for m in metrics if not m.fake and not _is_baseline(m) and figures.defined(spearman(m).value)]
+
+
+def _is_baseline(metric: MetricValidity) -> bool:
+    return metric.baseline
+
+
+def _baseline(metrics: Sequence[MetricValidity]) -> MetricValidity | None:
+    return next((m for m in metrics if _is_baseline(m) and figures.defined(spearman(m).value)), None)
+
+
+def _beats(baseline: MetricValidity, metric: MetricValidity) -> bool:
+    return _defined(spearman(baseline).value, -2.0) >= _defined(spearman(metric).value, -2.0)
+
+
+def _said(
+    real: Sequence[MetricValidity],
+    baseline: MetricValidity | None,
+    called: Mapping[tuple[str, str, str], str],
+    dimension: str,
+) -> str:
+    best, *others = real
+    figure = spearman(best)
+    name, said = called[key(best)], f"Spearman {with_bounds(figure)} over {count(figure.n)} rows"
+    if _defined(figure.low, figure.value or 0.0) <= 0:
+        why = "an interval that holds 0" if figures.defined(figure.low) else "which is not above 0"
+        return f"None can be trusted on {dimension}: the best, {name}, has {said}, {why}."
+    if baseline is not None and _beats(baseline, best):
+        beaten = f"{called[key(baseline)]} has {with_bounds(spearman(baseline))}"
+        return f"None beats the baseline on {dimension}: the best, {name}, has {said}; {beaten}."
+    first = f"{name} goes best with people on {dimension}: {said}"
+    if not others:
+        return f"{first}. It is the only metric here with a defined correlation."
+    rivals = [m for m in others if _overlap(figure, spearman(m))]
+    follower = spearman(others[0])
+    rows = "" if follower.n == figure.n else f" over {count(follower.n)} rows"
+    follows = f"{called[key(others[0])]} comes next with {with_bounds(follower)}{rows}"
+    if not (figures.defined(figure.low) and figures.defined(follower.high)):
+        return f"{first}; {follows}. Without intervals nothing says how sure that order is."
+    if rivals:
+        overlapping = _joined([called[key(m)] for m in rivals])
+        return f"{first}; {follows}. Its interval overlaps with that of {overlapping}, so that order is not sure."
+    return f"{first}; {follows}. The intervals do not overlap."
+
+
+def _overlap(first: Figure, second: Figure) -> bool:
+    return _defined(first.low, -2.0) <= _defined(second.high, 2.0)
+
+
+def _joined(called: Sequence[str]) -> str:
+    if len(called) > NAMED:
+        return f"{', '.join(called[: NAMED - 1])} and {len(called) - NAMED + 1} more"
+    return called[0] if len(called) == 1 else f"{', '.join(called[:-1])} and {called[-1]}"
+
+
+def _reasons(metrics: Sequence[MetricValidity]) -> str:
+    reasons = dict.fromkeys(spearman(m).reason for m in metrics if spearman(m).reason)
+    fakes = ["the scores are fake"] if metrics and all(m.fake for m in metrics) else []
+    said = "; ".join([*reasons, *fakes])
+    return f": {said}" if said else ""
+
+
+def remarks(report: ValidityReport, dimension: str) -> list[str]:
+    """What the best metric of a dimension is good for, and for what it is not, each with its figures."""
+    metrics = best_first(report, dimension)
+    real = _compared(metrics)
+    if not real or _defined(spearman(real[0]).low, spearman(real[0]).value or 0.0) <= 0:
+        return []
+    baseline, called = _baseline(metrics), names(report)
+    if baseline is not None and _beats(baseline, real[0]):
+        return [f"{called[key(real[0])]} {use}" for use in _uses(real[0])]
+    said = [f"Mind: {text}." for text in filter(None, (real[0].estimate_note, *real[0].warnings))]
+    said += [f"It {use}" for use in _uses(real[0])]
+    said += _other_by_auc(real, called)
+    if baseline is not None:
+        said.append(f"For comparison: {called[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
+    return said
+
+
+def _other_by_auc(real: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str]) -> Iterator[str]:
+    """Where AUC puts another metric first: Spearman also rewards scores that are equal where the grades are."""
+    aucs = {
+        key(m): sweep.auc for m in real if (sweep := main_sweep(m)) is not None and figures.defined(sweep.auc.value)
+    }
+    if key(real[0]) not in aucs:
+        return
+    best = max(aucs, key=lambda name: _defined(aucs[name].value, 0.0))
+    if _defined(aucs[best].value, 0.0) > _defined(aucs[key(real[0])].value, 0.0):
+        yield (
+            f"By AUC {called[best]} comes first with {with_bounds(aucs[best])}: AUC asks for the order alone, Spearman "
+            "also rewards equal scores where grades are equal."
+        )
+
+
+def _uses(metric: MetricValidity) -> Iterator[str]:
+    sweep = main_sweep(metric)
+    if sweep is not None and figures.defined(sweep.auc.value):
+        yield (
+            f"tells {grade(sweep.cut)} and above from the rest with AUC {with_bounds(sweep.auc)} "
+            f"({count(sweep.positives)} of {count(sweep.n)} rows)."
+        )
+    tree, majority = classifier(metric, TREE), classifier(metric, MAJORITY)
+    if tree and majority and figures.defined(tree.accuracy.value) and figures.defined(majority.accuracy.value):
+        yield (
+            f"gives a decision tree {coefficient(tree.accuracy.value)} of the grades right; always saying the most "
+            f"common grade gets {coefficient(majority.accuracy.value)}."
+        )
+    floor = calibrated(metric, "floor")  # the one on all rows: the others are means within folds, and do not compare
+    if floor is not None and _defined(floor.spearman.value, -2.0) > _defined(spearman(metric).value, 2.0):
+        yield f"reaches Spearman {with_bounds(floor.spearman)} after {floor.method} calibration, which used the labels."
+    ranking = metric.ranking
+    if ranking is not None and figures.defined(ranking.spearman.value):
+        yield (
+            f"ranks {len(ranking.systems)} systems with Spearman {with_bounds(ranking.spearman)} "
+            "against the ranking by people."
+        )
+
+
+def cautions(report: ValidityReport) -> list[str]:
+    """Everything that must be known before a figure is used, each once, with the metrics that it concerns."""
+    called = names(report)
+    of: dict[str, dict[str, None]] = {}
+    for m in report.metrics:
+        own = [*m.warnings, "the scores are fake: they say nothing about people" if m.fake else ""]
+        for text in filter(None, own):
+            of.setdefault(text, {})[called[key(m)]] = None
+    consensus = [summary.dimension for summary in report.labels if summary.consensus]
+    said = list(report.warnings)
+    if consensus:
+        said.append(f"labels agreed on by raters together (consensus), not independent: {', '.join(consensus)}")
+    methods: dict[str, dict[str, None]] = {}
+    for found in (c for m in report.metrics for c in m.calibrated if c.warning):
+        methods.setdefault(found.warning, {})[found.method] = None
+    everyone = set(called.values())
+    for text, metrics in of.items():
+        whom = "" if len(everyone) > 1 and set(metrics) == everyone else f"{_joined(list(metrics))}: "
+        said.append(f"{whom}{text}")
+    said += [f"figures of calibrated scores ({_joined(list(used))}): {text}" for text, used in methods.items()]
+    return list(dict.fromkeys(said))
+
+
+def undefined(metrics: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str]) -> list[str]:
+    """Why figures of the overview are missing, each reason once."""
+    why: dict[tuple[str, str], dict[str, None]] = {}
+    for m in metrics:
+        missing: dict[str, list[str]] = {}
+        for name, figure in overview_figures(m).items():
+            if figure is not None and not figures.defined(figure.value):
+                missing.setdefault(figure.reason or "no reason was given", []).append(name)
+        for reason, lacking in missing.items():
+            why.setdefault((", ".join(lacking), reason), {})[called[key(m)]] = None
+    return [f"{_joined(list(of))}: {what} undefined: {reason}" for (what, reason), of in why.items()]
+
+
+def overview_figures(metric: MetricValidity) -> dict[str, Figure | None]:
+    """The figures of a metric's line in the overview, None where one was not computed."""
+    rows = metric.correlations[0] if metric.correlations else None
+    sweep, heat = main_sweep(metric), metric.heat_map
+    floor, isotonic = calibrated(metric, "floor"), calibrated(metric, "isotonic")
+    return {
+        "Spearman": rows.spearman if rows else None,
+        "Kendall": rows.kendall if rows else None,
+        "Pearson": rows.pearson if rows else None,
+        "AUC": sweep.auc if sweep else None,
+        "QWK": heat.kappa_quadratic if heat else None,
+        "floor": floor.spearman if floor else None,
+        "isotonic": isotonic.spearman if isotonic else None,
+    }
