@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from armed_repositories import NAMES, Armed, armed
+from malicious_repos import NAMES, Armed, armed
 from reviewgauge.core.records import Case, Change, Comment, Span
 
 LOOK = "git status --porcelain; git diff {base} {head}; git log -p --all; git fsck; echo '- a.py:2 looked at'"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from history_builder import Told
 from reviewgauge.api.build import build
 from reviewgauge.cli.main import main
 from reviewgauge.core.reports.build_card import BuildCard
-from told_history import Told
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
 

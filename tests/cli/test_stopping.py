@@ -16,7 +16,7 @@ import pytest
 from engine_small import patched_cases
 from reviewgauge.engine.run.folder import RunFolder
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parents[1] / "toys"
 COUNT = 24
 # As a terminal starts programs; whoever starts the tests in the background has them ignore Ctrl-C.
 PROGRAM = (

@@ -19,7 +19,7 @@ from reviewgauge.engine.run.executors import Serial
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.request.messages import Call
 
-PROGRAM = Path(__file__).parents[1] / "engine_small.py"
+PROGRAM = Path(__file__).parents[1] / "toys" / "engine_small.py"
 CASES, DELAY, KILLS = 150, 0.012, 25
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from formats.conftest import FIXTURES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formats.conftest import FIXTURES
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.protocols import Format
 from reviewgauge.core.records import Change, ChangedFile

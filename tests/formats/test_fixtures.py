@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from formats.conftest import FIXTURES, ROOT, Shop, read
+
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.plugin import plugin_name
 from reviewgauge.core.protocols import Format

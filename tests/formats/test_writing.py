@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 
 import pytest
+from formats.conftest import Shop
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.conftest import Shop
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import plugin_name
 from reviewgauge.core.protocols import Format, Parsed

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from armed_repositories import ARMS, NAMES, armed
 from git_project import run_git
+from malicious_repos import ARMS, NAMES, armed
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.code_at import CodeAt

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from armed_repositories import NAMES, armed
+from malicious_repos import NAMES, armed
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.records import Case, Change
 from reviewgauge.engine.build.folder import Workplace

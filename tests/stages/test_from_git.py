@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from armed_repositories import NAMES, armed
+from history_builder import Told
+from malicious_repos import NAMES, armed
 from reviewgauge.api.build import build as cli_build
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.errors import UserError
@@ -19,7 +20,6 @@ from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import Workplace
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.stages.from_git import FromGit
-from told_history import Told
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
 TAX = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from history_builder import Told
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
@@ -16,7 +17,6 @@ from reviewgauge.engine.build.folder import Workplace
 from reviewgauge.repo.szz import trace
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.history.fixes import fingerprint, tracing_code
-from told_history import Told
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leaping_clock import LeapingClock
+from fake_clock import LeapingClock
 from reviewgauge.repo.forge.client import Forge
 from scripted_endpoint import Say, Scripted
 from scripted_forge import TOKEN

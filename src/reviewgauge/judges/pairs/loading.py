@@ -16,7 +16,5 @@ _PROVIDER = re.compile(r"\s*\w*:")  # no plug-in's name holds a colon: an unknow
 def judge_of(spec: str) -> Judge:
     """The judge that `spec` names; `openai:gpt-5` is `same_concern(model="openai:gpt-5")`."""
     if is_model(spec.strip()) or _PROVIDER.match(spec):
-        from reviewgauge.judges.same_concern import SameConcern
-
-        return SameConcern(model=spec.strip())
+        spec = f"same_concern(model={spec.strip()!r})"
     return load(Judge, spec)

@@ -16,8 +16,8 @@ from typing import TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from reviewgauge.core.parsing import first_problem
-from reviewgauge.models._answer_text import Unreadable, plain, without_reasoning
 from reviewgauge.models.answers.json_values import only_value
+from reviewgauge.models.answers.reasoning import Unreadable, plain, without_reasoning
 from reviewgauge.models.answers.verdict_words import one_of, verdict
 
 __all__ = [

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from reviewgauge.models._answer_text import Unreadable
+from reviewgauge.models.answers.reasoning import Unreadable
 
 T = TypeVar("T")
 _VERDICT = ("answer", "verdict", "decision", "conclusion", "judgment", "judgement", "grade", "score", "rating")

@@ -19,13 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.cache.call_store import CallStore, Memory, Reused
+from reviewgauge.models.cache.call_store import Memory
 from reviewgauge.models.cache.file import WAIT, open_file, trouble, unpack
-from reviewgauge.models.cache.open import open_call_cache
 from reviewgauge.models.cache.vector_cache import cache_home
 from reviewgauge.models.request.messages import Call
 
-__all__ = ["NAME", "CallCache", "CallStore", "Memory", "Rehearsed", "Reused", "cache_file", "open_call_cache", "unpack"]
 NAME = "chat.sqlite"
 _INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 VARIABLE = "ANTHROPIC_API_KEY"
-ADDRESS = "ANTHROPIC_BASE_URL"
-OFFICIAL = "https://api.anthropic.com"
 PATH = "/v1/messages"
 _LEAST_THOUGHT = 1024  # tokens, the protocol's own limit
 _SHARE = {"minimal": 0.1, "low": 0.2, "medium": 0.5, "high": 0.8, "xhigh": 0.95}  # of max_tokens, for reasoning

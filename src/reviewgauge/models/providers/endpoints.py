@@ -20,7 +20,7 @@ from reviewgauge.models.request.model_spec import ModelSpec
 
 if TYPE_CHECKING:
     from reviewgauge.models.request.settings import Settings
-from reviewgauge.models.request.addresses import address_of
+from reviewgauge.models.request.addresses import ANTHROPIC, OPENAI, address_of
 
 RULES = "rules"  # the fake model in its default manner
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -62,6 +62,10 @@ def _dialect(provider: str) -> ModuleType:
     return anthropic if provider == "anthropic" else openai
 
 
+def _official(provider: str) -> str:
+    return (ANTHROPIC if provider == "anthropic" else OPENAI).official
+
+
 def check_parameters(spec: ModelSpec) -> None:
     """Raise UserError for a parameter that the model is known not to take, before anything is asked."""
     if spec.provider != "fake":
@@ -98,7 +102,7 @@ class Endpoints:
         name = (spec.provider, where)
         if name not in self._addresses:
             key, sends_key = _key(protocol, where)
-            self._addresses[name] = self._connect(protocol, where or protocol.OFFICIAL, key, sends_key)
+            self._addresses[name] = self._connect(protocol, where or _official(spec.provider), key, sends_key)
         return Remote(spec, dialect, self._addresses[name])
 
     def _connect(self, protocol: ModuleType, url: str, key: str | None, sends_key: bool) -> Address:
@@ -135,7 +139,7 @@ def _key(protocol: ModuleType, where: str) -> tuple[str | None, bool]:
         if not key:
             raise Failed(
                 FailureKind.REQUEST,
-                f"{protocol.OFFICIAL} needs a key, and {protocol.VARIABLE} is not set",
+                f"{_official(spec.provider)} needs a key, and {protocol.VARIABLE} is not set",
                 remedy=f"export {protocol.VARIABLE}=..., or name another endpoint: openai:MODEL@http://HOST/v1",
                 stops=True,
             )

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 VARIABLE = "OPENAI_API_KEY"
-ADDRESS = "OPENAI_BASE_URL"
-OFFICIAL = "https://api.openai.com/v1"
 PATH = "/chat/completions"
 _REASONS = re.compile(r"o\d|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}.*)?$")  # take no sampling parameters
 _NO_REASONING = re.compile(r"gpt-(3|4)|chatgpt")

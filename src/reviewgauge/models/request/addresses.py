@@ -1,31 +1,38 @@
-"""Endpoints: one per model spec, each with the limits, retries and circuit breaker of its address."""
+"""Where the calls of a model go: the address in its spec, in the environment, or the provider's own."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.request.model_spec import ModelSpec, holds_more, is_address
 
-if TYPE_CHECKING:
-    pass
-from reviewgauge.models.providers.endpoints import _dialect
+
+class BaseUrl(NamedTuple):
+    """The environment variable that names another endpoint, and the provider's own."""
+
+    variable: str
+    official: str
+
+
+OPENAI = BaseUrl("OPENAI_BASE_URL", "https://api.openai.com/v1")
+ANTHROPIC = BaseUrl("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 
 
 def address_of(spec: ModelSpec) -> str:
-    """Where a model's calls go: the spec's address, or the one in the environment, or ""; then it is the provider's."""
+    """The spec's address, or the one in the environment, or "": the provider's own. Raises Failed for a broken one."""
     if spec.address or spec.provider == "fake":
         return spec.address
-    protocol = _dialect(spec.provider)
-    given = os.environ.get(protocol.ADDRESS, "").strip().rstrip("/")
-    if given in ("", protocol.OFFICIAL):
+    variable, official = ANTHROPIC if spec.provider == "anthropic" else OPENAI
+    given = os.environ.get(variable, "").strip().rstrip("/")
+    if given in ("", official):
         return ""
     if not is_address(given) or holds_more(given) or "?" in given:
         raise Failed(
             FailureKind.REQUEST,
-            f"{protocol.ADDRESS} is no http or https address of host and path: {given}",
-            remedy=f"export {protocol.ADDRESS}=https://HOST/v1, or unset it",
+            f"{variable} is no http or https address of host and path: {given}",
+            remedy=f"export {variable}=https://HOST/v1, or unset it",
             stops=True,
         )
     return given

@@ -22,6 +22,7 @@ from pydantic import Field, model_validator
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import parse_record
+from reviewgauge.models.request.addresses import address_of
 from reviewgauge.models.request.model_spec import ModelSpec
 
 VARIABLE = "REVIEWGAUGE_PRICES"
@@ -94,8 +95,6 @@ class Prices:
 
         At another address than its vendor's the same name has the same context and cut-off, but not the same price.
         """
-        from reviewgauge.models.request.addresses import address_of
-
         spec = dataclasses.replace(spec, address=address_of(spec))  # the environment may name another endpoint
         tables = [table for table in (self._own, self._shipped) if table is not None]
         found = [(table, entry) for table in tables for entry in _entries(table, spec)]

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import re
 
-from reviewgauge.models.fake.rules._slots import FENCED
 from reviewgauge.models.fake.rules.points_extract import kind_of
+from reviewgauge.models.fake.rules.slots import FENCED
 from reviewgauge.models.request.messages import Request, Role
 
 OPENING = "You read the history of a pull request and list its change-points."

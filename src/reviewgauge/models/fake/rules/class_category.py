@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from reviewgauge.models.fake.rules._slots import holds, last_slot
+from reviewgauge.models.fake.rules.slots import holds, last_slot
 from reviewgauge.models.request.messages import Request
 
 OPENING = "classify the reported issue into exactly one of the following categories"

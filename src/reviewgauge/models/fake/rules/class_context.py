@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from reviewgauge.models.fake.rules._slots import holds, last_slot
+from reviewgauge.models.fake.rules.slots import holds, last_slot
 from reviewgauge.models.request.messages import Request
 
 OPENING = "You judge how much code a reviewer must see"

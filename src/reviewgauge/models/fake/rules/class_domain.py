@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from reviewgauge.models.fake.rules._slots import holds, last_slot
+from reviewgauge.models.fake.rules.slots import holds, last_slot
 from reviewgauge.models.request.messages import Request
 
 OPENING = "classifying GitHub Pull Requests based on their Title and Description"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reviewgauge.models.fake.rules._slots import last_slot
 from reviewgauge.models.fake.rules.points_extract import kind_of
+from reviewgauge.models.fake.rules.slots import last_slot
 from reviewgauge.models.request.messages import Request
 
 OPENING = "You sort code review comments by the type of change"

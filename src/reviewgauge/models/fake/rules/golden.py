@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 
-from reviewgauge.models.fake.rules._slots import FENCED
 from reviewgauge.models.fake.rules.same_concern import SAME, overlap
+from reviewgauge.models.fake.rules.slots import FENCED
 from reviewgauge.models.request.messages import Request, Role
 
 OPENING = "Does the candidate comment raise the issue of the golden comment?"

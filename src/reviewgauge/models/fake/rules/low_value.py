@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from reviewgauge.models.fake.rules._slots import last_slot
+from reviewgauge.models.fake.rules.slots import last_slot
 from reviewgauge.models.request.messages import Request
 from reviewgauge.models.text.lexical import profile
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from reviewgauge.models.fake.rules._slots import FENCED
+from reviewgauge.models.fake.rules.slots import FENCED
 from reviewgauge.models.request.messages import Request, Role
 from reviewgauge.models.text.lexical import dice
 

@@ -1,0 +1,108 @@
+"""The docs are true: generated pages are up to date, links lead somewhere, every verb and plug-in is documented."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from reviewgauge.cli.main import VERBS
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.specs import load, names
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)\s]+)\)")
+
+
+def test_generated_pages_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        path = (page.parent / target.partition("#")[0]).resolve()
+        assert path.exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_page(verb: str) -> None:
+    text = (ROOT / "docs" / "verbs" / f"{verb}.md").read_text(encoding="utf-8")
+    assert f"reviewgauge.{verb.replace('-', '_')}(" in text, "the page names the Python function"
+
+
+@pytest.mark.parametrize(
+    ("kind", "page"),
+    [
+        ("datasets", "datasets.md"),
+        ("stages", "stages.md"),
+        ("reviewers", "reviewers.md"),
+        ("formats", "formats.md"),
+    ],
+)
+def test_every_plugin_is_documented(kind: str, page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for name in names(kind):
+        assert name in text, f"docs/{page} does not mention {name}"
+
+
+def test_every_metric_is_documented() -> None:
+    """`hits` and `points` on pages of their own, the others together: each by its whole name, not within a word."""
+    pages = ("metrics.md", "hits.md", "llm-metrics.md", "points.md", "small-tasks.md", "github.md")
+    text = "\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
+    for name in names("metrics"):
+        assert re.search(f"`{name}[`(]", text), f"neither of {', '.join(pages)} names `{name}`"
+
+
+def test_every_page_is_reachable_from_the_readme() -> None:
+    reached: set[Path] = set()
+    queue = [ROOT / "README.md"]
+    while queue:
+        page = queue.pop()
+        if page in reached or page.suffix != ".md" or not page.exists():
+            continue
+        reached.add(page)
+        targets = LINK.findall(page.read_text(encoding="utf-8"))
+        queue += [(page.parent / target.partition("#")[0]).resolve() for target in targets]
+    assert {page.resolve() for page in PAGES} <= reached
+
+
+def test_nothing_of_this_machine_is_written_down() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.split():
+        path = ROOT / name
+        if path.suffix in {".bundle", ".png"} or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        assert str(ROOT) + "/" not in text, name
+        if "constraints" in name:
+            assert "://" not in text, name
+
+
+def _reviewers_named() -> list[tuple[str, str]]:
+    """(page, spec) of every reviewer with parameters that a page gives to `reviewgauge review`."""
+    found = []
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            words = line.removeprefix("$ ")
+            if not words.startswith("reviewgauge review ") or "..." in words:
+                continue
+            parts = shlex.split(words, comments=True)
+            named = [part for before, part in pairwise(parts) if not before.startswith("--")]
+            found += [(page.name, part) for part in named if re.fullmatch(r"[a-z_]+\(.*\)", part)]
+    return found
+
+
+@pytest.mark.parametrize(("page", "spec"), _reviewers_named())
+def test_reviewers_on_pages_exist_with_these_parameters(page: str, spec: str) -> None:
+    if spec.partition("(")[0] not in ("recorded", *names("datasets")):
+        assert load(Reviewer, spec)

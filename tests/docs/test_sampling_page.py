@@ -1,0 +1,33 @@
+"""The part of the page on stages that is about samples: its commands run and print what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import documented
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.specs import load
+from reviewgauge.stages.stratify import Stratify
+
+PAGE = (Path(__file__).parents[2] / "docs" / "stages.md").read_text(encoding="utf-8")
+SECTION = PAGE.partition("## Stages that draw a sample")[2].partition("\n## ")[0]
+
+
+def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
+    first, *others = documented.commands(SECTION)
+    done = documented.run(first, tmp_path)
+    shown = SECTION.partition("```text\n")[2].partition("```")[0].splitlines()
+    said = [*done.stderr.splitlines(), *done.stdout.splitlines()]
+    assert [line for line in said if not line.startswith("silent")] == [x for x in shown if not x.startswith("silent")]
+    cases = [documented.run(command, tmp_path).stdout for command in others]
+    assert ", 16 cases" in cases[0]  # eight of each verdict
+    assert ", 24 cases" in cases[1]  # all: there are fewer clean ones than changed ones
+
+
+def test_the_spec_of_the_papers_sample_is_one() -> None:
+    spec = next(line for line in SECTION.splitlines() if line.startswith("stratify(by=('period'"))
+    stage = load(Stage, spec)
+    assert isinstance(stage, Stratify)
+    assert (len(stage.periods) + 1) * 9 * stage.per_cell == 1080
+    assert isinstance(load(Stage, "stratify(by=('repo', 'domain', 'size'), total=200)"), Stratify)
+    assert "stratify(by=('repo', 'domain', 'size'), total=200)" in SECTION
