@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.cache.call_store import Memory
+from reviewgauge.models.cache.call_store import Memory, Reused
 from reviewgauge.models.cache.file import WAIT, open_file, trouble, unpack
 from reviewgauge.models.cache.vector_cache import cache_home
 from reviewgauge.models.request.messages import Call

@@ -101,7 +101,7 @@ class Endpoints:
         dialect = cls(spec, official=not where)
         name = (spec.provider, where)
         if name not in self._addresses:
-            key, sends_key = _key(protocol, where)
+            key, sends_key = _key(protocol, where, _official(spec.provider))
             self._addresses[name] = self._connect(protocol, where or _official(spec.provider), key, sends_key)
         return Remote(spec, dialect, self._addresses[name])
 
@@ -129,7 +129,7 @@ class Endpoints:
             await address.client.close()
 
 
-def _key(protocol: ModuleType, where: str) -> tuple[str | None, bool]:
+def _key(protocol: ModuleType, where: str, official: str) -> tuple[str | None, bool]:
     """(the key, if there is one to send; whether the address may see one).
 
     Raises Failed where one is missing, or cannot be sent.
@@ -139,7 +139,7 @@ def _key(protocol: ModuleType, where: str) -> tuple[str | None, bool]:
         if not key:
             raise Failed(
                 FailureKind.REQUEST,
-                f"{_official(spec.provider)} needs a key, and {protocol.VARIABLE} is not set",
+                f"{official} needs a key, and {protocol.VARIABLE} is not set",
                 remedy=f"export {protocol.VARIABLE}=..., or name another endpoint: openai:MODEL@http://HOST/v1",
                 stops=True,
             )
