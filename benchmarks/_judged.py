@@ -13,10 +13,10 @@ from reviewgauge.core.labels import SubjectKind
 from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.recorded.martian_verdicts import judges
-from reviewgauge.judges._training import Judged, Link
+from reviewgauge.judges._training import JudgedPair, Link
 
 
-def martian(folder: Path) -> list[Judged]:
+def martian(folder: Path) -> list[JudgedPair]:
     """Every review of every judge: its own candidates, and its verdicts. Repository: the project, `owner/name`."""
     data = Martian(path=str(folder))
     cases = {case.id: case for case in data.cases()}
@@ -38,7 +38,7 @@ def martian(folder: Path) -> list[Judged]:
             golden = {reference.id: reference.body for reference in case.references}
             pairs = credited.get((case.id, review.system), {})
             found.append(
-                Judged(
+                JudgedPair(
                     judge=judge,
                     repository=case.change.repo,
                     change=case.id,
@@ -83,9 +83,9 @@ def idf_texts(aacr: Path, crscore: Path) -> list[str]:
     return [text for text in texts if text.strip()]
 
 
-def own_pairs(file: Path) -> list[Judged]:
-    """One's own judged reviews from JSON lines; a record has the fields of `Judged`."""
-    reader: TypeAdapter[Judged] = TypeAdapter(Judged)
+def own_pairs(file: Path) -> list[JudgedPair]:
+    """One's own judged reviews from JSON lines; a record has the fields of `JudgedPair`."""
+    reader: TypeAdapter[JudgedPair] = TypeAdapter(JudgedPair)
     found = []
     try:
         with file.open("rb") as stream:

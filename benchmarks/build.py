@@ -26,8 +26,8 @@ from typing import Any
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.fix_messages import Mending, read_message
-from reviewgauge.repo.history.health import look_over
+from reviewgauge.repo.history.fix_messages import FixKind, read_message
+from reviewgauge.repo.history.health import inspect
 from reviewgauge.repo.history.history import read_history
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 
@@ -220,7 +220,7 @@ def main() -> int:
                 copy.parent.mkdir()
                 mirror_local(options.path, copy)
             commits, fixes = chosen(mine)
-            found = look_over(Repository(mine))
+            found = inspect(Repository(mine))
             print(f"{found.commits:,} commits, {found.merges:,} of them merges; {platform.machine()},", end=" ")
             print(f"Python {platform.python_version()}, {os.cpu_count()} processors")
             if reference is None:
@@ -243,7 +243,7 @@ def chosen(path: Path) -> tuple[list[str], list[str]]:
     for commit in read_history(Repository(path), names=False):
         if not commit.is_merge:
             commits.append(commit.id)
-            if commit.parents and read_message(commit.message).mending is Mending.YES:
+            if commit.parents and read_message(commit.message).mending is FixKind.YES:
                 fixes.append(commit.id)
     return commits, fixes
 

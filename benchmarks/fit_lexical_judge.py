@@ -22,7 +22,7 @@ from pathlib import Path
 from _judged import crscore_links, idf_texts, martian, own_pairs
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.judges._training import FOLDS, LINK_WEIGHT, Judged, Link, can_be_fitted, counts, fit_stored
+from reviewgauge.judges._training import FOLDS, LINK_WEIGHT, JudgedPair, Link, can_be_fitted, counts, fit_stored
 from reviewgauge.judges.pairs.lexical_model import StoredWeights
 from reviewgauge.models.text.lexical import FEATURES, count_documents
 
@@ -42,7 +42,7 @@ def write_idf(aacr: Path, crscore: Path) -> None:
     print(f"{len(table)} stems from {n} texts; idf {min(table.values())} to {unseen}")
 
 
-def describe(items: list[Judged], links: list[Link], date: str, sources: list[str]) -> dict[str, str | int | float]:
+def describe(items: list[JudgedPair], links: list[Link], date: str, sources: list[str]) -> dict[str, str | int | float]:
     return {
         "command": "python benchmarks/fit_lexical_judge.py " + " ".join(sources),
         "verdicts_of": ", ".join(sorted({item.judge for item in items})),

@@ -48,9 +48,9 @@ class Run(NamedTuple):
 def ours(job: dict[str, Any]) -> Run:
     """2,000 calls through the door from as many threads as are in flight, with everything on."""
     from reviewgauge.core.version import __version__
-    from reviewgauge.models.chat.door import Door, chat_model, counted
+    from reviewgauge.models.chat.door import ChatClient, chat_model, counted
     from reviewgauge.models.request.messages import Answer, Request, system, user
-    from reviewgauge.models.request.settings import Settings
+    from reviewgauge.models.request.settings import ChatSettings
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["REVIEWGAUGE_CACHE"] = folder
@@ -59,7 +59,7 @@ def ours(job: dict[str, Any]) -> Run:
             def record(call: Call) -> None:
                 records.write(call.to_line())
 
-            with Door(Settings(in_flight=job["in_flight"]), record=record) as door:
+            with ChatClient(ChatSettings(in_flight=job["in_flight"]), record=record) as door:
 
                 def call(number: int) -> Answer:
                     with counted():

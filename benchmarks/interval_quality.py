@@ -23,7 +23,7 @@ import numpy as np
 from reviewgauge.analysis.stats.bootstrap import Resampler, percentile_interval, resampled_readings
 from reviewgauge.analysis.stats.sign_flip import flip_test
 from reviewgauge.analysis.stats.sums import Numbers
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 
 NAMES = ("tp", "fp", "fn")
@@ -42,7 +42,7 @@ class Micro(Metric):
     def parts(self, case: Case, review: Review) -> Measured | str:
         return "the counts are made up here"
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         tp, said = bag.total("tp"), bag.total("tp") + bag.total("fp")
         return {"precision": bag.ratio(tp, said), "f1": bag.ratio(2 * tp, said + tp + bag.total("fn"))}
 

@@ -24,7 +24,7 @@ from scipy.stats import rankdata, spearmanr
 from reviewgauge.core.errors import UserError
 from reviewgauge.judges._fitting import Array, Flags, fit_platt, kappa, sigmoid
 from reviewgauge.judges._training import (
-    Judged,
+    JudgedPair,
     Link,
     cached_features,
     choose_threshold,
@@ -55,12 +55,12 @@ class Prediction:
     decided: Flags
 
 
-def rows_of(items: Sequence[Judged], chosen: Sequence[bool]) -> Flags:
+def rows_of(items: Sequence[JudgedPair], chosen: Sequence[bool]) -> Flags:
     """Which rows (references, item after item) belong to the chosen items."""
     return np.array([own for item, own in zip(items, chosen, strict=True) for _ in item.references], dtype=bool)
 
 
-def left_out(items: Sequence[Judged]) -> list[tuple[list[Judged], list[Judged], Flags]]:
+def left_out(items: Sequence[JudgedPair]) -> list[tuple[list[JudgedPair], list[JudgedPair], Flags]]:
     """(training items, test items, test rows) of each repository in turn."""
     folds = []
     for repository in sorted({item.repository for item in items}):
@@ -70,7 +70,9 @@ def left_out(items: Sequence[Judged]) -> list[tuple[list[Judged], list[Judged], 
     return folds
 
 
-def similarity(items: Sequence[Judged], name: str, tables: Callable[[Sequence[Judged]], list[Table]]) -> Prediction:
+def similarity(
+    items: Sequence[JudgedPair], name: str, tables: Callable[[Sequence[JudgedPair]], list[Table]]
+) -> Prediction:
     """A plain similarity with one-to-one assignment; threshold and Platt's sigmoid from the other repositories."""
     n = len(hits(items))
     scores, decided = np.zeros(n), np.zeros(n, dtype=bool)
@@ -82,14 +84,14 @@ def similarity(items: Sequence[Judged], name: str, tables: Callable[[Sequence[Ju
     return Prediction(name, scores, decided)
 
 
-def word_cosine_tables(items: Sequence[Judged]) -> list[Table]:
+def word_cosine_tables(items: Sequence[JudgedPair]) -> list[Table]:
     place = FEATURES.index("word_cosine")
     return [
         [[features(profile(c), profile(r))[place] for r in item.references] for c in item.comments] for item in items
     ]
 
 
-def lexical(items: Sequence[Judged], links: Sequence[Link], note: str = "") -> list[Prediction]:
+def lexical(items: Sequence[JudgedPair], links: Sequence[Link], note: str = "") -> list[Prediction]:
     """Both stages of the lexical judge."""
     n = len(hits(items))
     scores, decided = np.zeros((2, n)), np.zeros((2, n), dtype=bool)
@@ -121,7 +123,7 @@ def f1(decided: Flags, y: Flags) -> float:
 class Rows:
     """The rows of one model judge: what it found, by tool and by change."""
 
-    def __init__(self, items: Sequence[Judged]) -> None:
+    def __init__(self, items: Sequence[JudgedPair]) -> None:
         self.y = hits(items)
         self.tools = sorted({item.system for item in items})
         self.changes = sorted({item.change for item in items})
@@ -177,7 +179,7 @@ class Rows:
         return found
 
 
-def study(items: Sequence[Judged], predictions: Sequence[Prediction], resamples: int) -> list[dict[str, Any]]:
+def study(items: Sequence[JudgedPair], predictions: Sequence[Prediction], resamples: int) -> list[dict[str, Any]]:
     """One record per (offline judge, model judge), then one per pair of model judges."""
     found: list[dict[str, Any]] = []
     names = sorted({item.judge for item in items})
@@ -210,7 +212,7 @@ def bands(predictions: Sequence[Prediction], y: Flags) -> str:
     return "\n".join(lines)
 
 
-def _between(one: Sequence[Judged], other: Sequence[Judged], rows: Rows, resamples: int) -> dict[str, Any]:
+def _between(one: Sequence[JudgedPair], other: Sequence[JudgedPair], rows: Rows, resamples: int) -> dict[str, Any]:
     """Two model judges. Their candidates differ, so each tool's F1 is its own judge's; no probabilities here."""
     if [(i.change, i.system, i.references) for i in one] != [(i.change, i.system, i.references) for i in other]:
         raise UserError("the model judges judged different reviews", remedy="compare only the common ones")

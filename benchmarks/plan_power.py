@@ -21,7 +21,7 @@ from reviewgauge.analysis.planning.study import Question
 from reviewgauge.analysis.stats.sign_flip import flip_test
 from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.reports.plan import PairPlan
 from reviewgauge.core.results import Score
@@ -51,7 +51,7 @@ class Micro(Metric):
     def parts(self, case: Case, review: Review) -> Measured | str:
         return "the counts are made up here"
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         tp = bag.total("tp")
         return {"f1": bag.ratio(2 * tp, 2 * tp + bag.total("fp") + bag.total("fn"))}
 

@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Severity, Side, Span
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, RequiredContext, Review, Severity, Side, Span
 from reviewgauge.formats.codex import Codex
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.repo.diff.diffs import parse_patch
@@ -270,7 +270,7 @@ def make_comment(source: Source, entry: Mapping[str, Any], repository: Repositor
         span=span,
         category=category,
         severity=Severity(entry["severity"]) if "severity" in entry else None,
-        needs=Needs(entry["needs"]) if "needs" in entry else None,
+        needs=RequiredContext(entry["needs"]) if "needs" in entry else None,
         author=entry["author"],
         same_as=f"{number}-{entry['same_as']}" if "same_as" in entry else None,
     )
@@ -326,11 +326,11 @@ def bundle_heads(bundle: Path, maker_dir: Path) -> dict[str, str]:
 def counts(cases: tuple[Case, ...]) -> Iterator[str]:
     """Lines for the data set's page: findings by category and by what it takes to see them."""
     findings = [comment for case in cases for comment in case.references if comment.same_as is None]
-    yield "| category | " + " | ".join(f"{needs}" for needs in Needs) + " | all |"
-    yield "|---|" + "---|" * (len(Needs) + 1)
+    yield "| category | " + " | ".join(f"{needs}" for needs in RequiredContext) + " | all |"
+    yield "|---|" + "---|" * (len(RequiredContext) + 1)
     for name in (*sorted({str(f.category) for f in findings}), None):
         row = [f for f in findings if name is None or f.category == name]
-        cells = [sum(f.needs is needs for f in row) for needs in Needs]
+        cells = [sum(f.needs is needs for f in row) for needs in RequiredContext]
         yield f"| {name or 'all'} | " + " | ".join(map(str, (*cells, len(row)))) + " |"
 
 

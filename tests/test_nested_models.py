@@ -18,8 +18,8 @@ from reviewgauge.core.specs import Spec, build, find_class, load, names
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.score import score
-from reviewgauge.models.chat.door import Door, counted
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.request.settings import ChatSettings
 
 MODEL = "fake:rules"
 SPECS = (MODEL, f"same_concern(model={MODEL!r})", f"grade(model={MODEL!r})", f"mrr(judge={MODEL!r})")
@@ -72,7 +72,7 @@ def filled(cls: type[Plugin]) -> Iterator[tuple[str, Plugin]]:
 
 def use(plugin: Plugin) -> int:
     """How many calls it makes."""
-    with Door(Settings(cache=False)), counted() as tally:
+    with ChatClient(ChatSettings(cache=False)), counted() as tally:
         try:
             if isinstance(plugin, Metric):
                 list(plugin.parts_many(items()))
@@ -140,7 +140,7 @@ def test_what_a_nested_model_cost_and_that_it_is_fake_stands_in_the_scores(spec:
         run.add_systems({"bot": {}}, signature="silent")
         for _, review in pairs:
             run.append_outcome(Outcome(case=review.case, system="bot", review=review))
-        with Door(Settings(cache=False)) as door:
+        with ChatClient(ChatSettings(cache=False)) as door:
             totals = score(run, metric)
             made = door.ledger.totals.calls
         scores = run.scores(signature(metric))

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from judged_studies import graded, of_language, study
+from reviewgauge.analysis.raters.agreement import AgreementSettings as Agreement
 from reviewgauge.analysis.raters.agreement import Chosen, agreement_report
-from reviewgauge.analysis.raters.agreement import Settings as Agreement
 from reviewgauge.analysis.stats.decision_tree import MAJORITY, TREE, classifiers
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.out_of_fold import out_of_fold
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.analysis.validity.thresholds import sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
@@ -116,7 +116,7 @@ ALL, BELOW_5 = 5164, 5125
 TOOLS = ("Tufano's", "commentFinder", "Auger", "LLaMA-Reviewer")
 
 
-def by_grade(rows: Sample) -> list[GradeRow]:
+def by_grade(rows: RowSample) -> list[GradeRow]:
     assert rows.grade is not None
     return list(grade_rows(rows.score, rows.grade, rows.cluster, rows.resampler))
 

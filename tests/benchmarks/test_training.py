@@ -16,7 +16,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Verdict
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.judges._training import (
-    Judged,
+    JudgedPair,
     Link,
     can_be_fitted,
     dice_tables,
@@ -46,8 +46,8 @@ def benchmark(name: str) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def items(shared_data: Path) -> list[Judged]:
-    found: list[Judged] = benchmark("_judged").martian(shared_data / "martian")
+def items(shared_data: Path) -> list[JudgedPair]:
+    found: list[JudgedPair] = benchmark("_judged").martian(shared_data / "martian")
     return found
 
 
@@ -57,8 +57,8 @@ def links(shared_data: Path) -> list[Link]:
     return found
 
 
-def toy(credited: dict[str, str]) -> Judged:
-    return Judged("j", "repo", "change", "tool", ("cache stale", "typo"), ("stale cache", "wrong name"), credited)
+def toy(credited: dict[str, str]) -> JudgedPair:
+    return JudgedPair("j", "repo", "change", "tool", ("cache stale", "typo"), ("stale cache", "wrong name"), credited)
 
 
 def test_only_the_credited_comment_of_a_hit_reference_is_known() -> None:
@@ -73,7 +73,7 @@ def test_hits_are_one_to_one() -> None:
     assert reference_hits([replace(item, comments=())], [[]], 0.5).tolist() == [False, False]
 
 
-def test_what_is_read(items: list[Judged], links: list[Link]) -> None:
+def test_what_is_read(items: list[JudgedPair], links: list[Link]) -> None:
     assert len(items) == 1080  # 3 judges, 30 changes, 12 tools
     assert {item.repository for item in items} == {"calcom/cal.com", "grafana/grafana", "getsentry/sentry"}  # no forks
     assert (len(hits(items)), int(hits(items).sum())) == (3060, 370 + 374 + 368)
@@ -81,7 +81,7 @@ def test_what_is_read(items: list[Judged], links: list[Link]) -> None:
     assert 0.15 < np.mean([link.same for link in links]) < 0.25
 
 
-def test_the_stored_weights_are_what_the_command_fits(items: list[Judged], links: list[Link]) -> None:
+def test_the_stored_weights_are_what_the_command_fits(items: list[JudgedPair], links: list[Link]) -> None:
     stored = load_weights()[0]
     assert_alike(fit_lexical(items, links), stored)
     assert set(stored.held_out) == {item.repository for item in items}
@@ -102,12 +102,12 @@ OUT = "getsentry/sentry"
 
 
 @pytest.fixture(scope="module")
-def blind(items: list[Judged], links: list[Link]) -> LexicalWeights:
+def blind(items: list[JudgedPair], links: list[Link]) -> LexicalWeights:
     """The whole judge, fitted as if `OUT` did not exist."""
     return fit_lexical([item for item in items if item.repository != OUT], links)
 
 
-def test_the_held_out_weights_are_fitted_without_the_repository(items: list[Judged], blind: LexicalWeights) -> None:
+def test_the_held_out_weights_are_fitted_without_the_repository(items: list[JudgedPair], blind: LexicalWeights) -> None:
     seen = seen_without(items, OUT)
     assert {item.repository for item in seen} == {"calcom/cal.com", "grafana/grafana"}
     held_out = load_weights()[0].held_out[OUT]
@@ -155,11 +155,13 @@ def test_verdicts_on_martian_are_those_of_weights_that_have_not_seen_the_reposit
     assert sum(v.same is True for v in simple) == 2 * sum(dice(*pair) >= blind.dice.cut for pair in texts)
 
 
-def own(repository: str, n: int) -> Judged:
+def own(repository: str, n: int) -> JudgedPair:
     """A review with one hit and one miss."""
     said, missed = f"the cache entry {n} is stale after delete", "nothing closes the socket"
     known = f"cache entry {n} stale when deleted"
-    return Judged("j", repository, f"{repository}-{n}", "bot", (said, "typo in a name"), (known, missed), {known: said})
+    return JudgedPair(
+        "j", repository, f"{repository}-{n}", "bot", (said, "typo in a name"), (known, missed), {known: said}
+    )
 
 
 def test_one_repository_cannot_be_held_out_and_is_named(tmp_path: Path) -> None:
@@ -182,7 +184,7 @@ def test_what_a_fit_needs() -> None:
     assert not can_be_fitted([replace(own("a/b", n), credited={}) for n in range(3)])
 
 
-def test_the_figures_of_the_card(items: list[Judged], links: list[Link]) -> None:
+def test_the_figures_of_the_card(items: list[JudgedPair], links: list[Link]) -> None:
     study = benchmark("offline_judge")
     first, second = study.lexical(items, links)
     dice = study.similarity(items, "dice", dice_tables)
@@ -196,7 +198,7 @@ def test_the_figures_of_the_card(items: list[Judged], links: list[Link]) -> None
     assert study.kappa(first.scores[sure] >= 0.9, y[sure]) > 0.95
 
 
-def test_shuffled_verdicts_teach_nothing(items: list[Judged]) -> None:
+def test_shuffled_verdicts_teach_nothing(items: list[JudgedPair]) -> None:
     study, random = benchmark("offline_judge"), np.random.default_rng(5)
     mine = [item for item in items if item.judge == items[0].judge and item.comments]
     shuffled = []
@@ -220,7 +222,7 @@ def test_shuffled_verdicts_teach_nothing(items: list[Judged]) -> None:
     assert fooled == pytest.approx(0.5, abs=0.06)
 
 
-def test_the_plugin_scores_as_the_study_does(items: list[Judged]) -> None:
+def test_the_plugin_scores_as_the_study_does(items: list[JudgedPair]) -> None:
     weights = load_weights()[0]
     model, some = LexicalModel(weights), items[:36]
     first = first_tables(model, some)

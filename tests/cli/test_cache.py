@@ -19,9 +19,9 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.recorded_calls import RecordedCalls
 from reviewgauge.models.cache.vector_cache import VectorCache
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:other")
 
@@ -34,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def filled(home: Path) -> Path:
-    with Door() as door:
+    with ChatClient() as door:
         for model, count in zip(MODELS, (3, 2, 1), strict=True):
             for n in range(count):
                 door.model(model).ask(Request(messages=(user(f"question {n}"),)))
@@ -111,9 +111,9 @@ def test_what_is_exported_can_be_replayed_and_is_the_same_each_time(filled: Path
     export(tmp_path / name)
     assert (tmp_path / name).read_bytes() == first
     request = Request(messages=(user("question 0"),))
-    with Door() as door:
+    with ChatClient() as door:
         asked = door.model("fake:rules").ask(request)
-    with Door(Settings(replay=tmp_path / name)) as door:
+    with ChatClient(ChatSettings(replay=tmp_path / name)) as door:
         assert door.model("fake:rules").ask(request) == asked
 
 
@@ -128,11 +128,11 @@ def test_one_model_can_be_exported_alone(filled: Path, tmp_path: Path) -> None:
 
 def test_the_calls_of_a_run_are_exported_once_each_without_the_cache(home: Path, tmp_path: Path) -> None:
     folder = RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=make_cases(1))
-    with folder as opened, Door(Settings(cache=False), opened.append_call) as door:
+    with folder as opened, ChatClient(ChatSettings(cache=False), opened.append_call) as door:
         door.model("fake:rules").ask(Request(messages=(user("a"),)))
     with (
         RunFolder.open(tmp_path / "run", write=True) as opened,
-        Door(Settings(cache=False), opened.append_call) as door,
+        ChatClient(ChatSettings(cache=False), opened.append_call) as door,
     ):
         door.model("fake:rules").ask(Request(messages=(user("a"),)))
         door.model("fake:rules").ask(Request(messages=(user("b"),)))

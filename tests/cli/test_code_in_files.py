@@ -21,11 +21,11 @@ from reviewgauge.core.results import Failed
 from reviewgauge.core.specs import load, load_recorded
 from reviewgauge.engine.run.folder import SCORES
 from reviewgauge.judges.pairs.loading import judge_of
-from reviewgauge.models.chat.door import Door, chat_model
+from reviewgauge.models.chat.door import ChatClient, chat_model
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import Say, Scripted
 
 KEY = "sk-the-key-of-the-victim"
@@ -163,7 +163,7 @@ def test_an_endpoint_that_embeds_is_asked_no_sooner(tmp_path: Path, capsys: pyte
     reviewgauge.review(str(tmp_path / "bench"), "recorded", run="run")
     assert main(["score", "run", "combined(file='embeds.json')"]) == 2
     assert f"asks openai:m@{listening.url}, which only the file names" in capsys.readouterr().err
-    with Door(Settings(offline=True)), pytest.raises(UserError, match="done offline"):
+    with ChatClient(ChatSettings(offline=True)), pytest.raises(UserError, match="done offline"):
         embedder(f"openai:m@{listening.url}").vectors(["a text"])
     assert not listening.asked
     listening.stop()
@@ -266,7 +266,7 @@ def test_a_file_that_is_called_like_a_module_path_is_still_a_file() -> None:
 
 
 def test_no_door_behind_an_offline_one_leads_out(listening: FakeServer) -> None:
-    with Door(Settings(cache=False, offline=True)), Door(Settings(cache=False)):
+    with ChatClient(ChatSettings(cache=False, offline=True)), ChatClient(ChatSettings(cache=False)):
         assert chat_model("fake:rules").ask(Request(messages=(user("Hello."),))).text
         with pytest.raises(Failed, match="done offline"):
             chat_model(listening.spec()).ask(Request(messages=(user("Hello."),)))

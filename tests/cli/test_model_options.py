@@ -16,9 +16,9 @@ from reviewgauge.cli._model_options import model_options
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.chat.door import Door, chat_model
+from reviewgauge.models.chat.door import ChatClient, chat_model
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 PRICED = "fake:rules?max_tokens=100"
 
@@ -38,7 +38,7 @@ def ask(count: int, spec: str = PRICED) -> None:
         chat_model(spec).ask(Request(messages=(user(f"{'word ' * 40}{number}"),)))
 
 
-def bill(door: Door) -> Spending:
+def bill(door: ChatClient) -> Spending:
     return spending(door)
 
 
@@ -216,6 +216,6 @@ def test_the_price_of_a_fake_model_is_called_invented() -> None:
     paid = Spending(calls=1, dollars=0.5, known=0.5)
     assert "invented" not in paid.sentence
     assert paid.model_copy(update={"invented": True}).sentence.endswith("$0.50 (the fake model's price is invented)")
-    with Door(Settings(cache=False)) as door:
+    with ChatClient(ChatSettings(cache=False)) as door:
         door.model("fake:rules").ask(Request(messages=(user("Hi."),)))
         assert spending(door).invented

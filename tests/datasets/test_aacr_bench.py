@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset
-from reviewgauge.core.records import Case, ChangedFile, Needs, Side, Span
+from reviewgauge.core.records import Case, ChangedFile, RequiredContext, Side, Span
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.aacr_bench import AacrBench, size_class
 from reviewgauge.datasets.files.code import CODE, DIFFS, Diff
@@ -40,7 +40,11 @@ def test_the_counts_of_the_paper(real: AacrBench, cases: list[Case]) -> None:
         "maintainability": 626,
         "performance": 117,
     }
-    assert Counter(r.needs for r in references) == {Needs.DIFF: 754, Needs.FILE: 518, Needs.REPO: 233}
+    assert Counter(r.needs for r in references) == {
+        RequiredContext.DIFF: 754,
+        RequiredContext.FILE: 518,
+        RequiredContext.REPO: 233,
+    }
     assert real.counts() == real.card.expected
 
 

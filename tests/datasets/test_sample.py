@@ -16,7 +16,7 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Dataset
-from reviewgauge.core.records import Case, Needs, Side
+from reviewgauge.core.records import Case, RequiredContext, Side
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.sample import Sample, unpack
 from reviewgauge.repo.diff.diffs import parse_patch
@@ -93,8 +93,8 @@ def test_a_third_is_clean_and_the_rest_is_not(cases: list[Case]) -> None:
     assert all(case.verdict is not None for case in cases)
     for case in cases:
         assert case.clean or 1 <= sum(c.same_as is None for c in case.references) <= 3
-        assert case.clean or {c.needs for c in case.references} <= set(Needs)
-    assert {c.needs for case in cases for c in case.references} == set(Needs)
+        assert case.clean or {c.needs for c in case.references} <= set(RequiredContext)
+    assert {c.needs for case in cases for c in case.references} == set(RequiredContext)
 
 
 def test_facts_are_complete_and_say_what_the_diff_says(cases: list[Case]) -> None:

@@ -9,16 +9,16 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Span
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, RequiredContext, Review, Span
 from reviewgauge.core.results import Outcome
 from reviewgauge.engine.classify import FAKE as FAKE_BATCH
 from reviewgauge.engine.classify import classify
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.judges.classes.classes import Classifier
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
@@ -36,8 +36,8 @@ def cases() -> list[Case]:
             id="one",
             change=with_diff,
             references=(
-                comment("r1", "a bug in the loop", category="defect", needs=Needs.DIFF),
-                comment("r2", "every caller breaks", category="maintainability", needs=Needs.FILE),
+                comment("r1", "a bug in the loop", category="defect", needs=RequiredContext.DIFF),
+                comment("r2", "every caller breaks", category="maintainability", needs=RequiredContext.FILE),
             ),
             facts={"domain": "Bug Fix"},
         ),
@@ -65,7 +65,7 @@ def run(tmp_path: Path) -> Iterator[RunFolder]:
 def calls() -> Iterator[list[Call]]:
     """The calls that a test makes."""
     made: list[Call] = []
-    with Door(Settings(cache=False), record=made.append):
+    with ChatClient(ChatSettings(cache=False), record=made.append):
         yield made
 
 
@@ -188,7 +188,7 @@ def test_a_label_by_people_is_none_of_the_models(run: RunFolder) -> None:
 
 
 def test_a_budget_that_is_spent_leaves_the_rest_undone(run: RunFolder) -> None:
-    with Door(Settings(cache=False, budget=1e-9)):
+    with ChatClient(ChatSettings(cache=False, budget=1e-9)):
         found = classify(run, Classifier("fake:gpt-5", "category"))
     assert (found.done, found.failed, found.left) == (0, {}, 2)
     assert "budget" in found.stopped

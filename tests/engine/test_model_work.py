@@ -14,11 +14,11 @@ from reviewgauge.engine.review import review
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.selection import Only
+from reviewgauge.engine.run.selection import Selection
 from reviewgauge.engine.score import score
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 BOTH = pytest.mark.parametrize("executor", [Serial(), Threads(4)], ids=lambda e: type(e).__name__)
 
@@ -39,7 +39,7 @@ def test_a_review_is_charged_with_its_calls_and_attempts_are_different_calls(
     run: RunFolder, executor: Executor
 ) -> None:
     calls: list[Call] = []
-    with Door(Settings(), calls.append):
+    with ChatClient(ChatSettings(), calls.append):
         totals = review(run, Asking(), executor=executor, attempts=2)
     assert (totals.done, totals.cost.calls, totals.fake) == (18, 18, True)
     assert sorted(call.attempt for call in calls) == [1] * 9 + [2] * 9
@@ -52,7 +52,7 @@ def test_a_review_is_charged_with_its_calls_and_attempts_are_different_calls(
 
 
 def test_what_a_failed_review_cost_is_counted(run: RunFolder) -> None:
-    with Door(Settings()):
+    with ChatClient(ChatSettings()):
         totals = review(run, Asking(broken="3"), executor=Threads(4))
     assert (totals.done, totals.failed, totals.cost.calls) == (8, {"refusal": 1}, 9)
     (failed,) = [o for o in run.outcomes() if o.failure is not None]
@@ -92,16 +92,20 @@ def test_a_user_who_stops_loses_nothing_and_goes_on(run: RunFolder, monkeypatch:
 
 
 def test_only_failed_does_nothing_else_and_only_case_does_that_case(run: RunFolder) -> None:
-    with Door(Settings()):
-        review(run, Asking(broken="3"), executor=Serial(), only=Only(cases=("case-00[0-4]",)))
+    with ChatClient(ChatSettings()):
+        review(run, Asking(broken="3"), executor=Serial(), only=Selection(cases=("case-00[0-4]",)))
         assert len(run.outcomes()) == 5
-        totals = review(run, Asking(broken="3"), executor=Serial(), attempts=2, only=Only(failed=True))
+        totals = review(run, Asking(broken="3"), executor=Serial(), attempts=2, only=Selection(failed=True))
         assert (totals.done, totals.failed, totals.skipped) == (0, {"refusal": 1}, 4)
         totals = review(
-            run, Asking(broken="3"), executor=Serial(), only=Only(failed=True, cases=("case-001",)), retry_failed=True
+            run,
+            Asking(broken="3"),
+            executor=Serial(),
+            only=Selection(failed=True, cases=("case-001",)),
+            retry_failed=True,
         )
         assert (totals.done, totals.failed) == (0, {})
-        totals = review(run, Asking(broken="3"), executor=Serial(), only=Only(cases=("case-003", "case-008")))
+        totals = review(run, Asking(broken="3"), executor=Serial(), only=Selection(cases=("case-003", "case-008")))
         assert (totals.done, totals.failed, totals.failed_before) == (1, {}, 1)
 
 
@@ -112,7 +116,7 @@ def test_only_failed_does_nothing_else_and_only_case_does_that_case(run: RunFold
 @pytest.mark.parametrize("together", [False, True])
 def test_a_score_is_charged_with_its_calls(run: RunFolder, executor: Executor, together: bool) -> None:
     review(run, Echo(), executor=Serial(), attempts=2)
-    with Door(Settings()):
+    with ChatClient(ChatSettings()):
         totals = score(run, Voting(together=together), executor=executor)
     assert (totals.done, totals.cost.calls, totals.fake) == (18, 54, True)
     for found in run.scores():
@@ -122,7 +126,10 @@ def test_a_score_is_charged_with_its_calls(run: RunFolder, executor: Executor, t
 
 def test_256_threads_measure_each_review_once(tmp_path: Path) -> None:
     cases = make_cases(600)
-    with RunFolder.create(tmp_path / "many", dataset="many", dataset_path="", cases=cases) as many, Door(Settings()):
+    with (
+        RunFolder.create(tmp_path / "many", dataset="many", dataset_path="", cases=cases) as many,
+        ChatClient(ChatSettings()),
+    ):
         review(many, Echo(), executor=Threads(256))
         totals = score(many, Voting(votes=1), executor=Threads(256))
         assert (totals.done, totals.cost.calls, len(many.scores())) == (600, 600, 600)
@@ -130,10 +137,10 @@ def test_256_threads_measure_each_review_once(tmp_path: Path) -> None:
 
 def test_failures_of_a_metric_are_done_again_alone(run: RunFolder) -> None:
     review(run, Echo(), executor=Serial())
-    with Door(Settings()):
-        score(run, Voting(fail="3"), executor=Threads(4), only=Only(cases=("case-00[1-3]",)))
+    with ChatClient(ChatSettings()):
+        score(run, Voting(fail="3"), executor=Threads(4), only=Selection(cases=("case-00[1-3]",)))
         assert {s.case for s in run.scores()} == {"case-001", "case-002", "case-003"}
-        totals = score(run, Voting(fail="3"), executor=Threads(4), only=Only(failed=True))
+        totals = score(run, Voting(fail="3"), executor=Threads(4), only=Selection(failed=True))
         assert (totals.done, totals.failed, totals.cost.calls, totals.skipped) == (0, {"refusal": 1}, 3, 2)
         totals = score(run, Voting(fail="3"), executor=Threads(4))
         assert (totals.done, totals.skipped, totals.failed_before) == (6, 3, 1)
@@ -143,7 +150,7 @@ def test_failures_of_a_metric_are_done_again_alone(run: RunFolder) -> None:
 def test_a_metric_that_is_stopped_leaves_the_rest(run: RunFolder, executor: Executor) -> None:
     review(run, Echo(), executor=Serial())
     stop = Interruption()
-    with Door(Settings()):
+    with ChatClient(ChatSettings()):
         totals = score(run, Voting(halt="4"), executor=executor, stop=stop)
         assert totals.failed == {}
         assert totals.left == 9 - totals.done >= 1
@@ -157,13 +164,13 @@ def test_a_metric_that_is_stopped_leaves_the_rest(run: RunFolder, executor: Exec
 
 
 def test_a_rehearsal_makes_the_calls_of_what_is_missing_and_writes_nothing(run: RunFolder) -> None:
-    with Door(Settings()):
-        review(run, Asking(), executor=Serial(), only=Only(cases=("case-00[0-3]",)))
+    with ChatClient(ChatSettings()):
+        review(run, Asking(), executor=Serial(), only=Selection(cases=("case-00[0-3]",)))
     before = {path.name: path.read_bytes() for path in run.path.iterdir()}
-    with Door(Settings(rehearsal=True)) as door:
+    with ChatClient(ChatSettings(rehearsal=True)) as door:
         count = rehearse_review(run.cases(), run.outcomes(), Asking(), executor=Threads(4), attempts=2)
         assert (count, door.ledger.totals.calls) == (14, 14)
-    with Door(Settings(rehearsal=True)) as door:
+    with ChatClient(ChatSettings(rehearsal=True)) as door:
         assert rehearse_score(run, Voting(), executor=Threads(4)) == 4
         assert door.ledger.totals.calls == 12
         assert rehearse_score(run, Length(), executor=Serial()) == 4

@@ -15,7 +15,7 @@ from reviewgauge.core.records import Change, ChangedFile
 from reviewgauge.core.specs import load, names
 from reviewgauge.formats.parsing.detect import detect
 from reviewgauge.repo.diff.anchors import anchor_all
-from reviewgauge.repo.forge.chatter import chatter
+from reviewgauge.repo.forge.chatter import bot_noise
 
 FORMATS = [load(Format, name) for name in names("formats")]
 FILES = [path.read_bytes() for path in sorted(FIXTURES.iterdir())]
@@ -139,7 +139,7 @@ def test_errors_name_record_and_field(name: str, data: object, says: str) -> Non
     "body", ["/review", "@codex review", "@coderabbitai full review", "bugbot run", "/gemini review"]
 )
 def test_triggers(body: str) -> None:
-    assert chatter(body, False) == chatter(body, True) == "command trigger"
+    assert bot_noise(body, False) == bot_noise(body, True) == "command trigger"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_triggers(body: str) -> None:
     ],
 )
 def test_findings_are_not_taken_for_chatter(body: str) -> None:
-    assert chatter(body, True) is None
+    assert bot_noise(body, True) is None
 
 
 @pytest.mark.parametrize(
@@ -168,5 +168,5 @@ def test_findings_are_not_taken_for_chatter(body: str) -> None:
     ],
 )
 def test_status_posts_are_told_only_where_they_stand_on_no_line(body: str) -> None:
-    assert chatter(body, False) == "bot summary or status post"
-    assert chatter(body, True) is None
+    assert bot_noise(body, False) == "bot summary or status post"
+    assert bot_noise(body, True) is None

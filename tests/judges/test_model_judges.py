@@ -20,13 +20,13 @@ from reviewgauge.judges.pairs.loading import judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.chat.door import ChatClient, counted
 from reviewgauge.models.fake.rules import golden as golden_rule
 from reviewgauge.models.fake.rules import same_concern as same_rule
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Request
 from reviewgauge.models.request.prompts import FENCE_NOTE, fence, load_prompt
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n one\n+two\n three\n@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end"
@@ -56,9 +56,9 @@ def review_of(*comments: Comment) -> Review:
 
 
 @pytest.fixture(autouse=True)
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
+def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatClient]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
-    with Door(Settings(cache=False)) as opened:
+    with ChatClient(ChatSettings(cache=False)) as opened:
         yield opened
 
 

@@ -24,9 +24,9 @@ from reviewgauge.judges.pairs.votes import Cast, agreed, chance
 from reviewgauge.judges.panel import Panel
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.chat.door import ChatClient, counted
 from reviewgauge.models.fake.server import FakeServer
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 FAKE = "fake:rules"
 GOLDEN = f"golden(model='{FAKE}')"
@@ -54,7 +54,7 @@ REVIEW = Review(case="case", system="tool", comments=COMMENTS)
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
-    with Door(Settings(cache=False)):
+    with ChatClient(ChatSettings(cache=False)):
         yield
 
 

@@ -12,8 +12,8 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Failed, FailureKind, Verdict
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.door import Door, counted
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import OpenAI, Say, Scripted
 
 REFERENCE = Comment(id="r", body="The lock is released twice")
@@ -26,7 +26,7 @@ PROTOCOL = OpenAI()
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
-    with Door(Settings(cache=False, in_flight=1)):
+    with ChatClient(ChatSettings(cache=False, in_flight=1)):
         yield
 
 

@@ -21,7 +21,7 @@ from reviewgauge.core.results import Failed, Failure, FailureKind
 from reviewgauge.core.specs import load
 from reviewgauge.metrics.grade import Grade, capped, mode_or_median
 from reviewgauge.metrics.texts.text_metric import TextPair
-from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.chat.door import ChatClient, counted
 from reviewgauge.models.fake.rules.grade import grade as rule
 from reviewgauge.models.text.lexical import dice
 from scripted_models import scripted
@@ -32,10 +32,10 @@ FAKE = Grade(model="fake:rules")
 
 
 @pytest.fixture(autouse=True)
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
+def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatClient]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test")
-    with Door() as opened:
+    with ChatClient() as opened:
         yield opened
 
 

@@ -17,11 +17,11 @@ from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.pairs.asking import NOT_ASKED
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.chat.door import ChatClient, counted
 from reviewgauge.models.fake.rules.golden import confidence
 from reviewgauge.models.fake.rules.same_concern import SAME, overlap
 from reviewgauge.models.fake.server import FakeServer
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 FAKE = "fake:rules"
 
@@ -29,7 +29,7 @@ FAKE = "fake:rules"
 @pytest.fixture(autouse=True)
 def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
-    with Door(Settings(cache=False)):
+    with ChatClient(ChatSettings(cache=False)):
         yield
 
 

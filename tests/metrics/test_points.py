@@ -28,9 +28,9 @@ from reviewgauge.metrics.change_points.points_model import (
     vote,
 )
 from reviewgauge.metrics.points import Points
-from reviewgauge.models.chat.door import Door, chat_model, counted
+from reviewgauge.models.chat.door import ChatClient, chat_model, counted
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.models.text.lexical import dice
 
 CHANGE = Change(repo="shop")
@@ -41,7 +41,7 @@ FAKE = "fake:rules"
 def door() -> Iterator[list[Call]]:
     """A door of the test's own, and the calls that went through it."""
     calls: list[Call] = []
-    with Door(Settings(cache=False), record=calls.append):
+    with ChatClient(ChatSettings(cache=False), record=calls.append):
         yield calls
 
 

@@ -16,7 +16,7 @@ from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
-from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.chat.door import ChatClient, counted
 from reviewgauge.models.fake.rules.relevance import score as rule
 from scripted_models import scripted
 from text_metrics import BLANK, read
@@ -27,10 +27,10 @@ FAKE = RelevanceJudge(model="fake:rules")
 
 
 @pytest.fixture(autouse=True)
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
+def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatClient]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test")
-    with Door() as opened:
+    with ChatClient() as opened:
         yield opened
 
 

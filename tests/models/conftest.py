@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewgauge.models.chat.door import Door
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import KEY, Anthropic, OpenAI, Protocol, Say, Scripted
 
 
@@ -35,6 +35,6 @@ def server(protocol: Protocol) -> Iterator[Scripted]:
 
 
 @pytest.fixture
-def door() -> Iterator[Door]:
-    with Door(Settings(cache=False, patience=0.002)) as opened:
+def door() -> Iterator[ChatClient]:
+    with ChatClient(ChatSettings(cache=False, patience=0.002)) as opened:
         yield opened

@@ -15,20 +15,20 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.chat.door import ChatClient, counted
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import KEY, Asked, OpenAI, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 
 
-def ask(door: Door, spec: str, text: str = "Say yes.") -> str:
+def ask(door: ChatClient, spec: str, text: str = "Say yes.") -> str:
     return door.model(spec).ask(Request(messages=(user(text),))).text
 
 
-def failure(door: Door, spec: str, text: str = "Say yes.") -> Failed:
+def failure(door: ChatClient, spec: str, text: str = "Say yes.") -> Failed:
     with pytest.raises(Failed) as caught:
         ask(door, spec, text)
     assert KEY not in str(caught.value)
@@ -48,13 +48,13 @@ GARBAGE = [
 
 
 @pytest.mark.parametrize("say", GARBAGE, ids=["not utf-8", "html", "empty", "list", "no answer", "deep", "half"])
-def test_garbage_is_asked_again(say: Say, protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_garbage_is_asked_again(say: Say, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.script = [say, say]
     assert ask(door, protocol.spec(server)) == "yes"
     assert len(server.asked) == 3
 
 
-def test_garbage_for_good_is_a_network_failure(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_garbage_for_good_is_a_network_failure(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(b"\xff")
     failed = failure(door, protocol.spec(server))
     assert failed.kind is FailureKind.NETWORK
@@ -65,7 +65,7 @@ def test_garbage_for_good_is_a_network_failure(protocol: Protocol, server: Scrip
 
 
 @pytest.mark.parametrize("say", [Say(status=0), Say(b"x" * 500, cut=100)], ids=["dropped", "truncated"])
-def test_a_line_that_dies_is_tried_again(say: Say, protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_line_that_dies_is_tried_again(say: Say, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.script = [say]
     assert ask(door, protocol.spec(server)) == "yes"
     server.always = lambda _: say
@@ -73,12 +73,12 @@ def test_a_line_that_dies_is_tried_again(say: Say, protocol: Protocol, server: S
 
 
 @pytest.mark.parametrize("status", [408, 409, 500, 502, 503, 504, 520, 529])
-def test_what_may_pass_is_tried_again(status: int, protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_what_may_pass_is_tried_again(status: int, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.script = [Say(protocol.error("busy"), status=status)]
     assert ask(door, protocol.spec(server)) == "yes"
 
 
-def test_an_error_that_stays_is_a_network_failure(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_an_error_that_stays_is_a_network_failure(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.error("overloaded, my friend"), status=500)
     failed = failure(door, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.NETWORK, False, 6)
@@ -86,7 +86,7 @@ def test_an_error_that_stays_is_a_network_failure(protocol: Protocol, server: Sc
     assert "repeat the command" in failed.remedy
 
 
-def test_an_error_inside_a_success_counts_as_the_error(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_an_error_inside_a_success_counts_as_the_error(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.script = [Say({"error": {"code": 503, "message": "upstream is busy"}}), Say({"error": "something"})]
     assert ask(door, protocol.spec(server)) == "yes"
     server.script = [Say({"error": {"code": 402, "message": "no money"}})]
@@ -94,7 +94,7 @@ def test_an_error_inside_a_success_counts_as_the_error(protocol: Protocol, serve
 
 
 @pytest.mark.parametrize("after", ["0.3", "date", "ms"])
-def test_retry_after_is_honoured(after: str, protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_retry_after_is_honoured(after: str, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     headers = {
         "0.3": {"Retry-After": "0.3"},
         "date": {"Retry-After": formatdate(time.time() + 2, usegmt=True)},
@@ -105,7 +105,7 @@ def test_retry_after_is_honoured(after: str, protocol: Protocol, server: Scripte
     assert server.asked[1].at - server.asked[0].at > 0.25
 
 
-def test_an_absurd_retry_after_ends_the_run(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_an_absurd_retry_after_ends_the_run(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.error("tomorrow"), status=429, headers={"Retry-After": "12000"})
     failed = failure(door, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.NETWORK, True, 1)
@@ -113,14 +113,14 @@ def test_an_absurd_retry_after_ends_the_run(protocol: Protocol, server: Scripted
     assert "UTC" in str(failed)
 
 
-def test_too_many_requests_for_good_ends_the_run(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_too_many_requests_for_good_ends_the_run(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.error("slow down"), status=429, headers={"Retry-After": "0"})
     failed = failure(door, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.NETWORK, True, 20)
     assert "--rpm" in failed.remedy
 
 
-def test_credit_that_is_spent_ends_the_run(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_credit_that_is_spent_ends_the_run(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     answers = [
         Say(protocol.error("You exceeded your current quota", "insufficient_quota"), status=429),
         Say(protocol.error("Your credit balance is too low to access the API"), status=400),
@@ -133,7 +133,7 @@ def test_credit_that_is_spent_ends_the_run(protocol: Protocol, server: Scripted,
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_wrong_key_names_its_variable(status: int, protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_wrong_key_names_its_variable(status: int, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda asked: Say(protocol.error(f"wrong key: {asked.headers['authorization']}"), status=status)
     failed = failure(door, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.REQUEST, True, 1)
@@ -141,7 +141,7 @@ def test_a_wrong_key_names_its_variable(status: int, protocol: Protocol, server:
 
 
 def test_a_missing_key_names_its_variable_before_any_call(
-    protocol: Protocol, door: Door, monkeypatch: pytest.MonkeyPatch
+    protocol: Protocol, door: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(protocol.variable)
     failed = failure(door, f"{protocol.provider}:m")
@@ -149,14 +149,14 @@ def test_a_missing_key_names_its_variable_before_any_call(
     assert f"{protocol.variable} is not set" in str(failed)
 
 
-def test_an_unknown_model_ends_the_run(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_an_unknown_model_ends_the_run(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.error("model 'm' not found"), status=404)
     failed = failure(door, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.REQUEST, True, 1)
     assert "model" in failed.remedy
 
 
-def test_a_redirect_is_not_followed(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_redirect_is_not_followed(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(b"", status=307, headers={"Location": "http://127.0.0.1:1/elsewhere"})
     failed = failure(door, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.REQUEST, True, 1)
@@ -177,7 +177,7 @@ LONG = [
 
 @pytest.mark.parametrize(("status", "words", "code"), LONG)
 def test_a_prompt_that_is_too_long_says_how_long(
-    status: int, words: str, code: str, protocol: Protocol, server: Scripted, door: Door
+    status: int, words: str, code: str, protocol: Protocol, server: Scripted, door: ChatClient
 ) -> None:
     server.always = lambda _: Say(protocol.error(words, code, "messages"), status=status)
     failed = failure(door, protocol.spec(server), "x" * 12_345)
@@ -186,7 +186,7 @@ def test_a_prompt_that_is_too_long_says_how_long(
 
 
 @pytest.mark.parametrize("name", ["temperature", "top_p", "top_k", "max_tokens", "reasoning"])
-def test_a_refused_parameter_is_named(name: str, protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_refused_parameter_is_named(name: str, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     value = {"reasoning": "low", "temperature": "0.5", "top_p": "0.5"}.get(name, "2000")
     sent = {"reasoning": "reasoning_effort" if protocol.provider == "openai" else "thinking"}.get(name, name)
     words = f"Unsupported parameter: '{sent}' is not supported with this model."
@@ -198,7 +198,7 @@ def test_a_refused_parameter_is_named(name: str, protocol: Protocol, server: Scr
     assert len(server.asked) == 2
 
 
-def test_a_refused_seed_is_named(server: Scripted, protocol: Protocol, door: Door) -> None:
+def test_a_refused_seed_is_named(server: Scripted, protocol: Protocol, door: ChatClient) -> None:
     if protocol.provider == "anthropic":
         with pytest.raises(UserError, match="no seed"):
             door.model(protocol.spec(server, "?seed=1"))
@@ -207,14 +207,14 @@ def test_a_refused_seed_is_named(server: Scripted, protocol: Protocol, door: Doo
     assert "does not take seed" in str(failure(door, protocol.spec(server, "?seed=1")))
 
 
-def test_another_bad_request_is_that_items_alone(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_another_bad_request_is_that_items_alone(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.script = [Say(protocol.error("a message is odd"), status=400)]
     failed = failure(door, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.REQUEST, False, 1)
     assert "a message is odd" in str(failed)
 
 
-def test_a_refusal_keeps_what_was_said_and_what_it_cost(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_refusal_keeps_what_was_said_and_what_it_cost(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.refused())
     with counted() as tally:
         failed = failure(door, protocol.spec(server))
@@ -224,7 +224,7 @@ def test_a_refusal_keeps_what_was_said_and_what_it_cost(protocol: Protocol, serv
     assert door.ledger.totals.tokens_out == 7
 
 
-def test_a_filter_is_a_refusal(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_filter_is_a_refusal(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     filtered = protocol.good(None, "content_filter" if protocol.provider == "openai" else "refusal")
     server.script = [Say(filtered)]
     assert failure(door, protocol.spec(server)).kind is FailureKind.REFUSAL
@@ -236,7 +236,7 @@ def test_a_filter_is_a_refusal(protocol: Protocol, server: Scripted, door: Door)
 
 
 @pytest.mark.parametrize("text", ["half an ans", ""])
-def test_an_answer_that_is_cut_off_is_none(text: str, protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_an_answer_that_is_cut_off_is_none(text: str, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.cut_off(text))
     with counted() as tally:
         failed = failure(door, protocol.spec(server, "?max_tokens=7"))
@@ -247,7 +247,7 @@ def test_an_answer_that_is_cut_off_is_none(text: str, protocol: Protocol, server
     assert (tally.usage.tokens_out, door.ledger.totals.tokens_out) == (7, 7)
 
 
-def test_an_empty_answer_is_asked_for_once_more(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_an_empty_answer_is_asked_for_once_more(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.script = [Say(protocol.good(" \n"))]
     with counted() as tally:
         assert ask(door, protocol.spec(server)) == "yes"
@@ -259,7 +259,7 @@ def test_an_empty_answer_is_asked_for_once_more(protocol: Protocol, server: Scri
 
 @pytest.mark.parametrize("say", [Say(b"x", delay=30), Say(b"x" * 1000, drip=0.05)], ids=["silent", "dripping"])
 def test_an_answer_that_takes_too_long_is_tried_once_more(
-    say: Say, protocol: Protocol, server: Scripted, door: Door
+    say: Say, protocol: Protocol, server: Scripted, door: ChatClient
 ) -> None:
     server.always = lambda _: say
     began = time.monotonic()
@@ -269,7 +269,7 @@ def test_an_answer_that_takes_too_long_is_tried_once_more(
     assert "timeout" in failed.remedy
 
 
-def until_it_stops(door: Door, spec: str) -> tuple[Failed, int]:
+def until_it_stops(door: ChatClient, spec: str) -> tuple[Failed, int]:
     """The failure that ends a run that asks one thing after the other, and how many failed alone before."""
     for trial in range(40):
         failed = failure(door, spec, f"Say {trial}.")
@@ -284,7 +284,7 @@ PAGE = Say(b"<html><title>Sign in</title></html>", headers={"Content-Type": "tex
 
 @pytest.mark.parametrize("say", [Say(b'{"choices": "\xe9"}'), PAGE, NO_CHOICES], ids=["bytes", "page", "no choices"])
 def test_an_endpoint_that_answers_rubbish_only_is_not_said_to_be_down(
-    say: Say, protocol: Protocol, server: Scripted, door: Door
+    say: Say, protocol: Protocol, server: Scripted, door: ChatClient
 ) -> None:
     """It may bill for each, so the run ends; first some items fail on their own, with their own words."""
     server.always = lambda _: say
@@ -301,7 +301,7 @@ def test_an_endpoint_that_answers_rubbish_only_is_not_said_to_be_down(
 
 @pytest.mark.parametrize("protocol", [OpenAI()], ids=["openai"], indirect=True)
 def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_down(
-    protocol: Protocol, server: Scripted, door: Door
+    protocol: Protocol, server: Scripted, door: ChatClient
 ) -> None:
     server.always = lambda _: Say(b"x" * 1000, drip=0.2)
     spec = protocol.spec(server, "?timeout=1")
@@ -322,7 +322,7 @@ def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_down(
     assert "--in-flight" in ended.remedy
 
 
-def test_an_endpoint_that_answers_with_errors_only(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_an_endpoint_that_answers_with_errors_only(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.error("overloaded"), status=503)
     ended, _ = until_it_stops(door, protocol.spec(server))
     assert "answers with errors only" in str(ended)
@@ -330,7 +330,7 @@ def test_an_endpoint_that_answers_with_errors_only(protocol: Protocol, server: S
     assert "wait a while" in ended.remedy
 
 
-def test_nobody_there_ends_the_run_soon(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_nobody_there_ends_the_run_soon(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     spec = protocol.spec(server)
     server.stop()
     failed = failure(door, spec)
@@ -339,7 +339,7 @@ def test_nobody_there_ends_the_run_soon(protocol: Protocol, server: Scripted, do
     assert "is the address right" in failed.remedy
 
 
-def test_a_host_that_does_not_exist(protocol: Protocol, door: Door) -> None:
+def test_a_host_that_does_not_exist(protocol: Protocol, door: ChatClient) -> None:
     failed = failure(door, f"{protocol.provider}:m@http://nowhere.invalid/v1")
     assert (failed.kind, failed.stops) == (FailureKind.NETWORK, True)
 
@@ -366,17 +366,17 @@ def secure(protocol: Protocol, certificate: Path) -> Iterator[Scripted]:
 
 
 def test_a_certificate_that_nobody_signed(
-    protocol: Protocol, secure: Scripted, certificate: Path, door: Door, monkeypatch: pytest.MonkeyPatch
+    protocol: Protocol, secure: Scripted, certificate: Path, door: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = failure(door, protocol.spec(secure))
     assert (failed.kind, failed.stops) == (FailureKind.NETWORK, True)
     assert "SSL_CERT_FILE" in failed.remedy
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_name("only.pem")))
-    with Door(Settings(cache=False)) as trusting:
+    with ChatClient(ChatSettings(cache=False)) as trusting:
         assert ask(trusting, protocol.spec(secure)) == "yes"  # what the remedy says does help
 
 
-def test_a_schema_that_is_not_taken_is_left_out(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_schema_that_is_not_taken_is_left_out(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     def picky(asked: Asked) -> Say:
         if protocol.schema_in(asked.body) is not None:
             name = "response_format" if protocol.provider == "openai" else "output_config"
@@ -390,7 +390,7 @@ def test_a_schema_that_is_not_taken_is_left_out(protocol: Protocol, server: Scri
     assert [protocol.schema_in(body) is not None for body in server.bodies] == [True, False, False]
 
 
-def test_a_limit_by_another_name(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_limit_by_another_name(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     if protocol.provider == "anthropic":
         pytest.skip("its protocol has one name")
 
@@ -414,7 +414,10 @@ def test_the_key_stands_in_nothing_that_is_kept_or_shown(
 
     server.always = tells
     kept: list[bytes] = []
-    with caplog.at_level(logging.DEBUG), Door(Settings(), record=lambda call: kept.append(call.to_line())) as door:
+    with (
+        caplog.at_level(logging.DEBUG),
+        ChatClient(ChatSettings(), record=lambda call: kept.append(call.to_line())) as door,
+    ):
         model = door.model(protocol.spec(server))
         answer = model.ask(Request(messages=(user("hi"),)))
         shown = f"{door!r} {model!r} {answer!r} {vars(door)!r}"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.chat.door import ChatClient, counted
 from reviewgauge.models.providers.openai import is_strict
 from reviewgauge.models.request.messages import (
     Answer,
@@ -24,7 +24,7 @@ from reviewgauge.models.request.messages import (
     system,
     user,
 )
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import KEY, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -32,11 +32,11 @@ SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "intege
 TALK = (system("Be short."), system("Be kind."), user("Hi."), assistant("Hello."), user("Bye \u2192 \U0001f600"))
 
 
-def ask(door: Door, spec: str, *messages: Message, **more: Any) -> Answer:
+def ask(door: ChatClient, spec: str, *messages: Message, **more: Any) -> Answer:
     return door.model(spec).ask(Request(messages=messages or (user("Say yes."),), **more))
 
 
-def test_the_turns_of_a_talk(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_the_turns_of_a_talk(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     ask(door, protocol.spec(server), *TALK)
     body = server.bodies[0]
     turns = [(turn["role"], turn["content"]) for turn in body["messages"]]
@@ -48,13 +48,13 @@ def test_the_turns_of_a_talk(protocol: Protocol, server: Scripted, door: Door) -
     assert server.asked[0].path == protocol.path
 
 
-def test_nothing_is_sent_that_was_not_asked_for(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_nothing_is_sent_that_was_not_asked_for(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     ask(door, protocol.spec(server))
     assert set(server.bodies[0]) == {"model", "messages", "max_tokens"}
     assert server.bodies[0]["max_tokens"] == 8192
 
 
-def test_parameters_go_out_under_the_protocols_names(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_parameters_go_out_under_the_protocols_names(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     query = "?temperature=0&top_p=0.9&top_k=20&reasoning=high&max_tokens=3000"
     ask(door, protocol.spec(server, query))
     body = server.bodies[0]
@@ -66,7 +66,7 @@ def test_parameters_go_out_under_the_protocols_names(protocol: Protocol, server:
         assert body["output_config"] == {"effort": "high"}
 
 
-def test_repeats_get_seeds_of_their_own(server: Scripted, protocol: Protocol, door: Door) -> None:
+def test_repeats_get_seeds_of_their_own(server: Scripted, protocol: Protocol, door: ChatClient) -> None:
     if protocol.provider == "anthropic":
         pytest.skip("its protocol has no seed")
     for attempt in (1, 2, 3):
@@ -75,7 +75,7 @@ def test_repeats_get_seeds_of_their_own(server: Scripted, protocol: Protocol, do
     assert [body["seed"] for body in server.bodies] == [7, 8, 9]
 
 
-def test_tools_go_both_ways(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_tools_go_both_ways(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     tool = Tool(name="read", description="Read a file.", parameters=SCHEMA)
     if protocol.provider == "openai":
         call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"a": 1}'}}
@@ -105,7 +105,7 @@ def test_tools_go_both_ways(protocol: Protocol, server: Scripted, door: Door) ->
 
 
 @pytest.mark.parametrize("off", [False, True])
-def test_a_schema_is_sent_unless_told_not_to(off: bool, protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_schema_is_sent_unless_told_not_to(off: bool, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     ask(door, protocol.spec(server, "?json=off" if off else ""), answer_schema=SCHEMA)
     assert protocol.schema_in(server.bodies[0]) == (None if off else SCHEMA)
 
@@ -118,7 +118,7 @@ def test_which_schemas_are_strict() -> None:
     assert not is_strict({**closed, "properties": {"a": SCHEMA}})
 
 
-def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     with counted() as tally:
         answer = ask(door, protocol.spec(server))
     assert (answer.text, answer.model, answer.stop, answer.counted, answer.fake) == (
@@ -133,7 +133,7 @@ def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, door: D
     assert tally.usage.tokens_out == 7
 
 
-def test_reasoning_counts_as_output(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_reasoning_counts_as_output(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     if protocol.provider == "openai":  # a gateway that leaves reasoning out of one number, and not of the other
         usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 118}
     else:
@@ -147,7 +147,7 @@ def test_reasoning_counts_as_output(protocol: Protocol, server: Scripted, door: 
     "usage", [None, {}, {"prompt_tokens": -3, "input_tokens": "many"}, [1], {"output_tokens": True}]
 )
 def test_tokens_that_nobody_counts_are_estimated(
-    usage: object, protocol: Protocol, server: Scripted, door: Door
+    usage: object, protocol: Protocol, server: Scripted, door: ChatClient
 ) -> None:
     server.always = lambda _: Say(protocol.good("x" * 80, usage=usage))
     answer = ask(door, protocol.spec(server), user("y" * 400))
@@ -155,7 +155,7 @@ def test_tokens_that_nobody_counts_are_estimated(
     assert (answer.usage.tokens_in, answer.usage.tokens_out) == (100, 20)
 
 
-def test_a_fake_says_so(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_a_fake_says_so(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     server.script = [
         Say(protocol.good(model="reviewgauge-fake")),
         Say(protocol.good(system_fingerprint="reviewgauge-fake-1")),
@@ -166,13 +166,13 @@ def test_a_fake_says_so(protocol: Protocol, server: Scripted, door: Door) -> Non
         assert tally.fake
 
 
-def test_half_characters_are_replaced(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_half_characters_are_replaced(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     body = json.dumps(protocol.good("a\ud800b\x00")).encode()
     server.script = [Say(body)]
     assert ask(door, protocol.spec(server)).text == "a\N{REPLACEMENT CHARACTER}b\x00"
 
 
-def test_compressed_answers_are_read(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_compressed_answers_are_read(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     packed = gzip.compress(json.dumps(protocol.good()).encode())
     server.script = [
         Say(packed, headers={"Content-Encoding": "gzip"}),
@@ -183,7 +183,7 @@ def test_compressed_answers_are_read(protocol: Protocol, server: Scripted, door:
     assert len(server.asked) == 3
 
 
-def test_text_in_parts(server: Scripted, protocol: Protocol, door: Door) -> None:
+def test_text_in_parts(server: Scripted, protocol: Protocol, door: ChatClient) -> None:
     parts = [{"type": "text", "text": "y"}, {"type": "thinking", "thinking": "no"}, {"type": "text", "text": "es"}]
     good = protocol.good(parts) if protocol.provider == "openai" else protocol.good(content=parts)  # type: ignore[arg-type]
     server.script = [Say(good)]
@@ -199,7 +199,7 @@ def test_without_a_key_nothing_of_the_environment_is_sent(
         monkeypatch.setenv(name, "X-Gateway: also-secret")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-secret")
     monkeypatch.setenv("OPENAI_ADMIN_KEY", "admin-secret")
-    with Door(Settings(cache=False)) as door:
+    with ChatClient(ChatSettings(cache=False)) as door:
         assert ask(door, protocol.spec(server)).text == "yes"
     assert "secret" not in str(server.asked[0].headers)
     assert "authorization" not in server.asked[0].headers
@@ -210,7 +210,7 @@ def test_the_address_of_the_environment_is_used(
 ) -> None:
     address = protocol.spec(server).partition("@")[2]
     monkeypatch.setenv(protocol.variable.replace("API_KEY", "BASE_URL"), address)
-    with Door(Settings(cache=False)) as door:
+    with ChatClient(ChatSettings(cache=False)) as door:
         assert ask(door, f"{protocol.provider}:m").text == "yes"
     assert KEY in server.asked[0].headers["authorization"]
 
@@ -220,7 +220,7 @@ def test_behind_a_proxy_calls_go_through_it(
 ) -> None:
     monkeypatch.setenv("http_proxy", server.url)
     monkeypatch.setenv("no_proxy", "")
-    with Door(Settings(cache=False, patience=0.002)) as door:
+    with ChatClient(ChatSettings(cache=False, patience=0.002)) as door:
         assert ask(door, f"{protocol.provider}:m@http://model.invalid/v1").text == "yes"
     assert server.asked[0].path.startswith("http://model.invalid/v1/")
     assert "authorization" not in server.asked[0].headers  # plain http to another machine
@@ -239,7 +239,7 @@ def test_behind_a_proxy_calls_go_through_it(
         ("anthropic:claude-sonnet-4-5?reasoning=low&max_tokens=1000", "at least 1024"),
     ],
 )
-def test_what_a_model_is_known_not_to_take_is_refused_before_any_call(spec: str, words: str, door: Door) -> None:
+def test_what_a_model_is_known_not_to_take_is_refused_before_any_call(spec: str, words: str, door: ChatClient) -> None:
     with pytest.raises(UserError, match=words):
         door.model(spec)
 
@@ -253,11 +253,11 @@ def test_what_a_model_is_known_not_to_take_is_refused_before_any_call(spec: str,
         "openai:gpt-5@http://localhost/v1?temperature=0&top_k=3",
     ],
 )
-def test_what_it_may_take_is_not_refused(spec: str, door: Door) -> None:
+def test_what_it_may_take_is_not_refused(spec: str, door: ChatClient) -> None:
     assert str(door.model(spec).of)
 
 
-def test_older_models_think_by_budget(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_older_models_think_by_budget(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     if protocol.provider == "openai":
         pytest.skip("Anthropic's protocol alone has a budget")
     spec = protocol.spec(server, "?reasoning=medium&max_tokens=4096").replace(":m@", ":claude-sonnet-4-5@")
@@ -265,7 +265,7 @@ def test_older_models_think_by_budget(protocol: Protocol, server: Scripted, door
     assert server.bodies[0]["thinking"] == {"type": "enabled", "budget_tokens": 2048}
 
 
-def test_connections_are_used_again(protocol: Protocol, server: Scripted, door: Door) -> None:
+def test_connections_are_used_again(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
     model = door.model(protocol.spec(server))
     before = threading.active_count()
     for number in range(20):

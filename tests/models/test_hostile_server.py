@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.providers.http_response import LARGEST, Garbled, HttpAnswer, unpacked
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import KEY, OpenAI, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -87,7 +87,7 @@ ATTACKS: dict[str, tuple[Bytes, str]] = {
 def test_what_has_no_end_is_cut_off(name: str) -> None:
     says, words = ATTACKS[name]
     server = Hostile(says)
-    with Door(Settings(cache=False, patience=0.0001)) as door, pytest.raises(Failed, match=words) as caught:
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as door, pytest.raises(Failed, match=words) as caught:
         door.model(f"openai:m@{server.url}/v1").ask(HI)
     server.stop()
     assert caught.value.kind is FailureKind.NETWORK and KEY not in str(caught.value)
@@ -139,7 +139,7 @@ def test_what_follows_an_answer_is_nobodys() -> None:
     evil = good.replace(b"yes", b"EVIL")
     whole = b"".join(OK + b"Content-Length: %d\r\n\r\n" % len(body) + body for body in (good, evil))
     server = Hostile(lambda: [whole])
-    with Door(Settings(cache=False, patience=0.0001)) as door:
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as door:
         model = door.model(f"openai:m@{server.url}/v1")
         assert [model.ask(HI, trial=trial).text for trial in (1, 2, 3)] == ["yes"] * 3
     server.stop()
@@ -166,7 +166,7 @@ def test_no_redirect_takes_the_key_elsewhere(
     if behind_a_proxy:
         monkeypatch.setenv("http_proxy", server.url)
         monkeypatch.setenv("no_proxy", "")
-    with Door(Settings(cache=False, patience=0.0001)) as door, pytest.raises(Failed):
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as door, pytest.raises(Failed):
         door.model(protocol.spec(server)).ask(HI)
     assert server.asked and not elsewhere.asked
     assert not any("cookie" in asked.headers for asked in server.asked)
@@ -178,7 +178,7 @@ def test_a_bomb_behind_a_proxy(protocol: Protocol, server: Scripted, monkeypatch
     packed = gzip.compress(json.dumps(protocol.good()).encode())
     server.script = [Say(packed, headers={"Content-Encoding": "gzip"})]
     server.always = lambda _: Say(BOMB, headers={"Content-Encoding": "gzip"})
-    with Door(Settings(cache=False, patience=0.0001)) as door:
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as door:
         model = door.model(f"{protocol.provider}:m@http://model.invalid/v1")
         assert model.ask(HI).text == "yes"
         with pytest.raises(Failed, match="over"):

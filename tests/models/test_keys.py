@@ -9,7 +9,7 @@ import pytest
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError, hide_secrets
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import parse_model
 from scripted_endpoint import KEY, OpenAI, Protocol, Scripted
@@ -44,7 +44,7 @@ def variable(protocol: Protocol, what: str) -> str:
     ],
 )
 def test_a_key_that_no_header_can_hold(
-    key: str, what: str, protocol: Protocol, server: Scripted, door: Door, monkeypatch: pytest.MonkeyPatch
+    key: str, what: str, protocol: Protocol, server: Scripted, door: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = variable(protocol, "API_KEY")
     monkeypatch.setenv(name, key)
@@ -55,7 +55,7 @@ def test_a_key_that_no_header_can_hold(
 
 
 def test_the_line_break_at_the_end_of_a_key_is_no_part_of_it(
-    protocol: Protocol, server: Scripted, door: Door, monkeypatch: pytest.MonkeyPatch
+    protocol: Protocol, server: Scripted, door: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable(protocol, "API_KEY"), f"{KEY}\n")
     assert door.model(protocol.spec(server)).ask(HI).text == "yes"
@@ -64,7 +64,7 @@ def test_the_line_break_at_the_end_of_a_key_is_no_part_of_it(
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_an_address_in_the_environment_that_is_none(
-    address: str, protocol: Protocol, door: Door, monkeypatch: pytest.MonkeyPatch
+    address: str, protocol: Protocol, door: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = variable(protocol, "BASE_URL")
     monkeypatch.setenv(name, address)

@@ -23,7 +23,7 @@ from reviewgauge.engine.review import review as run_reviewer
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.reviewers.command import Command
-from reviewgauge.reviewers.programs.run_guarded import Limits, run_guarded
+from reviewgauge.reviewers.programs.run_guarded import ProcessLimits, run_guarded
 
 BEFORE = {"m.py": "one\ntwo\nthree\n", "lib/n.py": "n\n", ".gitattributes": "*.py filter=evil\n"}
 AFTER = {"m.py": "one\nTWO\nthree\n"}
@@ -428,7 +428,9 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
 
 def test_a_program_that_stops_its_guard_does_not_hang_the_run(tmp_path: Path) -> None:
     text = "kill -STOP $PPID; sleep 300"
-    ended = run_guarded(["/bin/sh", "-c", text], tmp_path, {"PATH": os.defpath}, Limits(0.3, 1000, 9, patience=1.0))
+    ended = run_guarded(
+        ["/bin/sh", "-c", text], tmp_path, {"PATH": os.defpath}, ProcessLimits(0.3, 1000, 9, patience=1.0)
+    )
     assert (ended.ending, ended.code) == ("timeout", None)
 
 

@@ -13,11 +13,11 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, FileStatus, Side, Span
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.door import Door, call_key, counted
+from reviewgauge.models.chat.door import ChatClient, call_key, counted
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, assistant, user
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prompts import FENCE_NOTE, load_prompt
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.reviewers.answers_of_models.prompt_pieces import pieces_of
 from reviewgauge.reviewers.prompt import Prompt
 
@@ -38,7 +38,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
-def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change = CHANGE) -> Door:
+def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change = CHANGE) -> ChatClient:
     """A door behind which the model has said this, a list a piece: one text for each time it is asked."""
     spec, lines = parse_model(MODEL), []
     for piece, texts in zip(pieces_of(change, reviewer.scope, reviewer.truncate).pieces, said, strict=True):
@@ -49,7 +49,7 @@ def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change =
             lines.append(Call(key=key, model=MODEL, ask=ask, request=request, answer=Answer(text=text)).to_line())
             talk = (*first, assistant(text), user(f"That answer cannot be used: {reason(text)}."))
     path.write_bytes(b"".join(lines))
-    return Door(Settings(replay=path))
+    return ChatClient(ChatSettings(replay=path))
 
 
 def reason(text: str) -> str:
@@ -71,7 +71,7 @@ def note(code: str, body: str, side: str = "right") -> str:
 @pytest.mark.parametrize("scope", ["hunk", "change"])
 def test_the_fake_model_reviews_by_its_rule(scope: str, form: str) -> None:
     reviewer = load(Reviewer, f'prompt(model="fake:rules", scope="{scope}", prompt="{form}")')
-    with Door(Settings()), counted() as tally:
+    with ChatClient(ChatSettings()), counted() as tally:
         review = reviewer.review(CHANGE)
     (comment,) = review.comments
     assert comment.span == Span(path="a.py", start=2, end=2, side=Side.NEW)
@@ -170,7 +170,7 @@ def test_prepare_names_what_cannot_be_read_and_refuses_what_is_no_model() -> Non
 
 def test_what_is_cut_off_stands_in_the_trace() -> None:
     reviewer = Prompt("fake:rules", truncate=24)
-    with Door(Settings()):
+    with ChatClient(ChatSettings()):
         review = reviewer.review(CHANGE)
     assert review.comments == ()
     assert review.trace is not None

@@ -11,7 +11,7 @@ from git_project import commit, make_change, run_git
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.records import Case, Change, FileStatus, Side, Snippet, Span
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.add_functions import AddFunctions
 
 BEFORE = """import os
@@ -37,18 +37,18 @@ SHOWN = "def price(self, n):\n        total = n\n        return total"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    workplace = Workplace(tmp_path / "bench")
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    workplace = BuildFolder(tmp_path / "bench")
     yield workplace
     workplace.close()
 
 
-def run(stage: AddFunctions, place: Workplace, *changes: Change) -> list[Candidate | Drop | Decision]:
+def run(stage: AddFunctions, place: BuildFolder, *changes: Change) -> list[Candidate | Drop | Decision]:
     items = [Candidate(case=Case(id=f"c{n}", change=change)) for n, change in enumerate(changes)]
     return list(stage.apply(items, place))
 
 
-def snippets(stage: AddFunctions, place: Workplace, change: Change) -> tuple[Snippet, ...]:
+def snippets(stage: AddFunctions, place: BuildFolder, change: Change) -> tuple[Snippet, ...]:
     (made,) = run(stage, place, change)
     assert isinstance(made, Candidate)
     return made.case.change.snippets
@@ -66,7 +66,7 @@ def edited(tmp_path: Path, *edits: tuple[str, str], name: str = "shop.py") -> Ch
     return make_change(tmp_path / "code", {name: BEFORE}, {name: after})
 
 
-def test_the_function_before_and_after(tmp_path: Path, place: Workplace) -> None:
+def test_the_function_before_and_after(tmp_path: Path, place: BuildFolder) -> None:
     change = edited(tmp_path, ("total = n", "total = n\n        total *= 2"))
     found = snippets(AddFunctions(changed=True), place, change)
     assert places(found) == [("old", "method", "Shop.price", 10, 12), ("new", "method", "Shop.price", 10, 13)]
@@ -74,7 +74,7 @@ def test_the_function_before_and_after(tmp_path: Path, place: Workplace) -> None
     assert found[1].path == "shop.py"
 
 
-def test_context_lines_count_as_the_paper_has_it(tmp_path: Path, place: Workplace) -> None:
+def test_context_lines_count_as_the_paper_has_it(tmp_path: Path, place: BuildFolder) -> None:
     change = edited(tmp_path, ("total = n", "total = n + 1"))
     assert places(snippets(AddFunctions(), place, change)) == [
         ("old", "class", "Shop", 9, 15),  # the three lines above begin in the class
@@ -83,7 +83,7 @@ def test_context_lines_count_as_the_paper_has_it(tmp_path: Path, place: Workplac
     assert places(snippets(AddFunctions(changed=True), place, change))[0] == ("old", "method", "Shop.price", 10, 12)
 
 
-def test_two_hunks_in_one_scope_are_one_snippet(tmp_path: Path, place: Workplace) -> None:
+def test_two_hunks_in_one_scope_are_one_snippet(tmp_path: Path, place: BuildFolder) -> None:
     many = "def f():\n" + "".join(f"    x{n} = {n}\n" for n in range(40))
     after = many.replace("x2 = 2", "x2 = 0").replace("x35 = 35", "x35 = 0")
     change = make_change(tmp_path / "code", {"a.py": many}, {"a.py": after})
@@ -94,14 +94,14 @@ def test_two_hunks_in_one_scope_are_one_snippet(tmp_path: Path, place: Workplace
     ]
 
 
-def test_code_in_no_function_has_the_file_around_it(tmp_path: Path, place: Workplace) -> None:
+def test_code_in_no_function_has_the_file_around_it(tmp_path: Path, place: BuildFolder) -> None:
     change = edited(tmp_path, ("LIMIT = 3", "LIMIT = 4"))
     found = snippets(AddFunctions(changed=True), place, change)
     assert places(found) == [("old", "file", "", 1, 18), ("new", "file", "", 1, 18)]
     assert found[1].text == BEFORE.replace("3", "4").rstrip("\n")
 
 
-def test_what_is_added_at_the_end_of_a_function_belongs_to_it_before_too(tmp_path: Path, place: Workplace) -> None:
+def test_what_is_added_at_the_end_of_a_function_belongs_to_it_before_too(tmp_path: Path, place: BuildFolder) -> None:
     change = edited(tmp_path, ("    return b\n", "    return b\n    print(b)\n"))
     assert places(snippets(AddFunctions(changed=True), place, change)) == [
         ("old", "function", "first", 4, 6),
@@ -109,7 +109,7 @@ def test_what_is_added_at_the_end_of_a_function_belongs_to_it_before_too(tmp_pat
     ]
 
 
-def test_a_new_method_lies_in_its_class_before(tmp_path: Path, place: Workplace) -> None:
+def test_a_new_method_lies_in_its_class_before(tmp_path: Path, place: BuildFolder) -> None:
     change = edited(tmp_path, ("    def stock", "    def new(self):\n        return 2\n\n    def stock"))
     assert places(snippets(AddFunctions(changed=True), place, change)) == [
         ("old", "class", "Shop", 9, 15),
@@ -117,13 +117,13 @@ def test_a_new_method_lies_in_its_class_before(tmp_path: Path, place: Workplace)
     ]
 
 
-def test_a_deleted_function_lies_in_the_file_after(tmp_path: Path, place: Workplace) -> None:
+def test_a_deleted_function_lies_in_the_file_after(tmp_path: Path, place: BuildFolder) -> None:
     change = edited(tmp_path, ("def first(a):\n    b = a\n    return b\n\n\n", ""))
     found = places(snippets(AddFunctions(changed=True), place, change))
     assert [one[:3] for one in found] == [("old", "function", "first"), ("new", "file", "")]
 
 
-def test_a_file_that_came_or_went_has_one_side(tmp_path: Path, place: Workplace) -> None:
+def test_a_file_that_came_or_went_has_one_side(tmp_path: Path, place: BuildFolder) -> None:
     change = make_change(
         tmp_path / "code", {"a.py": BEFORE, "keep": ""}, {"a.py": None, "b.py": "def f():\n    return 7\n"}
     )
@@ -132,14 +132,14 @@ def test_a_file_that_came_or_went_has_one_side(tmp_path: Path, place: Workplace)
     assert {(s.path, s.side) for s in found} == {("a.py", Side.OLD), ("b.py", Side.NEW)}
 
 
-def test_a_renamed_file_has_its_old_name_before(tmp_path: Path, place: Workplace) -> None:
+def test_a_renamed_file_has_its_old_name_before(tmp_path: Path, place: BuildFolder) -> None:
     after = BEFORE.replace("total = n", "total = n + 1")
     change = make_change(tmp_path / "code", {"old.py": BEFORE}, {"old.py": None, "new.py": after})
     found = snippets(AddFunctions(), place, change)
     assert [(s.path, s.side.value) for s in found] == [("old.py", "old"), ("new.py", "new")]
 
 
-def test_the_focus_narrows_it_to_one_hunk(tmp_path: Path, place: Workplace) -> None:
+def test_the_focus_narrows_it_to_one_hunk(tmp_path: Path, place: BuildFolder) -> None:
     change = edited(tmp_path, ("b = a", "b = a + 1"), ("LIMIT = 3", "LIMIT = 4"))
     focused = change.model_copy(update={"focus": Span(path="shop.py", start=4, end=6)})
     assert [s.name for s in snippets(AddFunctions(changed=True), place, focused)] == ["first", "first"]
@@ -147,7 +147,7 @@ def test_the_focus_narrows_it_to_one_hunk(tmp_path: Path, place: Workplace) -> N
     assert snippets(AddFunctions(), place, elsewhere) == ()
 
 
-def test_a_scope_that_is_too_long_becomes_a_window(tmp_path: Path, place: Workplace) -> None:
+def test_a_scope_that_is_too_long_becomes_a_window(tmp_path: Path, place: BuildFolder) -> None:
     long = "def f():\n" + "".join(f"    x{n} = {n}\n" for n in range(400))
     change = make_change(tmp_path / "code", {"a.py": long}, {"a.py": long.replace("x200 = 200", "x200 = 0")})
     found = snippets(AddFunctions(changed=True, longest=100, window=5), place, change)
@@ -155,7 +155,7 @@ def test_a_scope_that_is_too_long_becomes_a_window(tmp_path: Path, place: Workpl
     assert places(snippets(AddFunctions(longest=0), place, change))[0] == ("old", "function", "f", 1, 401)
 
 
-def test_the_card_counts_kinds_and_says_why_there_are_windows(tmp_path: Path, place: Workplace) -> None:
+def test_the_card_counts_kinds_and_says_why_there_are_windows(tmp_path: Path, place: BuildFolder) -> None:
     change = make_change(
         tmp_path / "code", {"a.py": "x = 1\n", "a.kt": "val x = 1\n"}, {"a.py": "x = 2\n", "a.kt": "val x = 2\n"}
     )
@@ -166,7 +166,7 @@ def test_the_card_counts_kinds_and_says_why_there_are_windows(tmp_path: Path, pl
     assert "no grammar for Kotlin (2)" in section.text
 
 
-def test_links_and_large_files_have_no_snippet_and_are_counted(tmp_path: Path, place: Workplace) -> None:
+def test_links_and_large_files_have_no_snippet_and_are_counted(tmp_path: Path, place: BuildFolder) -> None:
     folder = tmp_path / "code"
     base = commit(folder, {"a.py": "x = 1\n", "big.py": "y = 1\n" * 1_700_000})
     (folder / "link").symlink_to("a.py")
@@ -194,7 +194,7 @@ def make_files(folder: Path, base: str, head: str) -> tuple[object, ...]:
     ],
 )
 def test_a_change_without_its_code_is_dropped(
-    tmp_path: Path, place: Workplace, update: dict[str, object], reason: str
+    tmp_path: Path, place: BuildFolder, update: dict[str, object], reason: str
 ) -> None:
     change = edited(tmp_path, ("b = a", "b = a + 1")).model_copy(update=update)
     (drop,) = run(AddFunctions(), place, change)
@@ -202,7 +202,7 @@ def test_a_change_without_its_code_is_dropped(
     assert (drop.item, drop.by, drop.reason) == ("c0", "add_functions", reason)
 
 
-def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, place: Workplace) -> None:
+def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, place: BuildFolder) -> None:
     folder = tmp_path / "code"
     changes = []
     for n in range(30):
@@ -223,7 +223,7 @@ def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, place: Workp
     assert names == [f"f{n}" for n in range(30)]
 
 
-def test_code_that_is_no_utf8_is_shown_with_marks(tmp_path: Path, place: Workplace) -> None:
+def test_code_that_is_no_utf8_is_shown_with_marks(tmp_path: Path, place: BuildFolder) -> None:
     change = make_change(tmp_path / "code", {"a.c": b"// \xe9\nint x;\n"}, {"a.c": b"// \xe9\nint y;\n"})
     assert snippets(AddFunctions(), place, change)[0].text == "// \N{REPLACEMENT CHARACTER}\nint x;"
 
@@ -233,7 +233,7 @@ def test_terms_that_make_no_sense_are_refused() -> None:
         AddFunctions(window=-1)
 
 
-def test_a_repository_that_is_armed_runs_nothing(tmp_path: Path, place: Workplace) -> None:
+def test_a_repository_that_is_armed_runs_nothing(tmp_path: Path, place: BuildFolder) -> None:
     change = edited(tmp_path, ("b = a", "b = a + 1"))
     marker = tmp_path / "ran"
     folder = tmp_path / "code"

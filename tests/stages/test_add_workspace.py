@@ -10,7 +10,7 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import PullRequest, Revision
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.mirrors.workspaces import workspace
@@ -20,8 +20,8 @@ GONE = "1" * 40
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    made = Workplace(tmp_path / "bench")
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    made = BuildFolder(tmp_path / "bench")
     yield made
     made.close()
 
@@ -38,7 +38,7 @@ def candidate(base: str | None, head: str | None, git: object = None, pull: Pull
     return Candidate(case=Case(id=f"acme/shop/{(head or 'none')[:7]}", change=change), pull=pull)
 
 
-def one(place: Workplace, item: Candidate) -> Candidate | Drop:
+def one(place: BuildFolder, item: Candidate) -> Candidate | Drop:
     (made,) = AddWorkspace().apply([item], place)
     assert isinstance(made, Candidate | Drop)
     return made
@@ -46,7 +46,7 @@ def one(place: Workplace, item: Candidate) -> Candidate | Drop:
 
 @pytest.mark.parametrize("name", ["acme+shop.git", "acme-shop.git"])
 def test_a_mirror_of_the_build_is_found_by_name_or_as_given(
-    place: Workplace, project: tuple[Path, str, str], name: str
+    place: BuildFolder, project: tuple[Path, str, str], name: str
 ) -> None:
     folder, base, head = project
     mirror = mirror_local(folder, place.code / name)
@@ -55,7 +55,7 @@ def test_a_mirror_of_the_build_is_found_by_name_or_as_given(
         assert isinstance(made, Candidate) and made.case.change.git == str(mirror.git_dir.resolve())
 
 
-def test_a_repository_elsewhere_is_mirrored_once(place: Workplace, project: tuple[Path, str, str]) -> None:
+def test_a_repository_elsewhere_is_mirrored_once(place: BuildFolder, project: tuple[Path, str, str]) -> None:
     folder, base, head = project
     made = list(AddWorkspace().apply([candidate(base, head, folder), candidate(None, base, folder)], place))
     assert [isinstance(item, Candidate) for item in made] == [True, True]
@@ -65,7 +65,7 @@ def test_a_repository_elsewhere_is_mirrored_once(place: Workplace, project: tupl
         assert (there.folder / "b.py").read_text() == "b\n"
 
 
-def test_what_cannot_be_had_is_dropped_with_its_reason(place: Workplace, project: tuple[Path, str, str]) -> None:
+def test_what_cannot_be_had_is_dropped_with_its_reason(place: BuildFolder, project: tuple[Path, str, str]) -> None:
     folder, base, head = project
     nothing = one(place, candidate(base, head))
     assert isinstance(nothing, Drop) and nothing.reason == "its repository is not at hand"
@@ -91,7 +91,7 @@ def test_what_cannot_be_had_is_dropped_with_its_reason(place: Workplace, project
 
 
 def test_a_partial_repository_is_told_by_its_files(
-    tmp_path: Path, place: Workplace, project: tuple[Path, str, str]
+    tmp_path: Path, place: BuildFolder, project: tuple[Path, str, str]
 ) -> None:
     folder, base, head = project
     run_git(folder, "config", "uploadpack.allowFilter", "true")

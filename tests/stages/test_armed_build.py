@@ -9,7 +9,7 @@ import pytest
 from malicious_repos import NAMES, armed
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.records import Case, Change
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.analyser import Analyser
 from reviewgauge.reviewers.command import Command
@@ -20,7 +20,7 @@ from reviewgauge.stages.from_git import FromGit
 @pytest.mark.parametrize("name", NAMES)
 def test_a_build_springs_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
-    place = Workplace(tmp_path / "bench", source=str(trap.folder))
+    place = BuildFolder(tmp_path / "bench", source=str(trap.folder))
     read = list(FromGit(name="acme/armed").apply([], place))
     assert read, "the history was read"
     files = Repository(trap.folder).changed_files(trap.base, trap.head)

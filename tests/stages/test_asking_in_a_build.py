@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from reviewed_pulls import AUTHOR, FAKE, commit, of_threads, said, thread
-from reviewgauge.core.building import Candidate, Place
+from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import Stage
 from reviewgauge.engine.build.audit import audit_stage
-from reviewgauge.engine.build.folder import Stopped, Workplace
-from reviewgauge.engine.build.pipeline import Line
+from reviewgauge.engine.build.folder import BuildFolder, Stopped
+from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.stages.augment import Augment
 from reviewgauge.stages.classify_domain import ClassifyDomain
 from reviewgauge.stages.context_level import ContextLevel
@@ -39,7 +39,7 @@ class Pulls(Stage):
 
     n: int = 6
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate]:
         for number in range(self.n):
             first = thread(
                 "1", WORDS[number % 3].format(number), said("never mind" if number == 2 else "ok", AUTHOR, 2)
@@ -61,7 +61,7 @@ AACR: Sequence[Stage] = (
 OTHERS: Sequence[Stage] = (Pulls(), DropLowValue(FAKE), ExtractPoints(FAKE, head="as_given", agree="count"))
 
 
-def build(folder: Path, stages: Sequence[Stage], stop_after: int = 0) -> tuple[list[Candidate], Line, list[Call]]:
+def build(folder: Path, stages: Sequence[Stage], stop_after: int = 0) -> tuple[list[Candidate], Pipeline, list[Call]]:
     """One run without a cache of calls, so that only what the folder remembers saves any."""
     calls: list[Call] = []
     stop = Interruption()
@@ -71,10 +71,10 @@ def build(folder: Path, stages: Sequence[Stage], stop_after: int = 0) -> tuple[l
         if len(calls) == stop_after:
             stop.ask()
 
-    place = Workplace(folder, stop=stop)
+    place = BuildFolder(folder, stop=stop)
     try:
-        with Door(Settings(cache=False), record=heard):
-            line = Line(place, [(stage, Step(use="x")) for stage in stages], lambda _: Threads(2), stop)
+        with ChatClient(ChatSettings(cache=False), record=heard):
+            line = Pipeline(place, [(stage, Step(use="x")) for stage in stages], lambda _: Threads(2), stop)
             try:
                 return list(line.run()), line, calls
             except Stopped:

@@ -13,9 +13,9 @@ from reviewed_pulls import FAKE
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.folder import Workplace
-from reviewgauge.models.chat.door import Door
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.engine.build.folder import BuildFolder
+from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
 from reviewgauge.stages.augment import Augment
 from reviewgauge.stages.context_level import ContextLevel
@@ -54,22 +54,22 @@ PROJECT = Project(
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    found = Workplace(tmp_path_factory.mktemp("bench"), f"github:{NAME}")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildFolder]:
+    found = BuildFolder(tmp_path_factory.mktemp("bench"), f"github:{NAME}")
     yield found
     found.close()
 
 
 @pytest.fixture(scope="module")
-def pulls(tmp_path_factory: pytest.TempPathFactory, place: Workplace) -> dict[int, Candidate]:
+def pulls(tmp_path_factory: pytest.TempPathFactory, place: BuildFolder) -> dict[int, Candidate]:
     with pytest.MonkeyPatch.context() as patch, serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
         patch.setenv("GITHUB_TOKEN", TOKEN)
         made = list(FromGithub(api=forge.url).apply((), place))
     return {one.pull.number: one for one in made if isinstance(one, Candidate) and one.pull is not None}
 
 
-def run(stage: Stage, item: Candidate, place: Workplace) -> tuple[list[Candidate], list[Drop], list[Decision]]:
-    with Door(Settings(cache=False)):
+def run(stage: Stage, item: Candidate, place: BuildFolder) -> tuple[list[Candidate], list[Drop], list[Decision]]:
+    with ChatClient(ChatSettings(cache=False)):
         made = list(stage.each(item, place))
     return (
         [one for one in made if isinstance(one, Candidate)],
@@ -78,7 +78,7 @@ def run(stage: Stage, item: Candidate, place: Workplace) -> tuple[list[Candidate
     )
 
 
-def test_the_thread_that_was_adopted_is_the_change_point(pulls: dict[int, Candidate], place: Workplace) -> None:
+def test_the_thread_that_was_adopted_is_the_change_point(pulls: dict[int, Candidate], place: BuildFolder) -> None:
     item = pulls[1]
     assert item.pull is not None
     (kept,), _, _ = run(ExtractPoints(FAKE), item, place)
@@ -100,13 +100,13 @@ def _lines(patch: str) -> list[DiffLine]:
     return [line for hunk in parse_patch(patch) for line in hunk.lines]
 
 
-def test_words_that_change_nothing_make_it_clean(pulls: dict[int, Candidate], place: Workplace) -> None:
+def test_words_that_change_nothing_make_it_clean(pulls: dict[int, Candidate], place: BuildFolder) -> None:
     for number in (2, 3):
         (kept,), _, _ = run(ExtractPoints(FAKE), pulls[number], place)
         assert kept.case.clean
 
 
-def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Candidate], place: Workplace) -> None:
+def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Candidate], place: BuildFolder) -> None:
     chosen = SelectRevision().narrow(pulls[1])
     assert isinstance(chosen, Candidate)
     (kept,), _, decisions = run(Augment(FAKE), chosen, place)

@@ -17,7 +17,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.drop_documentation import DropDocumentation
 from reviewgauge.stages.drop_duplicates import DropDuplicates
 from reviewgauge.stages.drop_generated import DropGenerated
@@ -115,7 +115,7 @@ def test_generated_by_what_the_file_says_at_the_head_or_where_it_was_deleted(tmp
 
 
 def survivors(stage: Stage, cases: list[Case], folder: Path) -> tuple[list[str], list[Drop]]:
-    place = Workplace(folder)
+    place = BuildFolder(folder)
     found = list(stage.apply([Candidate(case=one) for one in cases], place))
     place.close()
     return [i.id for i in found if isinstance(i, Candidate)], [i for i in found if isinstance(i, Drop)]

@@ -8,7 +8,7 @@ import pytest
 
 from reviewed_pulls import FAKE, candidate, listening, made, of_threads, reference, the_one, thread
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import Needs
+from reviewgauge.core.records import RequiredContext
 from reviewgauge.core.results import Failed
 from reviewgauge.judges.classes.classes import QUESTIONS
 from reviewgauge.models.request.messages import Call
@@ -56,16 +56,21 @@ def test_the_level_is_set_where_it_is_not_stated_and_can_be_told(calls: list[Cal
         neutral=(reference("e", "Look at the file"),),
     )
     (kept,), _, decisions = made(ContextLevel(FAKE), item)
-    assert [one.needs for one in kept.case.references] == [Needs.REPO, Needs.DIFF, Needs.FILE, None]
+    assert [one.needs for one in kept.case.references] == [
+        RequiredContext.REPO,
+        RequiredContext.DIFF,
+        RequiredContext.FILE,
+        None,
+    ]
     assert kept.case.neutral[0].needs is None
     assert [one.decided for one in decisions] == ["repo", "diff"]
     assert len(calls) == 2
-    assert the_one(ContextLevel(FAKE, of="both"), item).case.neutral[0].needs is Needs.FILE
+    assert the_one(ContextLevel(FAKE, of="both"), item).case.neutral[0].needs is RequiredContext.FILE
 
 
 def test_the_thread_of_an_outdated_line_lends_its_hunk() -> None:
     outdated = thread("7", "Every caller breaks", line=20).model_copy(update={"hunk": "@@ -18,2 +18,3 @@\n a\n+b\n c"})
-    assert the_one(ContextLevel(FAKE), of_threads(outdated)).case.references[0].needs is Needs.REPO
+    assert the_one(ContextLevel(FAKE), of_threads(outdated)).case.references[0].needs is RequiredContext.REPO
 
 
 def test_unknown_models_and_votes_are_refused_at_once() -> None:

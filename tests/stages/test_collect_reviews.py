@@ -14,7 +14,7 @@ from pulls_in_git import FIRST, Story, on, swapped
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import PullRequest, Remark, Revision
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.collect_reviews import CollectReviews
 
 OPENED = datetime(2023, 12, 31, 10, tzinfo=UTC)  # the commits of the story are of the next day
@@ -40,7 +40,7 @@ def submitted(name: str, by: Any, commit: str, state: str = "COMMENTED", body: s
 def collected(
     pull: PullRequest, folder: Path, stage: CollectReviews = STAGE
 ) -> tuple[list[Candidate], list[tuple[str, str]]]:
-    place = Workplace(folder / "bench")
+    place = BuildFolder(folder / "bench")
     try:
         made = list(stage.each(candidate(pull, head=pull.head), place))
     finally:

@@ -12,7 +12,7 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import IssueHistory, PullCommit, PullRequest
 from reviewgauge.core.records import Case, Change, Issue
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.drop_buggy import (
     MISSED,
     NO_BRANCH,
@@ -28,8 +28,8 @@ CODE = "def price(item):\n    return item.price * item.count\n\n\ndef name(item)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    place = Workplace(tmp_path / "bench")
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    place = BuildFolder(tmp_path / "bench")
     yield place
     place.close()
 
@@ -59,7 +59,7 @@ def candidate(
     return Candidate(case=Case(id=head[:12], change=Change(repo="a/b", base=base, head=head, git=git)), pull=pull)
 
 
-def decide(stage: DropBuggy, items: list[Candidate], place: Workplace) -> dict[str, str]:
+def decide(stage: DropBuggy, items: list[Candidate], place: BuildFolder) -> dict[str, str]:
     """What became of each item: "" for one that was kept, else the reason."""
     found: dict[str, str] = {}
     for one in stage.apply(items, place):
@@ -68,7 +68,7 @@ def decide(stage: DropBuggy, items: list[Candidate], place: Workplace) -> dict[s
     return found
 
 
-def test_what_a_later_fix_changes_is_dropped(story: Story, place: Workplace) -> None:
+def test_what_a_later_fix_changes_is_dropped(story: Story, place: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     good = story.commit({"other.py": CODE.replace("item", "thing")})
@@ -108,7 +108,7 @@ def fixing(story: Story, fix: str, opened: int, body: str = "Fixes #7", closes: 
     ],
 )
 def test_an_issue_that_was_opened_before_speaks_of_something_else(
-    story: Story, place: Workplace, opened: int, body: str, closes: object, missed: bool
+    story: Story, place: BuildFolder, opened: int, body: str, closes: object, missed: bool
 ) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
@@ -124,7 +124,7 @@ def test_an_issue_that_was_opened_before_speaks_of_something_else(
     assert again == found, "what is remembered says the same"
 
 
-def test_the_horizon_counts_days_from_the_landing(story: Story, place: Workplace) -> None:
+def test_the_horizon_counts_days_from_the_landing(story: Story, place: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     fine = story.commit({"other.py": CODE})
@@ -142,7 +142,7 @@ def test_the_horizon_counts_days_from_the_landing(story: Story, place: Workplace
     assert decide(DropBuggy(horizon=39), [late], place) == {bad[:12]: ""}
 
 
-def test_only_messages_that_speak_of_a_defect_count(story: Story, place: Workplace) -> None:
+def test_only_messages_that_speak_of_a_defect_count(story: Story, place: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("strip()", "strip('-')")})
@@ -152,7 +152,7 @@ def test_only_messages_that_speak_of_a_defect_count(story: Story, place: Workpla
     assert decide(DropBuggy(horizon=0, perhaps=True), items, place) == {bad[:12]: MISSED}
 
 
-def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, place: Workplace) -> None:
+def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, place: BuildFolder) -> None:
     base = story.commit({"shop.py": "a = 1\n", "b.py": "b = 1\n"})
     story.git("checkout", "-q", "-b", "side")
     story.commit({"shop.py": "a = 1\n" + CODE})
@@ -170,7 +170,7 @@ def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, place:
     assert decide(DropBuggy(horizon=0), [item], place) == {head[:12]: MISSED}
 
 
-def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, place: Workplace) -> None:
+def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, place: BuildFolder) -> None:
     base = story.commit({"shop.py": "a = 1\n"})
     story.git("checkout", "-q", "-b", "side")
     story.commit({"shop.py": "a = 1\n" + CODE})
@@ -189,7 +189,7 @@ def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, 
     assert decide(DropBuggy(horizon=0), [unmerged], place) == {head[:12]: NOT_LANDED}
 
 
-def test_what_was_taken_back_is_dropped_also_if_it_only_deleted(story: Story, place: Workplace) -> None:
+def test_what_was_taken_back_is_dropped_also_if_it_only_deleted(story: Story, place: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n" + CODE})
     gone = story.commit({"shop.py": "a = 1\n"})
     story.git("revert", "--no-edit", gone)
@@ -198,7 +198,7 @@ def test_what_was_taken_back_is_dropped_also_if_it_only_deleted(story: Story, pl
     assert decide(DropBuggy(horizon=30), items, place) == {gone[:12]: TAKEN_BACK}
 
 
-def test_what_cannot_be_known_is_dropped_with_its_reason(story: Story, place: Workplace) -> None:
+def test_what_cannot_be_known_is_dropped_with_its_reason(story: Story, place: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     head = story.commit({"shop.py": "a = 2\n"})
     item = candidate(story, head)
@@ -216,7 +216,7 @@ def test_what_cannot_be_known_is_dropped_with_its_reason(story: Story, place: Wo
     assert decide(DropBuggy(branch="release"), [item], place) == {item.id: NO_BRANCH}
 
 
-def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story, place: Workplace) -> None:
+def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story, place: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
@@ -233,7 +233,7 @@ def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Pat
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
     say(story, "Fix the price")
     told: list[str] = []
-    place = Workplace(tmp_path / "again", told=lambda label, done, total: told.append(label))
+    place = BuildFolder(tmp_path / "again", told=lambda label, done, total: told.append(label))
     items = [candidate(story, bad)]
     first = decide(DropBuggy(horizon=0), items, place)
     assert told.count("tracing fixes") == 1
@@ -246,7 +246,7 @@ def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Pat
     place.close()
 
 
-def test_no_fix_is_traced_where_nothing_comes_in(place: Workplace) -> None:
+def test_no_fix_is_traced_where_nothing_comes_in(place: BuildFolder) -> None:
     assert list(DropBuggy().apply([], place)) == []
     with pytest.raises(ValueError, match="horizon of 0 days or more"):
         DropBuggy(horizon=-1)

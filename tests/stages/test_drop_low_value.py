@@ -25,7 +25,7 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.prompts import FENCE_NOTE, fence
-from reviewgauge.stages.drop_low_value import EMPTY, LOW, NO_CODE, DropLowValue, Said, read
+from reviewgauge.stages.drop_low_value import EMPTY, LOW, NO_CODE, DropLowValue, ValueVerdict, read
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import scripted
 
@@ -123,7 +123,7 @@ def test_the_pins_are_those_of_the_words() -> None:
     ],
 )
 def test_readable(text: str) -> None:
-    assert read(text) == Said("high", "it names a defect")
+    assert read(text) == ValueVerdict("high", "it names a defect")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Side
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.stages.from_git import FromGit
 
@@ -61,7 +61,7 @@ def build(
     folder: Path, out: Path, stage: FromGit | None = None, told: object = None
 ) -> tuple[dict[str, Case], dict[str, str], list[CardSection]]:
     """(cases by head, reasons of drops by the beginning of their commit, sections of the card)."""
-    place = Workplace(out, str(folder), told=told)  # type: ignore[arg-type]
+    place = BuildFolder(out, str(folder), told=told)  # type: ignore[arg-type]
     try:
         cases: dict[str, Case] = {}
         drops: dict[str, str] = {}

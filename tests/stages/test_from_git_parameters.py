@@ -13,7 +13,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.szz import trace
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.history.fixes import fingerprint, tracing_code
@@ -31,7 +31,7 @@ def told(tmp_path: Path) -> Told:
 
 def outcome(folder: Path, out: Path, stage: FromGit) -> dict[str, str]:
     """What became of each change: its title, or the reason of its drop, by the number of the commit."""
-    place = Workplace(out, str(folder))
+    place = BuildFolder(out, str(folder))
     try:
         found: dict[str, str] = {}
         for item in stage.apply([], place):

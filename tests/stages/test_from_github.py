@@ -16,10 +16,10 @@ from fake_forge import shop
 from fake_forge.script import Commit, Issue, Project, Pull, Push, Said, Verdict, days
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import Trouble, broken, missing, refused_graphql, revoked, secondary_limit, slow
-from reviewgauge.core.building import Candidate, Place
+from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop, Failed
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.forge.client import Forge as ForgeClient
 from reviewgauge.stages.from_github import DUMP, FOLDER, FromGithub
 
@@ -72,14 +72,14 @@ def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
     return running
 
 
-def place(folder: Path, source: str = f"github:{NAME}") -> Workplace:
-    return Workplace(folder, source)
+def place(folder: Path, source: str = f"github:{NAME}") -> BuildFolder:
+    return BuildFolder(folder, source)
 
 
 class Impatient(FromGithub):
     """It does not wait long before it asks again."""
 
-    def open_forge(self, place: Place) -> ForgeClient:
+    def open_forge(self, place: BuildContext) -> ForgeClient:
         return ForgeClient.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, patience=0.001)
 
 
@@ -228,7 +228,7 @@ def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp
     program = (
         "from pathlib import Path; from reviewgauge.engine.build.folder import Workplace; "
         "from reviewgauge.stages.from_github import FromGithub; "
-        f"place = Workplace(Path({str(tmp_path / 'killed')!r}), 'github:{NAME}'); "
+        f"place = BuildFolder(Path({str(tmp_path / 'killed')!r}), 'github:{NAME}'); "
         f"list(FromGithub(api={forge.url!r}, code='api').apply((), place))"
     )
     with subprocess.Popen([sys.executable, "-c", program]) as process:

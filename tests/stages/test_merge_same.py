@@ -17,10 +17,10 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment, Side, Span
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.prompts import fence
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.stages.merge_same import MergeSame
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import Messages, scripted
@@ -209,7 +209,7 @@ def test_every_comment_is_kept_once_or_named_as_a_repeat(
 ) -> None:
     comments = [reference(f"c{at}", body, line) for at, (body, line) in enumerate(said)]
     item = candidate(*comments[:references], neutral=tuple(comments[references:]))
-    with Door(Settings(cache=False)):
+    with ChatClient(ChatSettings(cache=False)):
         kept = the_one(MergeSame(FAKE, votes=1, repeats=repeats), item).case  # type: ignore[arg-type]
     there = [one.id for one in (*kept.references, *kept.neutral)]
     named = [str(other["id"]) for one in (*kept.references, *kept.neutral) for other in one.extra.get("repeats", [])]  # type: ignore[union-attr,index,call-overload]

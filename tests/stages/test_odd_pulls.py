@@ -20,7 +20,7 @@ from fake_forge.troubles import Answer, Trouble
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.forge.archive import shaped
 from reviewgauge.repo.forge.pulls import read_pull
 from reviewgauge.stages.from_github import DUMP, FOLDER, UNREADABLE, FromGithub
@@ -79,7 +79,7 @@ def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
 
 
 def run(stage: FromGithub, folder: Path) -> tuple[list[Candidate], list[Drop]]:
-    where = Workplace(folder, f"github:{NAME}")
+    where = BuildFolder(folder, f"github:{NAME}")
     try:
         made = list(stage.apply((), where))
     finally:
@@ -103,7 +103,7 @@ def test_an_earlier_state_that_git_cannot_show_is_a_reason(forge: Forge, tmp_pat
     found, _ = run(FromGithub(api=forge.url), tmp_path)
     pull = found[0].pull
     assert pull is not None
-    place = Workplace(tmp_path, f"github:{NAME}")
+    place = BuildFolder(tmp_path, f"github:{NAME}")
     try:
         odd = read_pull(shaped(_answered(forge), "x")).model_copy(update={"git": pull.git})
         said = tuple(one.model_copy(update={"commit": odd.revisions[0].head}) for one in pull.threads)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.building import CardSection
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.report_balance import ReportBalance
 from reviewgauge.stages.resample import Resample
 from reviewgauge.stages.stratify import Stratify
@@ -18,17 +18,17 @@ LINES = ReportBalance(features=("changed_lines",))
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    workplace = Workplace(tmp_path)
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
 
 
-def told(place: Workplace) -> CardSection:
+def told(place: BuildFolder) -> CardSection:
     return section(place.sections, "Balance of the benchmark")
 
 
-def test_it_describes_the_cases_that_are_left_and_not_those_that_were_matched(place: Workplace) -> None:
+def test_it_describes_the_cases_that_are_left_and_not_those_that_were_matched(place: BuildFolder) -> None:
     items = [candidate(f"bad{n}", False, changed_lines=10 * n) for n in range(1, 21)]
     items += [candidate(f"clean{n}", True, changed_lines=10 * n) for n in range(1, 61)]
     matched = Drawn(Resample(features=("changed_lines",)), items, place).kept
@@ -46,7 +46,7 @@ def test_it_describes_the_cases_that_are_left_and_not_those_that_were_matched(pl
     assert "a reviewer gains by counting" in told(place).warnings[0]
 
 
-def test_too_few_of_a_kind_and_a_difference_that_is_left_are_said(place: Workplace) -> None:
+def test_too_few_of_a_kind_and_a_difference_that_is_left_are_said(place: BuildFolder) -> None:
     items = [candidate(f"bad{n}", False, changed_lines=900) for n in range(4)]
     items += [candidate("clean", True, changed_lines=3), candidate("who", None, changed_lines=3)]
     items += [candidate("blank", True)]
@@ -60,14 +60,14 @@ def test_too_few_of_a_kind_and_a_difference_that_is_left_are_said(place: Workpla
     assert told(place).figures == {"changed": 4, "clean": 1, "unmatched": 3}
 
 
-def test_a_balanced_one_is_called_so(place: Workplace) -> None:
+def test_a_balanced_one_is_called_so(place: BuildFolder) -> None:
     Drawn(LINES, [candidate(f"{v}{n}", v, changed_lines=n) for n in range(9) for v in (True, False)], place)
     assert "The largest difference is SMD 0.00 of changed_lines." in told(place).text
     assert told(place).warnings == ()
     assert "counterpart" not in told(place).text
 
 
-def test_without_cases_there_is_nothing_to_compare(place: Workplace) -> None:
+def test_without_cases_there_is_nothing_to_compare(place: BuildFolder) -> None:
     assert Drawn(ReportBalance(), [], place).ids == []
     assert told(place).rows[0][:3] == ("changed_lines", 0, 0)
     with pytest.raises(ValueError, match="needs features"):

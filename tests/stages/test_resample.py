@@ -17,7 +17,7 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
 from reviewgauge.engine.build.apply import _NoPlace
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.resample import Resample
 from reviewgauge.stages.sampling.balance import Unit, balance, match, scaled
 from sampled import Drawn, candidate, section
@@ -26,8 +26,8 @@ LINES = Resample(features=("changed_lines",))
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    workplace = Workplace(tmp_path)
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
 
@@ -37,14 +37,14 @@ def sizes(verdict: bool, *lines: int, language: str = "Go") -> list[Candidate]:
     return [candidate(f"{word}{n}-{x}", verdict, changed_lines=x, language=language) for n, x in enumerate(lines)]
 
 
-def test_the_clean_ones_that_come_closest_stay(place: Workplace) -> None:
+def test_the_clean_ones_that_come_closest_stay(place: BuildFolder) -> None:
     items = sizes(False, 100, 10) + sizes(True, 1, 9, 95, 4000)
     drawn = Drawn(LINES, items, place)
     assert drawn.ids == ["bad0-100", "bad1-10", "clean1-9", "clean2-95"]
     assert {drop.reason for drop in drawn.drops.values()} == {"no matched changed case"}
 
 
-def test_what_nobody_knows_or_states_is_dropped(place: Workplace) -> None:
+def test_what_nobody_knows_or_states_is_dropped(place: BuildFolder) -> None:
     items = [*sizes(False, 5), candidate("unknown", None, changed_lines=5), candidate("blank", True)]
     items += [candidate("said", None, said=2, changed_lines=7), candidate("wrong", True, changed_lines="many")]
     drawn = Drawn(LINES, items, place)
@@ -57,7 +57,7 @@ def test_what_nobody_knows_or_states_is_dropped(place: Workplace) -> None:
 
 
 @pytest.mark.parametrize(("ratio", "clean"), [(0.5, 10), (1.0, 20), (1.5, 30), (2.0, 40)])
-def test_the_ratio_is_exact(place: Workplace, ratio: float, clean: int) -> None:
+def test_the_ratio_is_exact(place: BuildFolder, ratio: float, clean: int) -> None:
     items = sizes(False, *range(1, 21)) + sizes(True, *range(1, 101))
     drawn = Drawn(Resample(features=("changed_lines",), ratio=ratio), items, place)
     assert sum(name.startswith("clean") for name in drawn.ids) == clean
@@ -65,7 +65,7 @@ def test_the_ratio_is_exact(place: Workplace, ratio: float, clean: int) -> None:
     assert section(place.sections, "Balance").figures == {"changed": 20, "clean": clean, "unmatched": 0}
 
 
-def test_too_few_clean_ones_are_said_on_the_card(place: Workplace) -> None:
+def test_too_few_clean_ones_are_said_on_the_card(place: BuildFolder) -> None:
     drawn = Drawn(LINES, sizes(False, 1, 2, 3) + sizes(True, 2), place)
     assert len(drawn.ids) == 4
     told = section(place.sections, "Balance")
@@ -74,7 +74,7 @@ def test_too_few_clean_ones_are_said_on_the_card(place: Workplace) -> None:
     assert "The largest difference that is left is SMD 0.16 of changed_lines." in told.text
 
 
-def test_pairs_leave_out_changed_cases_without_a_match(place: Workplace) -> None:
+def test_pairs_leave_out_changed_cases_without_a_match(place: BuildFolder) -> None:
     stage = Resample(features=("changed_lines",), pairs=True, ratio=2)
     drawn = Drawn(stage, sizes(False, 10, 10, 10) + sizes(True, 9, 10, 11), place)
     assert len(drawn.ids) == 3  # one changed case with both of its matches
@@ -87,14 +87,14 @@ def test_pairs_leave_out_changed_cases_without_a_match(place: Workplace) -> None
     assert told.figures == {"changed": 1, "clean": 2, "unmatched": 2}
 
 
-def test_a_caliper_refuses_what_is_too_far(place: Workplace) -> None:
+def test_a_caliper_refuses_what_is_too_far(place: BuildFolder) -> None:
     items = sizes(False, 10, 5000) + sizes(True, 11, 1)
     stage = Resample(features=("changed_lines",), caliper=0.5)
     assert Drawn(stage, items, place).ids == ["bad0-10", "bad1-5000", "clean0-11"]
     assert Drawn(LINES, items, place).ids == ["bad0-10", "bad1-5000", "clean0-11", "clean1-1"]
 
 
-def test_a_match_shares_the_facts_that_it_must(place: Workplace) -> None:
+def test_a_match_shares_the_facts_that_it_must(place: BuildFolder) -> None:
     items = (
         sizes(False, 10, language="Go")
         + sizes(True, 10, language="Rust")
@@ -104,7 +104,7 @@ def test_a_match_shares_the_facts_that_it_must(place: Workplace) -> None:
     assert drawn.ids == ["bad0-10", "far"]
 
 
-def test_the_card_shows_the_balance_before_and_after(place: Workplace) -> None:
+def test_the_card_shows_the_balance_before_and_after(place: BuildFolder) -> None:
     rng = np.random.default_rng(0)
     items = sizes(False, *(int(x) for x in rng.lognormal(4, 1, 150)))
     items += sizes(True, *(int(x) for x in rng.lognormal(3, 1.2, 900)))
@@ -118,7 +118,7 @@ def test_the_card_shows_the_balance_before_and_after(place: Workplace) -> None:
     assert float(before[8] or 0) < 1e-6
 
 
-def test_who_stays_unlike_is_warned_of_with_what_helps(place: Workplace) -> None:
+def test_who_stays_unlike_is_warned_of_with_what_helps(place: BuildFolder) -> None:
     items = sizes(False, *range(200, 240)) + sizes(True, *range(1, 61))
     Drawn(LINES, items, place)
     (warning,) = section(place.sections, "Balance").warnings
@@ -197,7 +197,7 @@ def test_the_sample_hangs_on_the_seed_and_not_on_the_order() -> None:
     assert set(Drawn(Resample(features=("changed_lines",), seed=1), items, _NoPlace()).ids) != first
 
 
-def test_thousands_are_matched_by_their_neighbours(place: Workplace) -> None:
+def test_thousands_are_matched_by_their_neighbours(place: BuildFolder) -> None:
     rng = random.Random(0)
     items = sizes(False, *(rng.randrange(1, 900) for _ in range(300))) + sizes(
         True, *(rng.randrange(1, 900) for _ in range(1500))
@@ -223,7 +223,7 @@ def test_terms_that_make_no_sense_are_refused(terms: dict[str, object]) -> None:
         Resample(**terms)  # type: ignore[arg-type]
 
 
-def test_no_changed_cases_means_no_clean_ones(place: Workplace) -> None:
+def test_no_changed_cases_means_no_clean_ones(place: BuildFolder) -> None:
     assert Drawn(LINES, sizes(True, 1, 2), place).ids == []
     assert Drawn(LINES, sizes(False, 1, 2), place).ids == ["bad0-1", "bad1-2"]
     assert Drawn(LINES, [], place).ids == []

@@ -18,7 +18,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.pull_requests.candidates import chosen_repositories
 from reviewgauge.stages.pull_requests.repositories import popular, ranked, read_candidates
 from reviewgauge.stages.select_repos import SelectRepos
@@ -27,8 +27,8 @@ HEADER = "name,language,stars,new_stars,issues_and_pulls,closed_pulls,active,lan
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    made = Workplace(tmp_path / "bench")
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    made = BuildFolder(tmp_path / "bench")
     yield made
     made.close()
 
@@ -39,13 +39,13 @@ def table(folder: Path, *rows: str, name: str = "repositories.csv") -> str:
     return str(path)
 
 
-def run(stage: SelectRepos, place: Workplace) -> dict[str, str]:
+def run(stage: SelectRepos, place: BuildFolder) -> dict[str, str]:
     drops = list(stage.apply([], place))
     assert all(isinstance(one, Drop) for one in drops)
     return {one.item: one.reason for one in drops if isinstance(one, Drop)}
 
 
-def test_context_crbenchs_rule_from_a_file(tmp_path: Path, place: Workplace) -> None:
+def test_context_crbenchs_rule_from_a_file(tmp_path: Path, place: BuildFolder) -> None:
     rows = (
         "a/good,Python,50,,5001,,2025-04-01,0.61,red",
         "a/second,Python,49,,9000,,2024-10-31,0.9,",
@@ -81,7 +81,7 @@ def test_context_crbenchs_rule_from_a_file(tmp_path: Path, place: Workplace) -> 
     assert place.sections[-1].figures == {"candidates": 11, "chosen": 3}
 
 
-def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(tmp_path: Path, place: Workplace) -> None:
+def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(tmp_path: Path, place: BuildFolder) -> None:
     rows = (
         "a/one,Python,,90,,90,,,",
         "a/two,Python,,80,,80,,,",
@@ -103,7 +103,7 @@ def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(tmp_
     assert chosen_repositories(place) == ("a/one", "a/two", "a/go")
 
 
-def test_json_lines_are_read_as_well(tmp_path: Path, place: Workplace) -> None:
+def test_json_lines_are_read_as_well(tmp_path: Path, place: BuildFolder) -> None:
     found = RepositoryCandidate(
         name="a/b", language="Python", stars=1, issues_and_pulls=9999, active="2025-04-01T10:00:00Z", language_share=1.0
     )
@@ -136,7 +136,7 @@ def test_a_bad_file_is_named_with_line_and_field(tmp_path: Path, content: str, s
     assert said in str(caught.value)
 
 
-def test_what_cannot_be_done_is_said(tmp_path: Path, place: Workplace) -> None:
+def test_what_cannot_be_done_is_said(tmp_path: Path, place: BuildFolder) -> None:
     with pytest.raises(UserError, match="which a forge does not tell"):
         run(SelectRepos(rule="aacr_bench"), place)
     with pytest.raises(UserError, match="cannot read"):
@@ -148,7 +148,7 @@ def test_what_cannot_be_done_is_said(tmp_path: Path, place: Workplace) -> None:
 
 
 def test_where_the_user_names_repositories_none_is_chosen(tmp_path: Path) -> None:
-    place = Workplace(tmp_path / "bench", "github:a/b")
+    place = BuildFolder(tmp_path / "bench", "github:a/b")
     assert run(SelectRepos(rule="aacr_bench"), place) == {}
     assert chosen_repositories(place) == ()
     place.close()
@@ -165,7 +165,7 @@ def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
         yield running
 
 
-def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, place: Workplace) -> None:
+def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, place: BuildFolder) -> None:
     stage = SelectRepos(api=forge.url, languages=("Python",), top=4)
     reasons = {
         "acme/slow": "not active in the 6 months before 2025-04-30",
@@ -181,7 +181,7 @@ def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, place: Workpla
     assert len(forge.asked) == before, "what was answered is kept"
 
 
-def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, place: Workplace) -> None:
+def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, place: BuildFolder) -> None:
     forge.troubles += [missing("/repos/acme/slow/languages"), secondary_limit("/search/", retry_after=0)]
     reasons = run(SelectRepos(api=forge.url, languages=("Python",)), place)
     assert reasons["acme/slow"] == "repository deleted, or not open to these tokens"

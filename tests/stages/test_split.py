@@ -17,14 +17,14 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
 from reviewgauge.engine.build.apply import _NoPlace
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.split import Split
 from sampled import Drawn, candidate, section
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    workplace = Workplace(tmp_path)
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
 
@@ -37,7 +37,7 @@ def items_of(**repos: int) -> list[Candidate]:
     return [candidate(f"{repo}{n}", repo=f"o/{repo}") for repo, count in repos.items() for n in range(count)]
 
 
-def test_repositories_stay_whole_and_shares_come_out(place: Workplace) -> None:
+def test_repositories_stay_whole_and_shares_come_out(place: BuildFolder) -> None:
     drawn = Drawn(Split(), items_of(a=50, b=30, c=10, d=5, e=5), place)
     assert parts(drawn) == {"train": 80, "validation": 10, "test": 10}
     found = section(place.sections, "Parts")
@@ -65,7 +65,7 @@ def test_a_repository_by_its_hash_stays_when_others_come() -> None:
     assert first == {repo: then[repo] for repo in first}
 
 
-def test_dates_cut_the_parts(place: Workplace) -> None:
+def test_dates_cut_the_parts(place: BuildFolder) -> None:
     items = [
         candidate(f"c{n}", created=day)
         for n, day in enumerate(("2021-12-31", "2022-01-01", "2022-12-31", "2023-01-01"))
@@ -90,12 +90,12 @@ def test_what_is_tested_is_younger_than_what_was_learnt_from(days: list[int]) ->
     assert all(max(one) < min(two) for one, two in itertools.pairwise(in_order))
 
 
-def test_shares_by_time_come_out_where_days_allow(place: Workplace) -> None:
+def test_shares_by_time_come_out_where_days_allow(place: BuildFolder) -> None:
     items = [candidate(f"c{n}", created=f"2022-{1 + n // 28:02}-{1 + n % 28:02}") for n in range(100)]
     assert parts(Drawn(Split(by="time"), items, place)) == {"train": 80, "validation": 10, "test": 10}
 
 
-def test_by_both_a_case_must_be_in_the_same_part_twice(place: Workplace) -> None:
+def test_by_both_a_case_must_be_in_the_same_part_twice(place: BuildFolder) -> None:
     items = [
         candidate(f"{repo}-{year}", repo=repo, created=f"{year}-01-01")
         for repo in ("o/large", "o/small")
@@ -114,14 +114,14 @@ def test_by_both_a_case_must_be_in_the_same_part_twice(place: Workplace) -> None
     assert (drop.reason, drop.detail) == ("its repository and its date are in different parts", "test, train")
 
 
-def test_only_some_parts_stay(place: Workplace) -> None:
+def test_only_some_parts_stay(place: BuildFolder) -> None:
     drawn = Drawn(Split(only=("test",)), items_of(a=8, b=1, c=1), place)
     assert parts(drawn) == {"test": 1}
     assert drawn.reasons == ["is in train", "is in validation"]
     assert [row[1] for row in section(place.sections, "Parts").rows] == [8, 1, 1]
 
 
-def test_one_repository_cannot_be_split_by_repository(place: Workplace) -> None:
+def test_one_repository_cannot_be_split_by_repository(place: BuildFolder) -> None:
     message = r"split by repo cannot put one repository into 3 parts \(split\(by='time'\)\)"
     with pytest.raises(UserError, match=message):
         Drawn(Split(), items_of(a=9), place)
@@ -129,7 +129,7 @@ def test_one_repository_cannot_be_split_by_repository(place: Workplace) -> None:
     assert parts(Drawn(two, items_of(a=4, b=4), place)) == {"train": 4, "test": 4}
 
 
-def test_an_empty_stream_has_empty_parts(place: Workplace) -> None:
+def test_an_empty_stream_has_empty_parts(place: BuildFolder) -> None:
     for by in ("repo", "time", "both"):
         assert Drawn(Split(by=by), [], place).ids == []
 

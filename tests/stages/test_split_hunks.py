@@ -18,7 +18,7 @@ from reviewgauge.core.history import PullRequest, Revision, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.apply import _NoPlace
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.pull_requests.candidates import final_candidate
@@ -281,7 +281,7 @@ def test_names_tell_a_reviewer_nothing(grown: Grown) -> None:
 
 
 def test_the_card_says_what_is_our_reading(grown: Grown, tmp_path: Path) -> None:
-    place = Workplace(tmp_path / "bench")
+    place = BuildFolder(tmp_path / "bench")
     list(SplitHunks().apply([grown.item(on(grown, 5), on(grown, 30, "2"))], place))
     (section,) = place.sections
     assert "Our reading" in section.text
@@ -290,7 +290,7 @@ def test_the_card_says_what_is_our_reading(grown: Grown, tmp_path: Path) -> None
         "can be merged": 1,
         "commented on, and merged unchanged": 1,
     }
-    list(SplitHunks(task="locate").apply([grown.item()], quiet := Workplace(tmp_path / "other")))
+    list(SplitHunks(task="locate").apply([grown.item()], quiet := BuildFolder(tmp_path / "other")))
     assert not quiet.sections
 
 

@@ -16,7 +16,7 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
 from reviewgauge.engine.build.apply import _NoPlace
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.stratify import Stratify, share_out
 from sampled import Drawn, candidate, section
 
@@ -27,8 +27,8 @@ PAPER = Stratify(
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    workplace = Workplace(tmp_path)
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
 
@@ -50,7 +50,7 @@ def entries(each: int) -> list[Candidate]:
     ]
 
 
-def test_the_papers_1080_of_four_periods_and_nine_languages(place: Workplace) -> None:
+def test_the_papers_1080_of_four_periods_and_nine_languages(place: BuildFolder) -> None:
     drawn = Drawn(PAPER, entries(20), place)
     assert len(drawn.ids) == 1080
     periods = Counter("2024" if (year := name.split("-")[1]) == "2025" else year for name in drawn.ids)
@@ -68,7 +68,7 @@ def test_the_papers_1080_of_four_periods_and_nine_languages(place: Workplace) ->
     assert "1080 drawn from 36 strata." in strata.text
 
 
-def test_a_cell_that_is_short_stays_balanced_and_is_named(place: Workplace) -> None:
+def test_a_cell_that_is_short_stays_balanced_and_is_named(place: BuildFolder) -> None:
     items = [candidate(f"t{n}", True, language="Go") for n in range(50)] + [
         candidate(f"f{n}", False, language="Go") for n in range(4)
     ]
@@ -80,7 +80,7 @@ def test_a_cell_that_is_short_stays_balanced_and_is_named(place: Workplace) -> N
     assert "2 of them have fewer than the 10 asked for" in strata.text
 
 
-def test_what_does_not_state_a_fact_is_dropped(place: Workplace) -> None:
+def test_what_does_not_state_a_fact_is_dropped(place: BuildFolder) -> None:
     items = [candidate("a", True, language="Go", created="2021-01-01"), candidate("b", True, created="2021-01-01")]
     items += [
         candidate("c", None, language="Go", created="2021-01-01"),
@@ -97,7 +97,7 @@ def test_what_does_not_state_a_fact_is_dropped(place: Workplace) -> None:
     }
 
 
-def test_a_total_is_shared_out_in_proportion(place: Workplace) -> None:
+def test_a_total_is_shared_out_in_proportion(place: BuildFolder) -> None:
     items = [
         candidate(f"{repo}{n}", repo=f"o/{repo}")
         for repo, count in (("a", 60), ("b", 30), ("c", 10))

@@ -14,19 +14,19 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
 from reviewgauge.engine.build.apply import _NoPlace
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.systematic import Systematic
 from sampled import Drawn, candidate, section
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Workplace]:
-    workplace = Workplace(tmp_path)
+def place(tmp_path: Path) -> Iterator[BuildFolder]:
+    workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
 
 
-def test_the_sample_of_graded_reviews_has_1291_of_16780(place: Workplace) -> None:
+def test_the_sample_of_graded_reviews_has_1291_of_16780(place: BuildFolder) -> None:
     items = (candidate(f"r{n}") for n in range(1, 16_781))
     drawn = Drawn(Systematic(every=13, start=1), items, place)
     assert drawn.ids[:3] == ["r1", "r14", "r27"]
@@ -35,7 +35,7 @@ def test_the_sample_of_graded_reviews_has_1291_of_16780(place: Workplace) -> Non
     assert others == {1290, 1291}  # the start is not what makes the number
 
 
-def test_what_is_not_drawn_says_where_it_stood(place: Workplace) -> None:
+def test_what_is_not_drawn_says_where_it_stood(place: BuildFolder) -> None:
     drawn = Drawn(Systematic(every=3, start=2), [candidate(f"c{n}") for n in range(1, 7)], place)
     assert drawn.ids == ["c2", "c5"]
     assert drawn.reasons == ["not drawn"]
@@ -57,7 +57,7 @@ def test_seeds_choose_different_starts() -> None:
     assert len({Drawn(Systematic(every=10, seed=seed), items, _NoPlace()).ids[0] for seed in range(30)}) > 4
 
 
-def test_the_card_shows_a_sample_that_is_not_like_the_whole(place: Workplace) -> None:
+def test_the_card_shows_a_sample_that_is_not_like_the_whole(place: BuildFolder) -> None:
     items = [candidate(f"c{n}", language="Go" if n % 4 == 0 else "Rust", changed_lines=n, size="S") for n in range(400)]
     Drawn(Systematic(every=4, start=1), items, place)
     found = section(place.sections, "Is the sample like the whole?")
@@ -72,14 +72,14 @@ def test_the_card_shows_a_sample_that_is_not_like_the_whole(place: Workplace) ->
     assert found.figures == {"start": 1, "every": 4}
 
 
-def test_facts_that_only_few_have_are_put_together(place: Workplace) -> None:
+def test_facts_that_only_few_have_are_put_together(place: BuildFolder) -> None:
     items = [candidate(f"c{n}", domain=f"d{n}") for n in range(60)]
     Drawn(Systematic(every=2, start=1), items, place)
     (row,) = section(place.sections, "Is the sample like the whole?").rows
     assert row[4:6] == (None, None)  # one cell is left: nothing to test
 
 
-def test_an_empty_stream_is_an_empty_sample(place: Workplace) -> None:
+def test_an_empty_stream_is_an_empty_sample(place: BuildFolder) -> None:
     assert Drawn(Systematic(), [], place).ids == []
 
 

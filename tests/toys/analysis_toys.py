@@ -10,7 +10,7 @@ import numpy as np
 
 from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Bounds, Failure, FailureKind, Parts, Score
 
@@ -41,7 +41,7 @@ class Micro(Metric):
     def parts(self, case: Case, review: Review) -> Measured | str:
         return "not used in these tests"
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         tp, fp, fn = bag.total("tp"), bag.total("fp"), bag.total("fn")
         return {
             "precision": bag.ratio(tp, tp + fp),

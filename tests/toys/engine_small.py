@@ -17,9 +17,9 @@ from reviewgauge.core.results import Bounds, Drop, Failed, Failure, FailureKind,
 from reviewgauge.engine.review import review
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.chat.door import Door, chat_model
+from reviewgauge.models.chat.door import ChatClient, chat_model
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.reviewers.prompt import Prompt
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
@@ -292,7 +292,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with (
             RunFolder.create(folder, dataset="small", dataset_path="", cases=cases) as run,
-            Door(Settings(), run.append_call),
+            ChatClient(ChatSettings(), run.append_call),
         ):
             print("started", flush=True)
             totals = review(run, reviewer, executor=executor, attempts=2)

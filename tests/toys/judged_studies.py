@@ -16,8 +16,8 @@ import pytest
 
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.validity.report import Scored
-from reviewgauge.analysis.validity.rows import Bench, HumanValues, Judged, human_values, join, on_steps
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.rows import HumanValues, LabelledScores, ReviewTable, human_values, join, on_steps
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Label
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset, Measured, Metric
@@ -35,7 +35,7 @@ class Study(NamedTuple):
     dataset: Dataset
     items: tuple[tuple[Case, Review], ...]
     labels: tuple[Label, ...]
-    bench: Bench
+    bench: ReviewTable
     humans: Mapping[str, HumanValues]
 
 
@@ -46,7 +46,7 @@ def study(shared_data: Path, name: str) -> Study:
     cases = list(dataset.cases())
     reviews, labels = dataset.recorded()
     of = {case.id: case for case in cases}
-    bench = Bench.of(
+    bench = ReviewTable.of(
         cases,
         [Outcome(case=review.case, system=review.system, review=review) for review in reviews],
         dataset.human_systems,
@@ -72,16 +72,16 @@ def _score(metric: Metric, case: Case, review: Review, found: Measured | str | F
 
 
 @cache
-def judged(shared_data: Path, name: str, spec: str, dimension: str) -> Judged:
+def judged(shared_data: Path, name: str, spec: str, dimension: str) -> LabelledScores:
     """The rows that have a score and a label, without those that people wrote."""
     own = study(shared_data, name)
     return join(own.bench, own.humans[dimension], scored(shared_data, name, spec).values)
 
 
-def sample(shared_data: Path, name: str, spec: str, dimension: str) -> Sample:
+def sample(shared_data: Path, name: str, spec: str, dimension: str) -> RowSample:
     """The same rows, as the analysis takes them."""
     own, rows = study(shared_data, name), judged(shared_data, name, spec, dimension)
-    return Sample(
+    return RowSample(
         rows.score,
         rows.human,
         on_steps(rows.human, own.humans[dimension].scale),
@@ -91,7 +91,7 @@ def sample(shared_data: Path, name: str, spec: str, dimension: str) -> Sample:
     )
 
 
-def graded(shared_data: Path, spec: str) -> Sample:
+def graded(shared_data: Path, spec: str) -> RowSample:
     """Every graded review with its score; METEOR and MiniLM only where WordNet 3.0 and the weights are there."""
     if spec.startswith("meteor") and "none" not in spec:
         version = load(Metric, spec).pins()["wordnet"]
@@ -103,7 +103,7 @@ def graded(shared_data: Path, spec: str) -> Sample:
     return sample(shared_data, "graded_reviews", spec, "grade")
 
 
-def of_language(shared_data: Path, spec: str, dimension: str, language: str) -> Sample:
+def of_language(shared_data: Path, spec: str, dimension: str, language: str) -> RowSample:
     """The rows of the CRScore study in one language."""
     rows = judged(shared_data, "crscore_study", spec, dimension)
     chosen = np.array([value == language for value in rows.fact("language")])

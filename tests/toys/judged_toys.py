@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewgauge.analysis.validity.rows import Bench, HumanValues, human_values
+from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable, human_values
 from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Claim, Comment, Review
@@ -82,8 +82,8 @@ class Study:
     outcomes: tuple[Outcome, ...]
     labels: tuple[Label, ...]
 
-    def bench(self, people: Sequence[str] = ()) -> Bench:
-        return Bench.of(self.cases, self.outcomes, people)
+    def bench(self, people: Sequence[str] = ()) -> ReviewTable:
+        return ReviewTable.of(self.cases, self.outcomes, people)
 
     def humans(self, scales: Mapping[str, Scale] | None = None) -> list[HumanValues]:
         return human_values(self.labels, {"grade": LIKERT} if scales is None else scales)[0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Account, PullRequest, Remark, Standing, Thread
+from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d"  # two lines added, one deleted
 ANN = Account(login="ann")
 BOB = Account(login="bob")
-BOT = Account(login="helper[bot]", standing=Standing.BOT)
-GHOST = Account(standing=Standing.GHOST)
+BOT = Account(login="helper[bot]", standing=AccountType.BOT)
+GHOST = Account(standing=AccountType.GHOST)
 
 
 def remark(name: str, author: Account = BOB, body: str = "Why?") -> Remark:
@@ -50,7 +50,7 @@ def candidate(
 ) -> Candidate:
     """A candidate whose case has one reference for each thread that a person opened."""
     threads = behind.threads if behind is not None else ()
-    said = [one for one in threads if one.opened_by.standing is not Standing.BOT]
+    said = [one for one in threads if one.opened_by.standing is not AccountType.BOT]
     files = (ChangedFile(path="a.py", patch=patch),)
     change = {"repo": "acme/shop", "title": "Fix the parser", "files": files, **more}
     case = Case(

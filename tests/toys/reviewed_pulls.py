@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.building import Candidate, Decision
-from reviewgauge.core.history import Account, PullCommit, PullRequest, Remark, Standing, Thread
+from reviewgauge.core.history import Account, AccountType, PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.apply import _NoPlace
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n one\n+two\n three\n@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end"
@@ -25,7 +25,7 @@ FIRST, SECOND = (
 )
 START = datetime(2024, 3, 1, 10, 0, tzinfo=UTC)
 AUTHOR, REVIEWER, OTHER = Account(login="ann"), Account(login="bob"), Account(login="cora")
-BOT = Account(login="lint[bot]", standing=Standing.BOT)
+BOT = Account(login="lint[bot]", standing=AccountType.BOT)
 
 
 def said(body: str, by: Account = REVIEWER, hours: int = 1) -> Remark:
@@ -97,5 +97,5 @@ def the_one(stage: Stage, item: Candidate) -> Candidate:
 def listening() -> Iterator[list[Call]]:
     """A door of the test's own, and the calls that go through it."""
     calls: list[Call] = []
-    with Door(Settings(cache=False), record=calls.append):
+    with ChatClient(ChatSettings(cache=False), record=calls.append):
         yield calls

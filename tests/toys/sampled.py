@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from reviewgauge.core.base import Fact
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, Comment
 from reviewgauge.core.results import Drop
@@ -36,7 +36,7 @@ class Stream:
 class Drawn:
     """What a stage made of a stream."""
 
-    def __init__(self, stage: Stage, items: Iterable[Candidate], place: Place) -> None:
+    def __init__(self, stage: Stage, items: Iterable[Candidate], place: BuildContext) -> None:
         made: list[Candidate | Drop | Decision] = list(stage.apply(Stream(items), place))
         self.kept = [one for one in made if isinstance(one, Candidate)]
         self.ids = [one.id for one in self.kept]

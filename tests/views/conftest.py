@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import validity_toys
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Needs, Review, Severity, Span, Usage
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, RequiredContext, Review, Severity, Span, Usage
 from reviewgauge.core.reports.leaderboard import (
     Comparison,
     ComparisonTable,
@@ -205,7 +205,7 @@ def case(rng: random.Random, number: int, repo: str, findings: int, patch: str |
         span = places[at % 2] if patch else None
         references.append(
             Comment(id=f"g{number}-{at}", body=body, category=category, severity=rng.choice(list(Severity)), span=span,
-                    needs=rng.choice(list(Needs)))
+                    needs=rng.choice(list(RequiredContext)))
         )  # fmt: skip
     if findings > 1:
         words = "In other words: " + references[0].body

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewgauge.analysis.raters.agreement import Chosen, Settings, agreement_report
-from reviewgauge.api.judged_runs import last_word
+from reviewgauge.analysis.raters.agreement import AgreementSettings, Chosen, agreement_report
+from reviewgauge.api.judged_runs import keep_latest
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, Scale
@@ -54,7 +54,7 @@ def agree(
         source=found.source,
         scales=found.scales,
         chosen=Chosen(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds)),
-        settings=Settings(tolerance, tuple(nominal), resamples, seed),
+        settings=AgreementSettings(tolerance, tuple(nominal), resamples, seed),
     )
     return report.model_copy(update={"warnings": (*found.notes, *report.warnings)})
 
@@ -95,7 +95,7 @@ def _of_run(folder: Path) -> FoundLabels:
         scales = find_dataset(run.manifest.dataset.partition(" | ")[0]).scales()
     except UserError:  # a data set of one's own that is not here any more
         scales = {}
-    labels, notes = last_word(label for case in run.cases() for label in case.labels)
+    labels, notes = keep_latest(label for case in run.cases() for label in case.labels)
     return FoundLabels(labels, folder.resolve().name, scales, notes)
 
 

@@ -18,13 +18,13 @@ from reviewgauge.core.specs import import_named
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.audit import audit_stage, check_tables
 from reviewgauge.engine.build.card import find_licences
-from reviewgauge.engine.build.folder import Stopped, Workplace
-from reviewgauge.engine.build.pipeline import Line
+from reviewgauge.engine.build.folder import BuildFolder, Stopped
+from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
 from reviewgauge.engine.build.write import Written, refuse_foreign, write_benchmark
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_whole
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.views.files.build_card import markdown
 
 CARD_JSON, CARD_MD = "card.json", "card.md"
@@ -87,10 +87,10 @@ def build(
     refuse_foreign(Path(out))
     check_tables(Path(out))
     how, stop = models or ModelOptions(), stop or Interruption()
-    place = Workplace(Path(out), word, told=_teller(progress), stop=stop)
+    place = BuildFolder(Path(out), word, told=_teller(progress), stop=stop)
     try:
         with how.door(place) as door:
-            line = Line(
+            line = Pipeline(
                 place, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop, how.dry_run
             )
             place.tell_through(_teller(with_bill(progress, door)))
@@ -108,11 +108,11 @@ def build(
             write_whole(place.folder / CARD_MD, markdown(card).encode())
             return BuildResult(folder=str(out), card=card, reviews=written.reviews, spending=spending(door))
     finally:
-        Line.clear(place)
+        Pipeline.clear(place)
         place.close()
 
 
-def _foretold(out: str, line: Line, door: Door) -> BuildResult:
+def _foretold(out: str, line: Pipeline, door: ChatClient) -> BuildResult:
     """Let everything go through, and keep nothing of it: what the fake model says is no label."""
     for _ in line.run():
         pass
@@ -134,7 +134,7 @@ def _teller(progress: Progress | None) -> Callable[[str, int, int | None], None]
 
 
 def _card(
-    recipe: Recipe, parameters: dict[str, str], place: Workplace, line: Line, written: Written, audit: int
+    recipe: Recipe, parameters: dict[str, str], place: BuildFolder, line: Pipeline, written: Written, audit: int
 ) -> BuildCard:
     rows = tuple(tally.row() for tally in line.tallies)
     audits: list[CardSection] = []

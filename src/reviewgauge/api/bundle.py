@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.api.bundles.data import policy_of
-from reviewgauge.api.bundles.tables import Settings, csv_texts, make_tables
+from reviewgauge.api.bundles.tables import TableSettings, csv_texts, make_tables
 from reviewgauge.api.bundles.validity import stage_validity
 from reviewgauge.api.progress import Progress
 from reviewgauge.core.base import Record
@@ -122,7 +122,7 @@ def _fill(folder: Path, manifest: BundleManifest) -> BundleManifest:
     contents = Contents(folder, manifest, {})
     stored = [rescore.read_run(contents, entry) for entry in manifest.runs]
     metric_of = partial(rescore.metric_of, contents)
-    tables = make_tables(stored, Settings(manifest.slices, manifest.resamples, manifest.seed, metric_of))
+    tables = make_tables(stored, TableSettings(manifest.slices, manifest.resamples, manifest.seed, metric_of))
     if slices := [fact for fact in manifest.slices if not any(fact in table.facts for table in tables)]:
         raise UserError(f"nothing to slice by is called {slices[0]!r}", remedy="facts of the cases, or facets")
     manifest = manifest.model_copy(update={"tables": tuple(table.entry for table in tables)})

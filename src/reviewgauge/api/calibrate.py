@@ -10,10 +10,10 @@ from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.validity.calibrated import LEAK, Account, fit_account
-from reviewgauge.analysis.validity.report import Settings
-from reviewgauge.analysis.validity.rows import Bench, HumanValues, human_values
+from reviewgauge.analysis.validity.report import ValiditySettings
+from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable, human_values
 from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
-from reviewgauge.api.measure import Measured, heeding, measure_run, rehearse_run, run_to_rehearse
+from reviewgauge.api.measure import MeasureResult, interruptible, measure_run, rehearse_run, run_to_rehearse
 from reviewgauge.api.model_options import ModelOptions, Spending
 from reviewgauge.api.progress import Progress
 from reviewgauge.api.resolve import find_metrics
@@ -105,8 +105,8 @@ def calibrate(
         if stop.is_set():
             return _unfitted(judged.run.path, folds, measured, judged.notes, began)
         human = _one_dimension(judged, dimension)
-        settings = Settings(resamples, seed, folds, slices=("system",))
-        account = _account(judged, wanted, human, settings, heeding(stop, progress))
+        settings = ValiditySettings(resamples, seed, folds, slices=("system",))
+        account = _account(judged, wanted, human, settings, interruptible(stop, progress))
         dataset = judged.run.manifest.dataset
     _write(Path(out), account)
     model = account.model
@@ -131,7 +131,7 @@ def calibrate(
     )
 
 
-def _unfitted(run: Path, folds: int, measured: Measured, notes: tuple[str, ...], began: float) -> CalibrateResult:
+def _unfitted(run: Path, folds: int, measured: MeasureResult, notes: tuple[str, ...], began: float) -> CalibrateResult:
     """What there is to say where nothing was fitted: a fit to a part of the reviews would be another."""
     return CalibrateResult(
         run=str(run),
@@ -167,11 +167,15 @@ def _one_dimension(judged: JudgedRun, wanted: str | None) -> HumanValues:
 
 
 def _account(
-    judged: JudgedRun, metrics: Sequence[Metric], human: HumanValues, settings: Settings, progress: Progress | None
+    judged: JudgedRun,
+    metrics: Sequence[Metric],
+    human: HumanValues,
+    settings: ValiditySettings,
+    progress: Progress | None,
 ) -> Account:
     run, cases = judged.run, judged.run.cases()
     return fit_account(
-        Bench.of(cases, run.outcomes(), judged.people),
+        ReviewTable.of(cases, run.outcomes(), judged.people),
         human,
         {short_spec(metric): (metric, run.scores(signature(metric))) for metric in metrics},
         {case.id: reference_key(case) for case in cases},

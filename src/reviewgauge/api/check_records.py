@@ -28,7 +28,7 @@ _MODELS: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": O
 
 
 @dataclass
-class Checked:
+class CheckedRecords:
     """What a check found. `problems` holds the first ones, `bad` counts all; `records` counts the good by kind."""
 
     problems: list[BadInput] = field(default_factory=list)
@@ -42,12 +42,12 @@ class Checked:
         return not self.bad
 
 
-def check(path: Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> Checked:
+def check(path: Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> CheckedRecords:
     """Every line of a file, or of a folder's `*.jsonl` and labels. At most `keep` problems are kept, all are counted.
 
     Raises UserError only where the file cannot be opened.
     """
-    checked = Checked()
+    checked = CheckedRecords()
     files = _files(path)
     seen: dict[bytes, tuple[str, int]] = {}
     for file in files:
@@ -78,7 +78,7 @@ def _holds_labels(file: Path) -> bool:
     return file.name in LABEL_FILES or file.suffix == ".csv"
 
 
-def _check_labels(file: Path, checked: Checked) -> Iterator[BadInput]:
+def _check_labels(file: Path, checked: CheckedRecords) -> Iterator[BadInput]:
     """The first problem of a file of labels: what is wrong in one row may make others wrong."""
     try:
         checked.records["label"] += len(read_label_file(file).labels)
@@ -86,7 +86,9 @@ def _check_labels(file: Path, checked: Checked) -> Iterator[BadInput]:
         yield problem
 
 
-def _check_file(file: Path, checked: Checked, seen: dict[bytes, tuple[str, int]], longest: int) -> Iterator[BadInput]:
+def _check_file(
+    file: Path, checked: CheckedRecords, seen: dict[bytes, tuple[str, int]], longest: int
+) -> Iterator[BadInput]:
     try:
         with file.open("rb") as stream:
             for number, line in _numbered(stream, longest):

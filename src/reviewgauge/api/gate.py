@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.gate import gate as rule
-from reviewgauge.api.runs import Measured, read_runs
+from reviewgauge.api.runs import ScoredRun, read_runs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.reports.gate import Gate
@@ -65,14 +65,14 @@ def split_reading(word: str) -> tuple[str, str]:
     return (name, reading) if dot and name in names("metrics") else (word, "")
 
 
-def _one(entries: Sequence[Measured]) -> Measured:
+def _one(entries: Sequence[ScoredRun]) -> ScoredRun:
     if len(entries) > 1:
         specs = ", ".join(short_spec(entry.metric) for entry in entries)
         raise UserError("the runs were scored with several metrics", remedy=f"name one with --metric: {specs}")
     return entries[0]
 
 
-def _systems(path: str | Path, measured: Measured, paths: Sequence[str | Path]) -> dict[str, str]:
+def _systems(path: str | Path, measured: ScoredRun, paths: Sequence[str | Path]) -> dict[str, str]:
     """The scored systems of one run: their own names, and those that they have among all the runs."""
     if len(paths) == 1:
         return {system: system for system in measured.systems}

@@ -19,7 +19,7 @@ from reviewgauge.analysis.judge_check.test_set import (
     single,
     verdict_bench,
 )
-from reviewgauge.api.judged_runs import is_run, last_word
+from reviewgauge.api.judged_runs import is_run, keep_latest
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Scale
@@ -67,7 +67,7 @@ class Held:
     material: Material | None = None
 
 
-def held_against(
+def reference_labels(
     on: str | Dataset,
     instrument: Instrument,
     *,
@@ -99,7 +99,7 @@ def held_against(
         with RunFolder.open(str(on)) as run:
             cases = run.cases()
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
-            found, _ = last_word(one for case in cases for one in case.labels)
+            found, _ = keep_latest(one for case in cases for one in case.labels)
             label, scales, people = Path(str(on)).name, _scales(run.manifest.dataset), ()
     if labels is not None:
         read = read_label_file(Path(labels))

@@ -10,12 +10,12 @@ from reviewgauge.analysis.judge_check.agreement import Resamples
 from reviewgauge.analysis.judge_check.correction import correct_grades, correct_pairs
 from reviewgauge.analysis.judge_check.instrument import Asker, Instrument
 from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
-from reviewgauge.api.judge_bench import Held, find_instrument, held_against, read_calibration, write_calibration
+from reviewgauge.api.judge_bench import Held, find_instrument, read_calibration, reference_labels, write_calibration
 from reviewgauge.api.model_options import ModelOptions, spending
 from reviewgauge.api.progress import Progress
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Dataset, Judge, Metric
-from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeReport, Spent
+from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
 from reviewgauge.engine.run.journal import write_error, write_whole
 
 
@@ -66,7 +66,9 @@ def judge_check(
     elif on is None:
         raise UserError("what is the judge held against?", remedy="--on martian, graded_reviews or a run folder")
     else:
-        held = held_against(on, instrument, source=source, labels=labels, authors=authors or {}, dimension=dimension)
+        held = reference_labels(
+            on, instrument, source=source, labels=labels, authors=authors or {}, dimension=dimension
+        )
         before = []
     asker = Asker(instrument, models.in_flight, progress)
     with models.door() as door:
@@ -101,7 +103,7 @@ def _rehearsed(report: JudgeReport) -> JudgeReport:
         models=report.models,
         pins=report.pins,
         agreement=(),
-        spent=Spent(questions=0, decisions=0),
+        spent=JudgeCost(questions=0, decisions=0),
         left_out=report.left_out,
         resamples=report.resamples,
         seed=report.seed,

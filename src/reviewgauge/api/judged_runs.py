@@ -76,7 +76,7 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
     try:
         notes: tuple[str, ...] = ()
         if labels is None:
-            found, notes = last_word(label for case in run.cases() for label in case.labels)
+            found, notes = keep_latest(label for case in run.cases() for label in case.labels)
             _require_human(found, str(path))
         else:
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
@@ -144,7 +144,7 @@ def _said(notes: Iterable[Drop]) -> tuple[str, ...]:
     return tuple(f"{note.item}: {note.reason}" for note in notes)
 
 
-def last_word(labels: Iterable[Label]) -> tuple[list[Label], tuple[str, ...]]:
+def keep_latest(labels: Iterable[Label]) -> tuple[list[Label], tuple[str, ...]]:
     """The labels, of two by one rater on one thing in one round the later one: the data was put right in between."""
     found: dict[tuple[object, ...], Label] = {}
     changed = 0

@@ -20,14 +20,14 @@ from reviewgauge.engine.rehearsal import rehearse_score
 from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.manifest import MANIFEST
-from reviewgauge.engine.run.selection import Only
+from reviewgauge.engine.run.selection import Selection
 from reviewgauge.engine.score import ScoreTotals, score
 from reviewgauge.models.cache.recorded_calls import CALLS
 
-ALL = Only()  # everything that is missing
+ALL = Selection()  # everything that is missing
 
 
-class Measured(NamedTuple):
+class MeasureResult(NamedTuple):
     """What was measured, metric by metric, and what it cost."""
 
     totals: tuple[ScoreTotals, ...]
@@ -40,11 +40,11 @@ def measure_run(
     models: ModelOptions,
     *,
     retry_failed: bool = False,
-    only: Only = ALL,
+    only: Selection = ALL,
     workers: int | None = None,
     stop: Interruption,
     progress: Progress | None = None,
-) -> Measured:
+) -> MeasureResult:
     """Measure what is missing on a run that is open for writing; what asks a model in as many threads as it may.
 
     What ended it early stands in `stop`.
@@ -62,7 +62,7 @@ def measure_run(
             )
             for metric in metrics
         )
-        return Measured(totals, spending(door))
+        return MeasureResult(totals, spending(door))
 
 
 def rehearse_run(
@@ -71,11 +71,11 @@ def rehearse_run(
     models: ModelOptions,
     *,
     retry_failed: bool = False,
-    only: Only = ALL,
+    only: Selection = ALL,
     workers: int | None = None,
     stop: Interruption,
     progress: Progress | None = None,
-) -> Measured:
+) -> MeasureResult:
     """What measuring would ask models for; nothing is written."""
     with models.door() as door:
         totals = tuple(
@@ -93,7 +93,7 @@ def rehearse_run(
             )
             for metric in metrics
         )
-        return Measured(totals, spending(door))
+        return MeasureResult(totals, spending(door))
 
 
 def measured_words(totals: Sequence[ScoreTotals], seconds: float, estimated: bool, unchanged: bool = False) -> str:
@@ -123,7 +123,7 @@ def next_words(totals: Sequence[ScoreTotals]) -> list[str]:
     return [f"{failed:,} failed: the same command with --retry-failed tries them again"]
 
 
-def came_to_nothing(totals: Sequence[ScoreTotals]) -> bool:
+def all_failed(totals: Sequence[ScoreTotals]) -> bool:
     """Whether all that a metric has by now are its own failures."""
     return any(
         (one.failed or one.failed_before) and not one.done + one.not_applicable + one.skipped - one.failed_before
@@ -131,7 +131,7 @@ def came_to_nothing(totals: Sequence[ScoreTotals]) -> bool:
     )
 
 
-def heeding(stop: Interruption, progress: Progress | None) -> Progress:
+def interruptible(stop: Interruption, progress: Progress | None) -> Progress:
     """`progress` for work of which nothing is kept half done: Ctrl-C ends it at the next step."""
 
     def say(done: int, total: int, what: str) -> None:

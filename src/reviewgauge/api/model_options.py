@@ -18,17 +18,17 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.models.cache.call_cache import cache_file
 from reviewgauge.models.cache.contents import usual_answers
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.request.budget import money
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.model_spec import ModelSpec
 from reviewgauge.models.request.prices import FAKE, dollars, open_prices
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 _ENOUGH = 5  # answers in the cache to one kind of question that say how long its answers are
 
 
-class Payer(Protocol):
+class CallRecorder(Protocol):
     """A folder that keeps the calls it paid for: a run, or a build."""
 
     @property
@@ -66,7 +66,7 @@ class ModelOptions:
                 raise UserError(f"{name}={value} is no number above 0")
 
     @contextmanager
-    def door(self, run: Payer | None = None) -> Iterator[Door]:
+    def door(self, run: CallRecorder | None = None) -> Iterator[ChatClient]:
         """A door with these settings, open while the verb asks; its calls are recorded in `run`.
 
         What was spent on `run` before counts against the budget.
@@ -75,7 +75,7 @@ class ModelOptions:
             raise UserError("--dry-run and --replay both ask no model", remedy="choose one")
         open_prices(None if self.prices is None else Path(self.prices))  # a bad one is said before anything is done
         counts = self.budget is not None and run is not None and not self.dry_run
-        settings = Settings(
+        settings = ChatSettings(
             cache=self.cache,
             in_flight=self.in_flight,
             requests_per_minute=self.requests_per_minute,
@@ -86,14 +86,14 @@ class ModelOptions:
             replay=None if self.replay is None else Path(self.replay),
             rehearsal=self.dry_run,
         )
-        with Door(settings) as door:
+        with ChatClient(settings) as door:
             if run is not None and not self.dry_run:
                 door.calls.payer = run.payer
                 door.record = partial(_record, run, door)
             yield door
 
 
-def _record(run: Payer, door: Door, call: Call) -> None:
+def _record(run: CallRecorder, door: ChatClient, call: Call) -> None:
     """Record a call. What this run paid for before it was killed is its payment, though the cache answers now.
 
     Raises Failed: where there is no room for a call the next one has none either, and the run stops.
@@ -179,7 +179,7 @@ def _calls(number: int) -> str:
     return "1 call" if number == 1 else f"{number:,} calls"
 
 
-def spending(door: Door) -> Spending:
+def spending(door: ChatClient) -> Spending:
     """What went through a door so far; for a verb's result and its closing line."""
     totals, reused = door.ledger.totals, door.calls.reused
     found = Spending(
@@ -201,7 +201,7 @@ def spending(door: Door) -> Spending:
     return _as_usual(found, door) if found.estimated and door.settings.cache else found
 
 
-def _as_usual(found: Spending, door: Door) -> Spending:
+def _as_usual(found: Spending, door: ChatClient) -> Spending:
     """An estimate with answers as long as the cache's to questions of the same kinds, where it holds some of each."""
     file = cache_file()
     ledger = door.ledger

@@ -10,7 +10,7 @@ from reviewgauge.analysis.planning.plan import plan as make_plan
 from reviewgauge.analysis.planning.raters import rater_plans
 from reviewgauge.analysis.planning.study import Question
 from reviewgauge.api.agree import labels_from
-from reviewgauge.api.runs import Measured, read_runs
+from reviewgauge.api.runs import ScoredRun, read_runs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.reports.plan import ChangePlan, Plan, RaterPlan
@@ -68,14 +68,14 @@ def plan(
     return Plan(changes=tuple(changes), raters=tuple(found), notes=(*notes, *_notes(runs, labels, found)))
 
 
-def _prices(entry: Measured, attempt_cost: float | None) -> Mapping[str, float]:
+def _prices(entry: ScoredRun, attempt_cost: float | None) -> Mapping[str, float]:
     if attempt_cost is not None:
         return dict.fromkeys(entry.systems, attempt_cost)
     return dollars_per_attempt(entry.outcomes)
 
 
 def _change_plan(
-    entry: Measured, question: Question, *, systems: Sequence[str], reading: str | None, resamples: int, seed: int
+    entry: ScoredRun, question: Question, *, systems: Sequence[str], reading: str | None, resamples: int, seed: int
 ) -> ChangePlan:
     made = make_plan(
         entry.scores,

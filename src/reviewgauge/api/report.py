@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reviewgauge.analysis.compare.compare import Pairs
 from reviewgauge.analysis.stats.score_table import stated_facets
-from reviewgauge.api.runs import Measured, read_runs
+from reviewgauge.api.runs import ScoredRun, read_runs
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.leaderboard import ComparisonTable
@@ -91,7 +91,7 @@ def _write(path: Path, page: bytes) -> None:
     write_whole(path, page)
 
 
-def telling_slices(measured: Measured) -> list[str]:
+def telling_slices(measured: ScoredRun) -> list[str]:
     """The facts and facets worth a picture: two to twelve values, and not a value for nearly every case."""
     values: dict[str, set[str]] = {}
     for case in measured.cases:
@@ -103,7 +103,7 @@ def telling_slices(measured: Measured) -> list[str]:
     return [name for name, found in values.items() if 2 <= len(found) <= most]
 
 
-def _comparisons(measured: Measured, resamples: int, seed: int) -> list[ComparisonTable]:
+def _comparisons(measured: ScoredRun, resamples: int, seed: int) -> list[ComparisonTable]:
     """Every pair; of more systems than a page can hold pairs of, each against the leader."""
     systems = measured.systems
     if len(systems) < 2:

@@ -25,7 +25,7 @@ from reviewgauge.engine.run.executors import Executor
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.manifest import MANIFEST
-from reviewgauge.engine.run.selection import Only, parse_only
+from reviewgauge.engine.run.selection import Selection, parse_only
 
 RECORDED = "recorded"
 
@@ -54,7 +54,7 @@ class _How:
     attempts: int
     workers: int | None
     retry_failed: bool
-    only: Only
+    only: Selection
     models: ModelOptions
     stop: Interruption
 

@@ -27,7 +27,7 @@ from reviewgauge.engine.run.folder import REVIEWS, SCORES, RunFolder
 T = TypeVar("T", Outcome, Score)
 
 
-class Measured(NamedTuple):
+class ScoredRun(NamedTuple):
     """Runs read together: one benchmark, the systems of all of them, and one metric's scores."""
 
     metric: Metric
@@ -88,7 +88,7 @@ class Measured(NamedTuple):
         return (unseen, *self.of_the_judge)
 
 
-def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Measured]:
+def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[ScoredRun]:
     """One entry per metric that the runs were scored with, or for the one that is named.
 
     Systems that have the same name in two runs are told apart by their run's name. Raises UserError for runs of
@@ -134,7 +134,7 @@ def read_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[Me
         own = self_judging.warnings(loaded.models, {s: made_by.get(s, ()) for s in systems if s in seen})
         said = (*own, *cascade.notes(loaded, mine, by_metric))
         entries.append(
-            Measured(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, said, labels, made_by)
+            ScoredRun(loaded, cases, mine, outcomes, first.dataset, first.benchmark, unscored, said, labels, made_by)
         )
     return entries
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reviewgauge.api.progress import Progress
 from reviewgauge.core.plugin import Plugin
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 
 
 def executor_for(plugin: Plugin, workers: int | None, in_flight: int, otherwise: int) -> Executor:
@@ -14,7 +14,7 @@ def executor_for(plugin: Plugin, workers: int | None, in_flight: int, otherwise:
     return Threads(count) if count > 1 or plugin.models else Serial()
 
 
-def with_bill(progress: Progress | None, door: Door) -> Progress | None:
+def with_bill(progress: Progress | None, door: ChatClient) -> Progress | None:
     """`progress` with what the door spent so far in front of its words."""
     if progress is None:
         return None

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.validity.report import Evidence, Scored, Settings, length_baseline
-from reviewgauge.analysis.validity.rows import Bench, HumanValues, human_values
-from reviewgauge.analysis.validity.subset import Where
+from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
+from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable, human_values
+from reviewgauge.analysis.validity.subset import RowFilter
 from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
-from reviewgauge.api.measure import Measured, heeding, measure_run, rehearse_run, run_to_rehearse
+from reviewgauge.api.measure import MeasureResult, interruptible, measure_run, rehearse_run, run_to_rehearse
 from reviewgauge.api.model_options import ModelOptions, Spending
 from reviewgauge.api.progress import Progress
 from reviewgauge.api.resolve import find_metrics
@@ -87,7 +87,7 @@ def validate(
         raise UserError(f"{folds} folds are too few", remedy="2 or more; 10 is the default")
     if not metrics:
         raise UserError("no metric given", remedy="reviewgauge list metrics")
-    part = Where.of(where)
+    part = RowFilter.of(where)
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(out or f"validity-{folder_name(dataset, stages)}")
@@ -101,7 +101,7 @@ def validate(
         if stop.is_set():
             return _without_report(judged.run.path, measured, judged.notes, began)
         asked = _Wanted(dimensions, slices, of_round, part)
-        evidence = _evidence(judged, wanted, asked, Settings(resamples, seed, folds))
+        evidence = _evidence(judged, wanted, asked, ValiditySettings(resamples, seed, folds))
     folder = folder if part is None else folder / part.folder
     made_of = digest(evidence.inputs)
     known = unchanged(folder, made_of)
@@ -109,7 +109,7 @@ def validate(
     if known is not None:
         files, found = known, ValidityReport.model_validate_json((folder / RESULT).read_bytes())
     else:
-        found = evidence.report(heeding(stop, progress))
+        found = evidence.report(interruptible(stop, progress))
         files, missing = _write(folder, found, made_of) if report else ((), ())
     return ValidateResult(
         run=str(judged.run.path),
@@ -124,7 +124,7 @@ def validate(
     )
 
 
-def _without_report(run: Path, measured: Measured, notes: tuple[str, ...], began: float) -> ValidateResult:
+def _without_report(run: Path, measured: MeasureResult, notes: tuple[str, ...], began: float) -> ValidateResult:
     """What there is to say where no figure was made: figures on a part of the reviews would be others."""
     return ValidateResult(
         run=str(run),
@@ -137,9 +137,9 @@ def _without_report(run: Path, measured: Measured, notes: tuple[str, ...], began
     )
 
 
-def _evidence(judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: Settings) -> Evidence:
+def _evidence(judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: ValiditySettings) -> Evidence:
     run = judged.run
-    bench = Bench.of(run.cases(), run.outcomes(), judged.people)
+    bench = ReviewTable.of(run.cases(), run.outcomes(), judged.people)
     among = None
     if wanted.where is not None:
         bench = wanted.where.narrow(bench)
@@ -163,7 +163,7 @@ class _Wanted(NamedTuple):
     dimensions: Sequence[str]
     slices: Sequence[str]
     of_round: str | None
-    where: Where | None
+    where: RowFilter | None
 
     def of(self, humans: Sequence[HumanValues], notes: Sequence[str]) -> list[HumanValues]:
         """The dimensions that were named, or all. Raises UserError where there is none."""
@@ -177,7 +177,7 @@ class _Wanted(NamedTuple):
                 raise UserError(f"nobody judged {name!r}", remedy=f"there are: {', '.join(known)}")
         return [human for human in humans if not self.dimensions or human.dimension in self.dimensions]
 
-    def facts(self, bench: Bench) -> tuple[str, ...]:
+    def facts(self, bench: ReviewTable) -> tuple[str, ...]:
         """The facts to slice by: system and language where there are several, and those that were named."""
         known = bench.known_facts
         for name in self.slices:

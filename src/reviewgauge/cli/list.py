@@ -6,7 +6,7 @@ import click
 
 from reviewgauge.api.list import KINDS, list_plugins
 from reviewgauge.cli._output import emit, json_option
-from reviewgauge.core.specs import Entry
+from reviewgauge.core.specs import CatalogueEntry
 
 
 @click.command("list")
@@ -19,6 +19,6 @@ def command(kind: str | None, as_json: bool) -> None:
     def show() -> object:
         from reviewgauge.views.terminal import tables
 
-        return tables.catalogue([Entry(line.kind, line.name, line.summary) for line in lines])
+        return tables.catalogue([CatalogueEntry(line.kind, line.name, line.summary) for line in lines])
 
     emit(lines, as_json, show)

@@ -71,11 +71,11 @@ def command(
             )
         emit(result, as_json, lambda: _summary(result))
         end(stop)
-        if any(_came_to_nothing(totals) for totals in result.totals):
+        if any(_all_failed(totals) for totals in result.totals):
             raise click.exceptions.Exit(1)
 
 
-def _came_to_nothing(totals: ReviewTotals) -> bool:
+def _all_failed(totals: ReviewTotals) -> bool:
     """Whether all that a reviewer has in the run by now are failures."""
     reviewed = totals.done + totals.skipped - totals.failed_before
     return not reviewed and not totals.left and bool(totals.failed or totals.failed_before)
@@ -106,7 +106,7 @@ def _next(result: ReviewResult) -> list[str]:
     if any(totals.stopped for totals in result.totals):
         return []
     failed = sum(sum(totals.failed.values()) + totals.failed_before for totals in result.totals)
-    nothing = [", ".join(totals.systems) for totals in result.totals if _came_to_nothing(totals)]
+    nothing = [", ".join(totals.systems) for totals in result.totals if _all_failed(totals)]
     lines = [f"{who}: every review failed; {result.run}/reviews.jsonl says why" for who in nothing]
     if failed:
         lines.append(f"{failed} failed: the same command with --only failed tries them again")

@@ -67,11 +67,11 @@ def command(
             )
         emit(result, as_json, lambda: _shown(result))
         end(stop)
-        if any(_came_to_nothing(board) for board in result.leaderboards):
+        if any(_all_failed(board) for board in result.leaderboards):
             raise click.exceptions.Exit(1)
 
 
-def _came_to_nothing(board: Leaderboard) -> bool:
+def _all_failed(board: Leaderboard) -> bool:
     """Whether all that the metric has by now are failures, its own or the reviews'."""
     worked = sum(row.scored + row.not_applicable for row in board.systems)
     return not worked and any(row.failed for row in board.systems)
@@ -103,7 +103,7 @@ def _next(result: ScoreResult) -> list[str]:
     if any(totals.stopped for totals in result.totals):
         return []
     failed = sum(sum(totals.failed.values()) + totals.failed_before for totals in result.totals)
-    nothing = [board.label for board in result.leaderboards if _came_to_nothing(board)]
+    nothing = [board.label for board in result.leaderboards if _all_failed(board)]
     lines = [f"{label}: nothing could be measured; {result.run}/scores.jsonl says why" for label in nothing]
     if failed:
         lines.append(f"{failed} failed: the same command with --only failed tries them again")

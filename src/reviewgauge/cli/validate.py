@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from reviewgauge.api.measure import came_to_nothing, measured_words, next_words
+from reviewgauge.api.measure import all_failed, measured_words, next_words
 from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.api.validate import REPORT, ValidateResult, validate
 from reviewgauge.cli._model_options import model_options
@@ -98,7 +98,7 @@ def command(
             tell_reasons(totals.reasons)
         emit(result, as_json, lambda: _shown(result))
         end(stop)
-    return 1 if came_to_nothing(result.totals) else 0
+    return 1 if all_failed(result.totals) else 0
 
 
 def _shown(result: ValidateResult) -> object:

@@ -84,7 +84,7 @@ class RepositoryCandidate(Record):
     extra: Mapping[str, Fact] = Field(default_factory=dict)
 
 
-class Place(Protocol):
+class BuildContext(Protocol):
     """What a build offers its stages: where things lie, what was found out before, and where to report."""
 
     @property

@@ -15,7 +15,7 @@ from reviewgauge.core.base import Id, Line, Record, RelPath, Text
 from reviewgauge.core.records import ChangedFile, Issue, Side
 
 
-class Standing(StrEnum):
+class AccountType(StrEnum):
     """What kind of account spoke."""
 
     PERSON = "person"
@@ -27,7 +27,7 @@ class Account(Record):
     """Who did something. `login` is empty for a ghost; `association` is GitHub's `author_association`."""
 
     login: str = ""
-    standing: Standing = Standing.PERSON
+    standing: AccountType = AccountType.PERSON
     association: str = ""
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from pydantic import Field
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import UserError, hide_secrets
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.records import Case, Change, Comment, Review
@@ -135,12 +135,12 @@ class Stage(Plugin):
         kept = self.keep(item.case)
         return item.model_copy(update={"case": kept}) if isinstance(kept, Case) else kept
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """What becomes of one candidate; by default what `narrow` says."""
         kept = self.narrow(item)
         yield kept if isinstance(kept, Candidate) else self.drop(item.id, kept)
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The whole stream; by default `each` on each candidate."""
         for item in items:
             yield from self.each(item, place)
@@ -272,7 +272,7 @@ class Judge(Plugin):
 # --- metrics -------------------------------------------------------------------------------------------------------
 
 
-class Bag(Protocol):
+class Aggregate(Protocol):
     """Measurements to be combined, many resamples at once: every total is an array with one entry a resample."""
 
     @property
@@ -338,7 +338,7 @@ class Metric(Plugin):
         except Exception as error:  # the boundary where a plug-in's bug becomes a record, never a score
             return Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The readings of a bag; by default the mean of every part."""
         return {name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
 

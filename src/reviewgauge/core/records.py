@@ -43,7 +43,7 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-class Needs(StrEnum):
+class RequiredContext(StrEnum):
     """How far one must look to see a finding."""
 
     DIFF = "diff"
@@ -123,7 +123,7 @@ class Comment(Record):
     quote: Text | None = None
     category: str | None = None
     severity: Severity | None = None
-    needs: Needs | None = None
+    needs: RequiredContext | None = None
     suggestion: Text | None = None
     confidence: Share | None = None
     author: str | None = None

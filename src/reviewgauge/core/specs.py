@@ -37,7 +37,7 @@ class Spec(NamedTuple):
     parameters: Mapping[str, object]
 
 
-class Entry(NamedTuple):
+class CatalogueEntry(NamedTuple):
     """One line of the catalogue."""
 
     kind: str
@@ -84,12 +84,12 @@ def names(kind: str) -> list[str]:
     return sorted(n[:-3] for n in found if n.endswith(".py") and not n.startswith("_"))
 
 
-def catalogue(kind: str) -> Iterator[Entry]:
+def catalogue(kind: str) -> Iterator[CatalogueEntry]:
     """Name and first docstring line of each plug-in of a kind, read from the files without importing them."""
     for name in names(kind):
         source = resources.files(f"{PACKAGE}.{kind}").joinpath(f"{name}.py").read_text(encoding="utf-8")
         doc = ast.get_docstring(ast.parse(source)) or ""
-        yield Entry(kind, name, doc.partition("\n")[0])
+        yield CatalogueEntry(kind, name, doc.partition("\n")[0])
 
 
 def find_class(kind: type[P], name: str) -> type[P]:

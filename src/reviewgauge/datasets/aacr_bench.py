@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.protocols import Card, Dataset
-from reviewgauge.core.records import Case, Change, Comment, Location, Needs, Side, Span
+from reviewgauge.core.records import Case, Change, Comment, Location, RequiredContext, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import AACR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
@@ -28,7 +28,7 @@ _CATEGORIES = {
     "Maintainability and Readability": "maintainability",
     "Performance": "performance",
 }
-_NEEDS = {"Diff Level": Needs.DIFF, "File Level": Needs.FILE, "Repo Level": Needs.REPO}
+_NEEDS = {"Diff Level": RequiredContext.DIFF, "File Level": RequiredContext.FILE, "Repo Level": RequiredContext.REPO}
 _SIDES = {"left": Side.OLD, "right": Side.NEW}
 _SIZES = ((9, "1-9"), (29, "10-29"), (99, "30-99"), (499, "100-499"), (999, "500-999"))  # the paper's size classes
 

@@ -20,7 +20,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import JSONL
 from reviewgauge.datasets.files.home import locate
 from reviewgauge.datasets.labels.labels import find_labels, observed_scales, on_reviews, read_label_file, read_labels
-from reviewgauge.repo.git.containment import strays_to
+from reviewgauge.repo.git.containment import find_escape
 from reviewgauge.repo.git.repository import Repository
 
 R = TypeVar("R", bound=Record)
@@ -73,7 +73,7 @@ class Jsonl(Dataset):
         """Raise BadInput where a case names a repository that its file may not."""
         allowed = [file.parent, *([Path(self.code).expanduser()] if self.code else [])]
         try:
-            found = strays_to(git, allowed)
+            found = find_escape(git, allowed)
         except OSError as error:  # a name that is too long, a folder that may not be read
             problem = f"cannot be read: {error.strerror}"
             raise BadInput(file.name, problem, record=number, field="change.git") from None

@@ -23,7 +23,7 @@ from reviewgauge.core.results import Failed, Failure
 from reviewgauge.engine.run.executors import Executor, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.progress import Progress, Spent
+from reviewgauge.engine.run.progress import Progress, TimeSpent
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
 from reviewgauge.judges.pairs.hunks import hunk_of
@@ -117,7 +117,7 @@ def classify(
     items, left_out = what_to_sort(run, classifier, of, without_code)
     done_before = _labelled(run, classifier, setting)
     todo = [item for item in items if _key(item.subject) not in done_before]
-    desk = _Desk(run if write else None, classifier, setting, len(todo), progress)
+    desk = _Classifier(run if write else None, classifier, setting, len(todo), progress)
     try:
         with closing((executor or Threads()).map(_Job(classifier), todo, stop)) as finished:
             for index, said in finished:
@@ -153,7 +153,7 @@ def classify(
     )
 
 
-class _Desk:
+class _Classifier:
     """Takes decisions as they come and writes their labels a batch at a time."""
 
     def __init__(
@@ -167,7 +167,7 @@ class _Desk:
         self.failures: Counter[str] = Counter()
         self.classes: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
-        self.spent = Spent()
+        self.spent = TimeSpent()
 
     @property
     def count(self) -> int:

@@ -17,7 +17,7 @@ from reviewgauge.engine.run.executors import Executor
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.progress import Progress
-from reviewgauge.engine.run.selection import Only
+from reviewgauge.engine.run.selection import Selection
 from reviewgauge.engine.score import answers_of, desk_of, what_to_score
 
 
@@ -30,7 +30,7 @@ def rehearse_review(
     dataset: str = "",
     attempts: int = 1,
     retry_failed: bool = False,
-    only: Only | None = None,
+    only: Selection | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> int:
@@ -63,7 +63,7 @@ def rehearse_score(
     *,
     executor: Executor,
     retry_failed: bool = False,
-    only: Only | None = None,
+    only: Selection | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> int:

@@ -22,8 +22,8 @@ from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
-from reviewgauge.engine.run.progress import Progress, Spent, SyncedProgress, progress_words
-from reviewgauge.engine.run.selection import Only
+from reviewgauge.engine.run.progress import Progress, SyncedProgress, TimeSpent, progress_words
+from reviewgauge.engine.run.selection import Selection
 from reviewgauge.models.chat.door import counted
 
 
@@ -111,7 +111,7 @@ def review(
     executor: Executor,
     attempts: int = 1,
     retry_failed: bool = False,
-    only: Only | None = None,
+    only: Selection | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ReviewTotals:
@@ -225,12 +225,12 @@ def what_to_review(
     *,
     attempts: int = 1,
     retry_failed: bool = False,
-    only: Only | None = None,
+    only: Selection | None = None,
 ) -> Todo:
     """What is missing of one system's reviews; with `only`, the part of it that was asked for. Raises UserError."""
     if attempts < 1:
         raise UserError(f"attempts={attempts} is below 1")
-    only = only or Only()
+    only = only or Selection()
     only.check(case.id for case in cases)
     mine = {(o.case, o.attempt): o for o in outcomes if o.system == system}
     wanted = [(case.id, attempt) for attempt in range(1, attempts + 1) for case in cases]
@@ -273,7 +273,7 @@ class _Tally:
         self.done, self.comments, self.fake = 0, 0, False
         self.failed: Counter[str] = Counter()
         self.reasons: dict[str, str] = {}
-        self.spent = Spent()
+        self.spent = TimeSpent()
 
     @property
     def count(self) -> int:

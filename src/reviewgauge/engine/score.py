@@ -23,8 +23,8 @@ from reviewgauge.engine.run.executors import Executor, Serial, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
-from reviewgauge.engine.run.progress import Progress, Spent, SyncedProgress, progress_words
-from reviewgauge.engine.run.selection import Only
+from reviewgauge.engine.run.progress import Progress, SyncedProgress, TimeSpent, progress_words
+from reviewgauge.engine.run.selection import Selection
 from reviewgauge.models.chat.door import counted
 
 REVIEW_FAILED = "the review failed"
@@ -148,7 +148,7 @@ def score(
     *,
     executor: Executor | None = None,
     retry_failed: bool = False,
-    only: Only | None = None,
+    only: Selection | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ScoreTotals:
@@ -179,9 +179,9 @@ def score(
     return totals.model_copy(update={"stopped": stop.why if left else "", "left": left})
 
 
-def desk_of(run: RunFolder, metric: Metric) -> _Desk:
+def desk_of(run: RunFolder, metric: Metric) -> _Scorer:
     """What fills in the scores of one metric on one run."""
-    return _Desk(metric, run.manifest.benchmark, {case.id: case for case in run.cases()})
+    return _Scorer(metric, run.manifest.benchmark, {case.id: case for case in run.cases()})
 
 
 class _Todo(NamedTuple):
@@ -192,9 +192,9 @@ class _Todo(NamedTuple):
     failed_before: int
 
 
-def what_to_score(run: RunFolder, desk: _Desk, retry_failed: bool, only: Only | None = None) -> _Todo:
+def what_to_score(run: RunFolder, desk: _Scorer, retry_failed: bool, only: Selection | None = None) -> _Todo:
     """What is missing of one metric's scores; with `only`, the part of it that was asked for. Raises UserError."""
-    only = only or Only()
+    only = only or Selection()
     only.check(case.id for case in run.cases())
     outcomes = run.outcomes()
     there = {(s.case, s.system, s.attempt): s for s in run.scores(desk.metric) if dict(s.pins) == desk.pins}
@@ -221,7 +221,7 @@ def what_to_score(run: RunFolder, desk: _Desk, retry_failed: bool, only: Only | 
 
 
 def answers_of(
-    desk: _Desk, todo: Sequence[Outcome], executor: Executor, stop: Interruption
+    desk: _Scorer, todo: Sequence[Outcome], executor: Executor, stop: Interruption
 ) -> Iterator[tuple[Outcome, _Answered | None]]:
     """(outcome, what the metric says; None: its review failed). What `stop` left undone does not occur."""
     reviewed: list[Outcome] = []
@@ -256,7 +256,7 @@ def answers_of(
                 stop.stop(error)
 
 
-def _batches(desk: _Desk, outcomes: Sequence[Outcome], workers: int) -> Iterator[Sequence[int]]:
+def _batches(desk: _Scorer, outcomes: Sequence[Outcome], workers: int) -> Iterator[Sequence[int]]:
     """Which items (positions in `outcomes`) are measured together.
 
     What asks a model is measured one by one, so that each is recorded at once. A joint metric must see every system at
@@ -293,7 +293,7 @@ def _finite(value: Measured | str | Failure) -> Measured | str | Failure:
     return value
 
 
-class _Desk:
+class _Scorer:
     """Fills in Score records for one metric on one benchmark."""
 
     def __init__(self, metric: Metric, benchmark: str, cases: Mapping[str, Case]) -> None:
@@ -367,7 +367,7 @@ class _Tally:
         self.failed: Counter[str] = Counter()
         self.reasons: dict[str, str] = {}
         self.count = 0
-        self.spent = Spent()
+        self.spent = TimeSpent()
 
     @property
     def said(self) -> str:

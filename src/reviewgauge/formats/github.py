@@ -24,7 +24,7 @@ from reviewgauge.core.records import Change, ChangedFile, Comment, Location, Rev
 from reviewgauge.formats.parsing.comments import Collector, by_case, place_of
 from reviewgauge.formats.parsing.fields import Node, as_node, has, json_lines, peek
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
-from reviewgauge.repo.forge.chatter import chatter
+from reviewgauge.repo.forge.chatter import bot_noise
 from reviewgauge.repo.forge.suggestions import split_suggestion
 from reviewgauge.repo.forge.threads import SIDES, commented_line
 
@@ -127,7 +127,7 @@ def _add(found: Collector, node: Node) -> None:
         found.skip(item, "reply")
         return
     claimed = _location(node)
-    reason = chatter(body, claimed.path is not None)
+    reason = bot_noise(body, claimed.path is not None)
     if reason is not None:
         found.skip(item, reason)
         return

@@ -17,7 +17,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.formats.parsing.comments import Collector
 from reviewgauge.formats.parsing.fields import decode, peek
 from reviewgauge.formats.parsing.prose import Block, blocks, fences, is_report, place_in, severity_in, title
-from reviewgauge.repo.forge.chatter import chatter
+from reviewgauge.repo.forge.chatter import bot_noise
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _add(found: Collector, finding: _Finding, record: str) -> None:
             end=claimed.end if claimed.end is not None else under.end,
         )
     body = finding.text.strip()
-    reason = chatter(body, claimed.path is not None)
+    reason = bot_noise(body, claimed.path is not None)
     if reason is not None:
         found.skip(body, reason)
         return

@@ -40,7 +40,7 @@ LINK_WEIGHT = 0.3  # of one claim-review link, beside one recorded verdict
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedPair:
     """One review with one judge's verdicts. `credited` is the comment behind each reference that was hit."""
 
     judge: str
@@ -71,7 +71,7 @@ def cached_features(comment: str, reference: str) -> tuple[float, ...]:
     return tuple(read_features(comment, reference))
 
 
-def known_pairs(item: Judged) -> list[tuple[int, int, bool]]:
+def known_pairs(item: JudgedPair) -> list[tuple[int, int, bool]]:
     """(comment, reference, same) of the pairs with a verdict: of a hit reference only the credited comment has one."""
     found = []
     for c, comment in enumerate(item.comments):
@@ -82,12 +82,12 @@ def known_pairs(item: Judged) -> list[tuple[int, int, bool]]:
     return found
 
 
-def reference_scores(items: Sequence[Judged], tables: Sequence[Table], penalty: float = PENALTY) -> Array:
+def reference_scores(items: Sequence[JudgedPair], tables: Sequence[Table], penalty: float = PENALTY) -> Array:
     """The probability, after assignment, of each reference of each item, one after the other."""
     return np.concatenate([golden_scores(_array(item, table), penalty) for item, table in _with(items, tables)])
 
 
-def reference_hits(items: Sequence[Judged], tables: Sequence[Table], threshold: float) -> Flags:
+def reference_hits(items: Sequence[JudgedPair], tables: Sequence[Table], threshold: float) -> Flags:
     """Whether each reference is matched one-to-one by a comment of at least `threshold`, one after the other."""
     found: list[bool] = []
     for item, table in _with(items, tables):
@@ -97,26 +97,26 @@ def reference_hits(items: Sequence[Judged], tables: Sequence[Table], threshold: 
     return np.array(found, dtype=bool)
 
 
-def choose_threshold(items: Sequence[Judged], tables: Sequence[Table]) -> float:
+def choose_threshold(items: Sequence[JudgedPair], tables: Sequence[Table]) -> float:
     """The threshold of one-to-one matching with the largest kappa."""
     scores = np.concatenate([assigned_scores(_array(item, table)) for item, table in _with(items, tables)])
     return best_threshold(scores, hits(items))
 
 
-def _with(items: Sequence[Judged], tables: Sequence[Table]) -> Iterator[tuple[Judged, Table]]:
+def _with(items: Sequence[JudgedPair], tables: Sequence[Table]) -> Iterator[tuple[JudgedPair, Table]]:
     return zip(items, tables, strict=True)
 
 
-def _array(item: Judged, table: Table) -> Array:
+def _array(item: JudgedPair, table: Table) -> Array:
     return np.array(table, dtype=float).reshape(len(item.comments), len(item.references))
 
 
-def hits(items: Sequence[Judged]) -> Flags:
+def hits(items: Sequence[JudgedPair]) -> Flags:
     """Whether the judge found each reference of each item, one after the other."""
     return np.array([hit for item in items for hit in item.hits], dtype=bool)
 
 
-def _rows(items: Sequence[Judged]) -> tuple[Array, Flags]:
+def _rows(items: Sequence[JudgedPair]) -> tuple[Array, Flags]:
     x, y = [], []
     for item in items:
         for c, r, same in known_pairs(item):
@@ -125,7 +125,7 @@ def _rows(items: Sequence[Judged]) -> tuple[Array, Flags]:
     return np.array(x, dtype=float).reshape(len(y), len(FEATURES)), np.array(y, dtype=bool)
 
 
-def fit_pair(items: Sequence[Judged], links: Sequence[Link], c: float = 0.3) -> Logistic:
+def fit_pair(items: Sequence[JudgedPair], links: Sequence[Link], c: float = 0.3) -> Logistic:
     """The 24-feature model from verdicts and, with less weight each, claim-review links."""
     x, y = _rows(items)
     weights = np.ones(len(y))
@@ -136,7 +136,7 @@ def fit_pair(items: Sequence[Judged], links: Sequence[Link], c: float = 0.3) -> 
     return fit_logistic(x, y, c, weights)
 
 
-def _platt(items: Sequence[Judged], tables: Sequence[Table]) -> tuple[float, float]:
+def _platt(items: Sequence[JudgedPair], tables: Sequence[Table]) -> tuple[float, float]:
     """Platt's sigmoid over the scores of references, which is where verdicts exist; those of empty reviews left out."""
     scores, y = reference_scores(items, tables), hits(items)
     some = scores > 0
@@ -161,7 +161,7 @@ def _blank(model: Logistic, **changes: object) -> LexicalWeights:
     return weights.model_copy(update=changes)
 
 
-def _refit(items: Sequence[Judged], cells: Callable[[Judged, int, int], Sequence[float]]) -> list[float]:
+def _refit(items: Sequence[JudgedPair], cells: Callable[[JudgedPair, int, int], Sequence[float]]) -> list[float]:
     """Intercept and weights of a logistic model over `cells`, on the pairs with a verdict, in the cells' own units."""
     x, y = [], []
     for item in items:
@@ -178,12 +178,12 @@ def _calibrate(stage: Sequence[float], platt: tuple[float, float]) -> tuple[floa
     return (slope * stage[0] + intercept, *(slope * w for w in stage[1:]))
 
 
-def groups_of(item: Judged) -> list[str]:
+def groups_of(item: JudgedPair) -> list[str]:
     """Each reference is a finding of its own."""
     return [str(r) for r in range(len(item.references))]
 
 
-def by_change(items: Sequence[Judged]) -> list[list[int]]:
+def by_change(items: Sequence[JudgedPair]) -> list[list[int]]:
     """The places of the items that one judge judged on one change."""
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, item in enumerate(items):
@@ -191,12 +191,12 @@ def by_change(items: Sequence[Judged]) -> list[list[int]]:
     return list(found.values())
 
 
-def first_tables(model: LexicalModel, items: Sequence[Judged]) -> list[Table]:
+def first_tables(model: LexicalModel, items: Sequence[JudgedPair]) -> list[Table]:
     """The first stage on each item."""
     return [model.first(item.comments, item.references, groups_of(item)) for item in items]
 
 
-def second_tables(model: LexicalModel, items: Sequence[Judged], tables: Sequence[Table]) -> list[Table]:
+def second_tables(model: LexicalModel, items: Sequence[JudgedPair], tables: Sequence[Table]) -> list[Table]:
     """The second stage on each item, given the first stage's tables."""
     refined = list(tables)
     for places in by_change(items):
@@ -210,7 +210,7 @@ def second_tables(model: LexicalModel, items: Sequence[Judged], tables: Sequence
     return refined
 
 
-def fit_lexical(items: Sequence[Judged], links: Sequence[Link] = (), folds: int = FOLDS) -> LexicalWeights:
+def fit_lexical(items: Sequence[JudgedPair], links: Sequence[Link] = (), folds: int = FOLDS) -> LexicalWeights:
     """All of the judge's weights from `items` and `links`. Deterministic."""
     final = fit_pair(items, links)
     changes = [item.change for item in items]
@@ -253,18 +253,20 @@ def fit_lexical(items: Sequence[Judged], links: Sequence[Link] = (), folds: int 
     )
 
 
-def seen_without(items: Sequence[Judged], repository: str) -> list[Judged]:
+def seen_without(items: Sequence[JudgedPair], repository: str) -> list[JudgedPair]:
     """The items of other repositories."""
     return [item for item in items if not same_repository(item.repository, repository)]
 
 
-def can_be_fitted(items: Sequence[Judged]) -> bool:
+def can_be_fitted(items: Sequence[JudgedPair]) -> bool:
     """Whether there is anything to tell apart: two changes at least, references hit by a comment and references not."""
     found = hits(items) if items else np.zeros(0, dtype=bool)
     return len({item.change for item in items if item.comments}) > 1 and bool(0 < found.sum() < len(found))
 
 
-def fit_held_out(items: Sequence[Judged], links: Sequence[Link] = ()) -> tuple[dict[str, LexicalWeights], list[str]]:
+def fit_held_out(
+    items: Sequence[JudgedPair], links: Sequence[Link] = ()
+) -> tuple[dict[str, LexicalWeights], list[str]]:
     """(by repository the whole judge fitted on the others, the repositories whose others do not suffice)."""
     names = sorted({repository_name(item.repository) for item in items})
     rest = {name: seen_without(items, name) for name in names}
@@ -273,7 +275,7 @@ def fit_held_out(items: Sequence[Judged], links: Sequence[Link] = ()) -> tuple[d
     return fits, [name for name in names if name not in able]
 
 
-def counts(items: Sequence[Judged]) -> dict[str, str | int | float]:
+def counts(items: Sequence[JudgedPair]) -> dict[str, str | int | float]:
     """What a fit has seen."""
     return {
         "repositories": ", ".join(sorted({item.repository for item in items})),
@@ -285,7 +287,7 @@ def counts(items: Sequence[Judged]) -> dict[str, str | int | float]:
 
 
 def fit_stored(
-    items: Sequence[Judged], links: Sequence[Link] = (), fitted: Mapping[str, str | int | float] | None = None
+    items: Sequence[JudgedPair], links: Sequence[Link] = (), fitted: Mapping[str, str | int | float] | None = None
 ) -> tuple[StoredWeights, list[str]]:
     """(the file of weights, the repositories that could not be held out). Numbers rounded to `DIGITS`."""
     held_out, left = fit_held_out(items, links)
@@ -306,7 +308,7 @@ Cells = dict[int, list[list[tuple[float, float, float, float]]]]
 
 
 def _agreement(
-    items: Sequence[Judged], tables: Sequence[Table], fold_of: Sequence[int], models: Sequence[LexicalModel]
+    items: Sequence[JudgedPair], tables: Sequence[Table], fold_of: Sequence[int], models: Sequence[LexicalModel]
 ) -> Cells:
     """By item: for each pair its logit, chain, support and rival; as in `LexicalModel.second`, kept for fitting."""
     cells: Cells = {}
@@ -330,7 +332,7 @@ def _agreement(
     return cells
 
 
-def _apply(items: Sequence[Judged], cells: Cells, stage: Sequence[float]) -> list[Table]:
+def _apply(items: Sequence[JudgedPair], cells: Cells, stage: Sequence[float]) -> list[Table]:
     w = np.array(stage[1:])
     found: list[Table] = []
     for item in items:
@@ -341,14 +343,14 @@ def _apply(items: Sequence[Judged], cells: Cells, stage: Sequence[float]) -> lis
     return found
 
 
-def dice_tables(items: Sequence[Judged]) -> list[Table]:
+def dice_tables(items: Sequence[JudgedPair]) -> list[Table]:
     """The Dice coefficients of each item."""
     return [
         [[dice(comment, reference) for reference in item.references] for comment in item.comments] for item in items
     ]
 
 
-def fit_dice(items: Sequence[Judged]) -> DiceWeights:
+def fit_dice(items: Sequence[JudgedPair]) -> DiceWeights:
     """Threshold and Platt's sigmoid for the Dice coefficient."""
     tables = dice_tables(items)
     scores, y = reference_scores(items, tables, penalty=0.05), hits(items)

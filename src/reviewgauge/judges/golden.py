@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from pydantic import JsonValue
 
 from reviewgauge.core.records import Case, Comment
-from reviewgauge.judges.pairs.asking import Location, ModelJudge, Said
+from reviewgauge.judges.pairs.asking import Location, ModelJudge, PairVerdict
 from reviewgauge.judges.pairs.votes import Agree
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import Message
@@ -65,7 +65,7 @@ class Golden(ModelJudge):
         texts = {"golden": fence(reference.body), "candidate": fence(comment.body)}
         return self._prompt.messages({"fence_note": FENCE_NOTE, **texts})
 
-    def read(self, text: str) -> Said:
+    def read(self, text: str) -> PairVerdict:
         """`match` and `confidence` of one JSON object; `reasoning` may be missing, as it decides nothing."""
         answer = json_object(text)
         match, confidence, reasoning = (answer.get(name) for name in ("match", "confidence", "reasoning"))
@@ -74,4 +74,4 @@ class Golden(ModelJudge):
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
             raise Unreadable('"confidence" must be a number from 0 to 1')
         said = reasoning if isinstance(reasoning, str) else ""
-        return Said(match, float(confidence), said)
+        return PairVerdict(match, float(confidence), said)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.results import Verdict
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Location, ModelJudge, Order, Said
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Location, ModelJudge, Order, PairVerdict
 from reviewgauge.judges.pairs.hunks import hunk_of
 from reviewgauge.judges.pairs.votes import Agree
 from reviewgauge.models.answers.readers import yes_no
@@ -78,6 +78,6 @@ class SameConcern(ModelJudge):
         values = {"diff_hunk": fence(hunk) if found else hunk, "comment1": fence(one), "comment2": fence(two)}
         return (system(FENCE_NOTE), *self._prompt.messages(values))
 
-    def read(self, text: str) -> Said:
+    def read(self, text: str) -> PairVerdict:
         """Yes or no, and nothing that must be guessed."""
-        return Said(yes_no(text), reason=text.strip().replace("\x00", "\N{REPLACEMENT CHARACTER}"))
+        return PairVerdict(yes_no(text), reason=text.strip().replace("\x00", "\N{REPLACEMENT CHARACTER}"))

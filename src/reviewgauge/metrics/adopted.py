@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Adopted(Metric):
             found |= {"paired": 1.0, "paired_acted": float(acted), "paired_base": base}
         return found
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """Shares over all comments of the bag; see the class."""
         total, ratio = bag.total, bag.ratio
         return {

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Parts
 
@@ -50,7 +50,7 @@ class Assess(Metric):
             return NO_VERDICT
         return Measured(parts=_cell(said, case.verdict), fake=review.fake)
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The readings. Undefined: the precision of a class that was never said, the recall of one that never is."""
         yes_yes, yes_no = bag.total("said_yes_is_yes"), bag.total("said_yes_is_no")
         no_yes, no_no = bag.total("said_no_is_yes"), bag.total("said_no_is_no")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from reviewgauge.core.protocols import Bag
+from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts import tokens
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair
@@ -71,7 +71,7 @@ class Bleu(TextMetric):
         rows = np.column_stack([sums, self._bleu(sums.T, sentence=True)]).tolist()
         return [dict(zip((*COUNTS, VALUE), row, strict=True)) for row in rows]
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """`mean` of the sentences, and `corpus`: BLEU of the summed counts."""
         sums = np.array([bag.total(name) for name in COUNTS])
         corpus = np.where(bag.count > 0, self._bleu(sums, sentence=False), np.nan)

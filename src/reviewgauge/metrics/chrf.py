@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reviewgauge.core.protocols import Bag
+from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts import ngrams
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair
@@ -62,7 +62,7 @@ class Chrf(TextMetric):
         rows = np.concatenate([*counts[:, :, best], scores[None, best]]).T.tolist()
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """`mean` of the texts, and `corpus`: the F of the summed counts."""
         sums = np.array([bag.total(name) for name in self._names]).reshape(3, self._orders, -1)
         corpus = np.where(bag.count > 0, self._f(sums), np.nan)

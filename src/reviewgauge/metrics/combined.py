@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failed, Failure
 from reviewgauge.core.specs import load_recorded, texts_of
@@ -136,7 +136,7 @@ class Combined(Metric):
         for place, answer in enumerate(answers):
             yield made[place] if isinstance(answer, list) else answer
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """Means of the three."""
         return {MEAN if name == VALUE else name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from reviewgauge.core.protocols import Bag
+from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
 
@@ -47,7 +47,7 @@ class Edit(TextMetric):
         kept = [closest[i] if pair.hypothesis.strip() else 1.0 for i, pair in enumerate(pairs)]
         return [{"similarity": 1.0 - distance, "distance": distance} for distance in kept]
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The means of both."""
         return {name: bag.ratio(bag.total(name), bag.count) for name in ("similarity", "distance")}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds
 from reviewgauge.metrics.grades.trials import Grades, check_model, grades
@@ -105,7 +105,7 @@ class Grade(Metric):
             texts = {"fence_note": FENCE_NOTE, **{name: fence(text) for name, text in texts.items()}}
         return self._prompt.messages(texts)
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The mean grade, the share of reviews asked about, and the mean spread of those."""
         return {
             "grade": bag.ratio(bag.total("grade"), bag.count),

@@ -16,7 +16,7 @@ import numpy as np
 
 from reviewgauge.core.findings import findings, groups_of
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Bag, Judge, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
 from reviewgauge.core.records import Anchoring, Case, Comment, Review, Task
 from reviewgauge.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, not_asked
@@ -256,7 +256,7 @@ class Hits(Metric):
             parts["line_said"] = comments
         return parts
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """Micro-averaged readings: every total is summed over the changes before anything is divided.
 
         precision = right / said (matched / (matched + false)); recall = hit / references; noise = false / comments;
@@ -341,7 +341,7 @@ class Hits(Metric):
         return facets
 
 
-def _f(bag: Bag, right: str, hit: str, beta: float = 1.0) -> Numbers:
+def _f(bag: Aggregate, right: str, hit: str, beta: float = 1.0) -> Numbers:
     """F-beta of precision (`right` / said) and recall (`hit` / references), whose numerators may differ.
 
     No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from reviewgauge.core.protocols import Bag
+from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair
 from reviewgauge.metrics.texts.tokens import Tokens
@@ -66,7 +66,7 @@ class Meteor(TextMetric):
             best.append(max((self._compare(said, tokens(text), synonyms) for text in pair.references), key=_value))
         return best
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """`mean` and `corpus`."""
         matches, chunks, length, reference = (bag.total(name) for name in COUNTS)
         below = self.alpha * reference + (1 - self.alpha) * length

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Bounds
 from reviewgauge.judges.pairs.loading import judge_of
@@ -110,7 +110,7 @@ class Mrr(Metric):
             if any(v.probability >= judge.threshold if v.same is None else v.same for v in row)
         }
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The means of both."""
         return {name: bag.ratio(bag.total(name), bag.count) for name in ("mrr", "found")}
 

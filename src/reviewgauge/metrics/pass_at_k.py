@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Change, Review, Span
 from reviewgauge.core.results import Bounds
-from reviewgauge.repo.diff.rows import Row, find_row, hunk_rows
+from reviewgauge.repo.diff.rows import DiffRow, find_row, hunk_rows
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
@@ -57,7 +57,7 @@ class PassAtK(Metric):
         outside = sum(not _is_shown(case.change, span) for span in review.ranked_lines)
         return Measured(parts={**parts, "lines": len(found), "outside": outside}, fake=review.fake)
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The means, and the share of answered lines that do not exist."""
         shares = {f"pass@{k}": bag.ratio(bag.total(f"pass@{k}"), bag.count) for k in self.ks}
         return {**shares, "outside": bag.ratio(bag.total("outside"), bag.total("lines"))}
@@ -70,7 +70,7 @@ class PassAtK(Metric):
         same = {"lines": 0.0, "outside": 0.0}
         return Bounds(worst={**dict.fromkeys(names, 0.0), **same}, best={**dict.fromkeys(names, 1.0), **same})
 
-    def _right(self, case: Case) -> Sequence[Row]:
+    def _right(self, case: Case) -> Sequence[DiffRow]:
         """The lines that deserve the comment, as rows of the diff, in the order of the file."""
         rows = dict.fromkeys(
             row
@@ -81,14 +81,14 @@ class PassAtK(Metric):
         ordered = sorted(rows)
         return ordered[:1] if self.variant else ordered
 
-    def _row(self, change: Change, span: Span) -> Row | None:
+    def _row(self, change: Change, span: Span) -> DiffRow | None:
         return find_row(change, span, repair=bool(self.variant))
 
 
-def _without_repeats(found: Sequence[Row | None]) -> list[Row | None]:
+def _without_repeats(found: Sequence[DiffRow | None]) -> list[DiffRow | None]:
     """The first of several equal rows; every line that is not there keeps a place of its own."""
-    seen: set[Row] = set()
-    kept: list[Row | None] = []
+    seen: set[DiffRow] = set()
+    kept: list[DiffRow | None] = []
     for row in found:
         if row is None or row not in seen:
             kept.append(row)

@@ -14,7 +14,7 @@ import numpy as np
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.findings import groups_of
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review, Task
 from reviewgauge.core.results import Bounds, Vote
 from reviewgauge.metrics.change_points.points_answers import LEAST, MOST
@@ -96,7 +96,7 @@ class Points(Metric):
             fake=review.fake or found.fake or fake,
         )
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """Micro-averaged readings: every total is summed over the changes before anything is divided.
 
         precision = right / said: matched / (matched + false), or TP / (TP + FP) as published; recall = hit / known
@@ -141,7 +141,7 @@ class Points(Metric):
         return Bounds(worst=worst, best=best)
 
 
-def _f1(bag: Bag, prefix: str) -> Numbers:
+def _f1(bag: Aggregate, prefix: str) -> Numbers:
     """The harmonic mean of precision and recall; 0 where nothing was hit though there was something to hit."""
     hit, known = bag.total(f"{prefix}hit"), bag.total(f"{prefix}references")
     precision = bag.ratio(bag.total(f"{prefix}right"), bag.total(f"{prefix}said"))

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failed, Failure
 from reviewgauge.core.specs import load
@@ -95,7 +95,7 @@ class RankMean(Metric):
                 else "a metric is undefined on the review alone"
             )
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The mean."""
         return {MEAN: bag.ratio(bag.total(VALUE), bag.count)}
 

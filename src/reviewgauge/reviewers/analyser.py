@@ -16,7 +16,7 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Comment, Review, Side, Span
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.analysers.run import TOOLS, Finding, Settings, analyse, check_tools, gaps, versions
+from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.answers_of_models.code import with_patches
 
@@ -39,9 +39,9 @@ class Analyser(Reviewer):
     seconds: float = 60.0
 
     @property
-    def _settings(self) -> Settings:
+    def _settings(self) -> AnalyserSettings:
         tools = self.tools or tuple(TOOLS)
-        return Settings(tools, self.complexity, self.cognitive, self.suppressions, self.seconds)
+        return AnalyserSettings(tools, self.complexity, self.cognitive, self.suppressions, self.seconds)
 
     def pins(self) -> Mapping[str, str]:
         """The version of every tool that is installed here."""

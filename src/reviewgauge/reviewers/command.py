@@ -26,9 +26,16 @@ from reviewgauge.formats.parsing.detect import detect
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.repo.mirrors.workspaces import ALL
 from reviewgauge.reviewers.answers_of_models.review_files import ODD, fingerprint, on_added_lines, unique
-from reviewgauge.reviewers.programs.environment import CASE, Checked, Checkout, Place, passed_on, place
+from reviewgauge.reviewers.programs.environment import (
+    CASE,
+    CheckedEnvironment,
+    Checkout,
+    ReviewEnvironment,
+    passed_on,
+    place,
+)
 from reviewgauge.reviewers.programs.output import as_text
-from reviewgauge.reviewers.programs.run_guarded import Ended, Limits, run_guarded
+from reviewgauge.reviewers.programs.run_guarded import Ended, ProcessLimits, run_guarded
 
 _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -104,12 +111,12 @@ class Command(Reviewer):
 
     def review(self, change: Change) -> Review:
         """Its review of `change`. Raises Failed for a program that breaks, takes too long or says nothing readable."""
-        how = Checked(self.checkout, self.history, self.whole, self.strip_agent_config)
+        how = CheckedEnvironment(self.checkout, self.history, self.whole, self.strip_agent_config)
         here = str(Path.cwd())
         with place(change, how, self.env, self.home, here) as at:
             argv = [_PLACEHOLDER.sub(lambda m: at.words[m[1]], word) for word in self._argv]
             argv[0] = _program(self._argv, self.env) or argv[0]  # never one that data names
-            limits = Limits(self.seconds, self.output_limit, self.processes)
+            limits = ProcessLimits(self.seconds, self.output_limit, self.processes)
             given = at.diff if self.stdin else None
             ended = run_guarded(argv, at.folder, at.environment, limits, stdin=given, scratch=at.scratch)
             ended = replace(ended, err=_relative(ended.err, at.folder))
@@ -148,7 +155,7 @@ class Command(Reviewer):
             )
             raise Failed(FailureKind.CRASH, f"{self.system} ended with {_code(ended)}: {said}", remedy=remedy, raw=raw)
 
-    def _written(self, at: Place, ended: Ended) -> bytes:
+    def _written(self, at: ReviewEnvironment, ended: Ended) -> bytes:
         """What it wrote to its output file; nothing where there is none."""
         path = Path(at.folder, _PLACEHOLDER.sub(lambda m: at.words[m[1]], self.output))
         try:
@@ -245,7 +252,9 @@ def _name(argv: Sequence[str]) -> str:
 # --- what is told of a review --------------------------------------------------------------------------------------
 
 
-def _trace(system: str, ended: Ended, at: Place, parsed: Iterable[Parsed], remarks: Mapping[str, int]) -> Iterator[str]:
+def _trace(
+    system: str, ended: Ended, at: ReviewEnvironment, parsed: Iterable[Parsed], remarks: Mapping[str, int]
+) -> Iterator[str]:
     """What a person wants to know of the review beside its comments, a line each; stderr last."""
     yield f"{system} ended with {_code(ended)} after {ended.seconds:.1f} s"
     if ended.left:
@@ -302,5 +311,5 @@ def _relative(data: bytes, folder: Path) -> bytes:
     return data.replace(name, b".")
 
 
-def _root_of(at: Place, path: Path) -> Path:
+def _root_of(at: ReviewEnvironment, path: Path) -> Path:
     return at.folder if path.is_relative_to(at.folder) else at.output.parent

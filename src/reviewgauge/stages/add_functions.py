@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side, Snippet
@@ -50,7 +50,7 @@ class AddFunctions(Stage):
         if self.longest < 0 or self.window < 0:
             raise ValueError("add_functions needs longest and window of 0 or more")
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Each candidate with its snippets, in order; several are worked on at a time."""
         counts = _Counts()
         with ExitStack() as stack:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest
 from reviewgauge.core.protocols import Stage
@@ -30,14 +30,16 @@ class AddWorkspace(Stage):
     commits are gone, or of which files are missing is dropped with the reason.
     """
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Each candidate with its mirror."""
         mirrors: dict[str, Repository | str] = {}
         for done, item in enumerate(items):
             place.progress("looking for the code", done, None)
             yield self._with_code(item, place, mirrors)
 
-    def _with_code(self, item: Candidate, place: Place, mirrors: dict[str, Repository | str]) -> Candidate | Drop:
+    def _with_code(
+        self, item: Candidate, place: BuildContext, mirrors: dict[str, Repository | str]
+    ) -> Candidate | Drop:
         change = item.case.change
         if change.head is None:
             return self.drop(item.id, "it names no head commit")
@@ -55,7 +57,7 @@ class AddWorkspace(Stage):
         return item.with_change(git=str(mirror.git_dir))
 
 
-def _mirror(place: Place, repo: str, where: str | None) -> Repository | str:
+def _mirror(place: BuildContext, repo: str, where: str | None) -> Repository | str:
     """The mirror of a repository in the benchmark's folder, made from `where` if that is elsewhere; or why none is."""
     code = place.code.resolve()
     if where is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
@@ -53,7 +53,7 @@ class Augment(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(own_prompt("augment"), fenced=self.prompt == "fenced")
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with precise comments, or a drop where no thread found an issue. Raises Failed."""
         references = item.case.references
         if not references:

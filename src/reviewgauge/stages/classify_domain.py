@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.results import Drop
 from reviewgauge.judges.classes.classes import QUESTIONS, Classifier
 from reviewgauge.stages.asking.stage import AskingStage, prompt_pins, raw_votes
@@ -41,7 +41,7 @@ class ClassifyDomain(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(self._classifier.words, fenced=self.prompt == "fenced")
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with its domain. Raises Failed, also where the votes decide nothing."""
         change = item.case.change
         if not change.title.strip() and not change.description.strip():

@@ -14,13 +14,13 @@ from typing import ClassVar, NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.history import PullRequest, Remark, Revision, Thread
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.forge.accounts import same_login
-from reviewgauge.repo.forge.chatter import chatter
+from reviewgauge.repo.forge.chatter import bot_noise
 from reviewgauge.stages.pull_requests.adoption import Adoption, follow, signals
 from reviewgauge.stages.pull_requests.candidates import (
     case_id,
@@ -65,7 +65,7 @@ class CollectReviews(Stage):
             if any(same_login(login, other) for other in self.reviews_by[:at]):
                 raise ValueError(f"{login} is named twice")
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The states that were looked at."""
         pull = item.pull
         if pull is None:
@@ -116,7 +116,7 @@ class CollectReviews(Stage):
         comments = [
             _told(thread_comment(one, said_at(one)), one.remarks[0].created, state, signals(one, state.fates[one.id]))
             for one in pull.threads
-            if one.commit == head and _is_by(one, login) and chatter(one.remarks[0].body, True) is None
+            if one.commit == head and _is_by(one, login) and bot_noise(one.remarks[0].body, True) is None
         ]
         said = [one for one in pull.reviews if one.commit == head and same_login(one.author.login, login)]
         if self.summaries:
@@ -156,7 +156,7 @@ def _change(item: Candidate, pull: PullRequest, revision: Revision) -> Change | 
 
 
 def _is_said(review: Remark) -> bool:
-    return review.state != "APPROVED" and chatter(review.body, False) is None
+    return review.state != "APPROVED" and bot_noise(review.body, False) is None
 
 
 def _summary(review: Remark) -> Comment:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from reviewgauge.core.building import Candidate, Decision, Place
-from reviewgauge.core.records import Comment, Needs
+from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.records import Comment, RequiredContext
 from reviewgauge.core.results import Drop
 from reviewgauge.judges.classes.classes import Classifier
 from reviewgauge.stages.asking.stage import AskingStage, code_of, place_of, prompt_pins, raw_votes
@@ -42,7 +42,7 @@ class ContextLevel(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(self._classifier.words)
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate, its comments with their levels. Raises Failed, also where the votes decide nothing."""
         said = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         levels: dict[str, Comment] = {}
@@ -51,7 +51,7 @@ class ContextLevel(AskingStage):
             if comment.needs is not None or not code or not comment.body.strip():
                 continue
             found = self._classifier.decide({"diff_hunk": code, "review_comment": comment.body})
-            levels[comment.id] = comment.model_copy(update={"needs": Needs(found.value)})
+            levels[comment.id] = comment.model_copy(update={"needs": RequiredContext(found.value)})
             shown = f"{place_of(comment)}\n\n{code}\n\n{comment.body}".strip()
             yield self.decision(item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
         yield item.with_case(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Account, PullRequest, Remark, Standing, Thread
+from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
 from reviewgauge.core.protocols import Stage
 from reviewgauge.stages.pull_requests.threads import NO_PULL, is_bot, keep_threads
 
@@ -46,7 +46,7 @@ class DropBots(Stage):
     def _is_bot(self, account: Account) -> bool:
         if is_bot(account) or account.login.lower() in {name.lower() for name in self.also if name}:
             return True
-        return self.ghosts and account.standing is Standing.GHOST
+        return self.ghosts and account.standing is AccountType.GHOST
 
     def _people_only(self, pull: PullRequest) -> PullRequest:
         threads = tuple(self._answers_of_people(thread) for thread in pull.threads)

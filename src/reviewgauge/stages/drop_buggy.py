@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
@@ -57,7 +57,7 @@ class DropBuggy(Stage):
         if self.horizon < 0 or self.lines < 1:
             raise ValueError("drop_buggy needs a horizon of 0 days or more, and lines from 1 on")
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The stream without what a later fix speaks about; each repository is looked at once."""
         newest, opened = _newest_merges(items), _issue_dates(items)
         looks: dict[str, _Look | str] = {}
@@ -71,7 +71,7 @@ class DropBuggy(Stage):
                     looks[folder] = self._look(folder, newest.get(folder, ""), opened.get(folder, {}), place)
             yield self._decide(item, looks[folder])
 
-    def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], place: Place) -> _Look | str:
+    def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], place: BuildContext) -> _Look | str:
         """The later fixes of a repository, or why they cannot be looked for."""
         repository = Repository(Path(folder))
         rows = _rows(repository, [self.branch or "HEAD"], 1) or ([] if self.branch else _rows(repository, [newest], 1))

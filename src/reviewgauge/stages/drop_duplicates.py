@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Drop
@@ -35,7 +35,7 @@ class DropDuplicates(Stage):
         if not self.by or (unknown := set(self.by) - WAYS.keys()):
             raise ValueError(f"by names some of {', '.join(WAYS)}" + (f", not {min(unknown)}" if self.by else ""))
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Each candidate, or which earlier one it repeats. Holds a digest and an id of each."""
         first: dict[bytes, str] = {}
         for item in items:

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
@@ -25,7 +25,7 @@ from reviewgauge.stages.pull_requests.references import left_out, replace_refere
 LOW, NO_CODE, EMPTY = "low relevance to its code", "no code at hand to hold it against", "it says nothing"
 
 
-class Said(NamedTuple):
+class ValueVerdict(NamedTuple):
     """What a model answered about one comment."""
 
     relevance: str
@@ -59,7 +59,7 @@ class DropLowValue(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(own_prompt("low_value"))
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with the references that are worth something. Raises Failed."""
         if not item.case.references:
             yield item
@@ -89,7 +89,7 @@ class DropLowValue(AskingStage):
         return own_prompt("low_value").messages({"fence_note": FENCE_NOTE, **texts})
 
 
-def read(text: str) -> Said:
+def read(text: str) -> ValueVerdict:
     """`relevance` of one JSON object. Raises Unreadable: also where there is no reasoning, as it was asked for."""
     answer = json_object(text, ("reasoning", "relevance"))
     relevance, reasoning = answer["relevance"], answer["reasoning"]
@@ -97,10 +97,10 @@ def read(text: str) -> Said:
         raise Unreadable('"relevance" must be "high" or "low"')
     if not isinstance(reasoning, str) or not reasoning.strip():
         raise Unreadable('"reasoning" holds no text')
-    return Said(relevance.strip().lower(), reasoning.strip())
+    return ValueVerdict(relevance.strip().lower(), reasoning.strip())
 
 
-def _reason(comment: Comment, said: Said | None, code: str) -> str:
+def _reason(comment: Comment, said: ValueVerdict | None, code: str) -> str:
     if said is not None:
         return LOW if said.relevance == "low" else ""
     return NO_CODE if not code else EMPTY

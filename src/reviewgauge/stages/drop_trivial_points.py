@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.judges.classes.change_types import TYPES, change_type
@@ -32,7 +32,7 @@ class DropTrivialPoints(Stage):
         if unknown or not self.types:
             raise ValueError(f"drop_trivial_points needs types of {', '.join(TYPES)}, not {unknown or 'none'}")
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate, or which types its change-points have."""
         if item.case.clean:
             yield item

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.records import Change, Comment, Location, Resolution
 from reviewgauge.core.results import Drop
 from reviewgauge.judges.classes.change_types import TYPES
@@ -57,7 +57,7 @@ class ExtractPoints(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(own_prompt("change_points"))
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with its change-points, or clean, or a drop that says what the requests differ in."""
         if item.pull is None:
             yield self.drop(item.id, NO_PULL)

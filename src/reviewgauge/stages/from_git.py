@@ -15,20 +15,20 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.fix_messages import Mending
-from reviewgauge.repo.history.health import look_over
+from reviewgauge.repo.history.fix_messages import FixKind
+from reviewgauge.repo.history.health import inspect
 from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
-from reviewgauge.stages.history.cases import CaseMaker, Limits
+from reviewgauge.stages.history.cases import CaseLimits, CaseMaker
 from reviewgauge.stages.history.changes import ChangeStore, read_change
 from reviewgauge.stages.history.fixes import FoundFix, Tracer
 from reviewgauge.stages.history.labels import Labeller
@@ -85,13 +85,13 @@ class FromGit(Stage):
             except ValidationError as error:
                 raise ValueError(f"name {first_problem(error)[1]}") from None
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """What came in, then the cases of the history at `place.source`."""
         yield from items
         name = self.name or repository_name(place.source)
         repository = mirror_local(Path(place.source or "."), place.code / f"{name.replace('/', '-')}.git")
         tip, now = self._tip(repository, name)
-        place.report(card.history_section(look_over(repository, tip)))
+        place.report(card.history_section(inspect(repository, tip)))
         seen = card.Seen()
         with ChangeStore(place.folder) as store:
             fixes = []
@@ -106,7 +106,7 @@ class FromGit(Stage):
             tracer = self._tracer(repository, place, store)
             traced = tracer.trace_all(fixes)
             labeller = Labeller(repository, tracer, fixes, self.max_places, self.strict)
-            limits = Limits(self.horizon, self.since, self.limit, self.max_lines, self.max_files)
+            limits = CaseLimits(self.horizon, self.since, self.limit, self.max_lines, self.max_files)
             maker = CaseMaker(name, repository, store, traced, labeller, limits, now, seen)
             for made in maker.cases(place):
                 if isinstance(made, Case):
@@ -117,7 +117,7 @@ class FromGit(Stage):
             place.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
             place.report(card.noise_section(seen, self.horizon, maker.survival()))
 
-    def _tracer(self, repository: Repository, place: Place, store: ChangeStore) -> Tracer:
+    def _tracer(self, repository: Repository, place: BuildContext, store: ChangeStore) -> Tracer:
         settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
         return Tracer(
             repository, place, store, settings, self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
@@ -178,7 +178,7 @@ def repository_name(source: str) -> str:
 def _found_fix(store: ChangeStore, number: int, change: LandedChange, seen: card.Seen) -> FoundFix | None:
     reading = read_change(change)
     seen.readings[f"{reading.mending.value}: {reading.reason}"] += 1
-    if reading.mending is Mending.NO:
+    if reading.mending is FixKind.NO:
         return None
     undone = next((owner for c in reading.reverts if (owner := store.owner_of_short(c)) is not None), None)
     told = _TEMPLATE.sub("", change.description)

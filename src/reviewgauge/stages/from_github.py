@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from itertools import islice
 from pathlib import Path
 
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.history import PullRequest
 from reviewgauge.core.protocols import Stage
@@ -76,7 +76,7 @@ class FromGithub(Stage):
         if self.limit < 0:
             raise ValueError("limit counts pull requests; 0 reads all")
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """What came in, then a candidate for each pull request."""
         yield from items
         if self.archive:
@@ -97,18 +97,18 @@ class FromGithub(Stage):
             forge.answers.mark("round", "")
             _report(place, forge)
 
-    def open_forge(self, place: Place) -> Forge:
+    def open_forge(self, place: BuildContext) -> Forge:
         """The forge that is asked; answers are kept in the folder of the build."""
         return Forge.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, told=place.progress)
 
     # --- which ---------------------------------------------------------------------------------------------------
 
-    def _named(self, place: Place) -> tuple[str, ...]:
+    def _named(self, place: BuildContext) -> tuple[str, ...]:
         """The repositories that the user names: `github:owner/name`, or several with commas between them."""
         words = place.source.replace(",", " ").split() if place.source.startswith(SCHEME) else ()
         return self.repos or tuple(words)
 
-    def _repositories(self, place: Place) -> list[str]:
+    def _repositories(self, place: BuildContext) -> list[str]:
         found = self._named(place) or chosen_repositories(place)
         if not found:
             raise UserError("no repository is named", remedy=f"reviewgauge build {SCHEME}owner/name -o bench/")
@@ -149,7 +149,9 @@ class FromGithub(Stage):
 
     # --- from a forge --------------------------------------------------------------------------------------------
 
-    def _crawl(self, forge: Forge, repo: str, place: Place, began: str) -> Iterator[tuple[Raw, PullRequest] | Drop]:
+    def _crawl(
+        self, forge: Forge, repo: str, place: BuildContext, began: str
+    ) -> Iterator[tuple[Raw, PullRequest] | Drop]:
         try:
             reader = PullReader(forge, repo, began)
         except Unavailable as error:
@@ -252,7 +254,7 @@ class FromGithub(Stage):
 
     # --- from a dump ---------------------------------------------------------------------------------------------
 
-    def _from_archive(self, place: Place) -> Iterator[Candidate | Drop]:
+    def _from_archive(self, place: BuildContext) -> Iterator[Candidate | Drop]:
         """What a dump holds, in its order; naming repositories narrows it. Commits come from `clone` alone."""
         wanted = {repository_name(word).lower() for word in self._named(place)}
         counts: dict[str, int] = {}
@@ -278,7 +280,9 @@ class FromGithub(Stage):
             return pull.number in self.numbers
         return _state(raw.get("pull")) in self.states and self._in_time(pull.created)
 
-    def _unpacked(self, place: Place, mirrors: dict[str, Mirror], raw: Raw, pull: PullRequest) -> PullRequest | Drop:
+    def _unpacked(
+        self, place: BuildContext, mirrors: dict[str, Mirror], raw: Raw, pull: PullRequest
+    ) -> PullRequest | Drop:
         if self.clone and pull.repo not in mirrors:
             mirrors[pull.repo] = Mirror(place, pull.repo, clone=self.clone)
         here = self._in_mirror(mirrors.get(pull.repo), pull)
@@ -328,7 +332,7 @@ def _without_git(why: str) -> str:
     )
 
 
-def _report(place: Place, forge: Forge) -> None:
+def _report(place: BuildContext, forge: Forge) -> None:
     spent, left = forge.spent, forge.left
     words = f"{spent.requests:,} requests, {spent.waited:,.0f} s waited for limits"
     if left:

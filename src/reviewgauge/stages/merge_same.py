@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.findings import groups_of
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Judge, Stage
@@ -29,7 +29,7 @@ Cell = tuple[int, int]
 NO_PLACE, WHOLE_FILE, OUTSIDE = -3, -2, -1
 
 
-class Said(NamedTuple):
+class SameVerdict(NamedTuple):
     """What the judge says about one pair."""
 
     same: bool
@@ -74,7 +74,7 @@ class MergeSame(Stage):
         """What the judge rests on."""
         return {"judge": signature(self._judge), **self._judge.pins()}
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate, each finding once. Raises Failed where a vote is missing."""
         said = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         pairs: list[Cell] = []
@@ -85,7 +85,7 @@ class MergeSame(Stage):
                 pairs += [(one, other)] if verdict.same else []
         yield self._merged(item, said, _groups(said, pairs))
 
-    def _decision(self, item: Candidate, one: Comment, other: Comment, verdict: Said) -> Decision:
+    def _decision(self, item: Candidate, one: Comment, other: Comment, verdict: SameVerdict) -> Decision:
         shown = f"{place_of(one)}\n\n{code_of(item, one)}\n\n1: {one.body}\n\n2: {other.body}".strip()
         return Decision(
             item=item.id,
@@ -95,12 +95,12 @@ class MergeSame(Stage):
             reason=storable(verdict.reason),
         )
 
-    def _verdicts(self, case: Case, said: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, Said]:
+    def _verdicts(self, case: Case, said: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, SameVerdict]:
         """What the judge says about these pairs. A chat model gets all questions at once."""
         judge, review = self._judge, Review(case=case.id, system="merge_same", comments=tuple(said))
         if isinstance(judge, ModelJudge):
             found = judge.judge_some(case, said, said, review, cells)
-            return {cell: Said(v.same is True, v.reason) for cell in cells if (v := found[cell]) is not None}
+            return {cell: SameVerdict(v.same is True, v.reason) for cell in cells if (v := found[cell]) is not None}
         return {(a, b): _one_by_one(judge, case, said[a], said[b], review) for a, b in cells}
 
     def _merged(self, item: Candidate, said: Sequence[Comment], groups: Sequence[Sequence[int]]) -> Candidate:
@@ -119,7 +119,7 @@ class MergeSame(Stage):
         return item.with_case(references=tuple(references), neutral=tuple(neutral))
 
 
-def _one_by_one(judge: Judge, case: Case, one: Comment, other: Comment, review: Review) -> Said:
+def _one_by_one(judge: Judge, case: Case, one: Comment, other: Comment, review: Review) -> SameVerdict:
     """A pair alone, so that no other comment is its rival; in both orders where that costs nothing."""
     orders = [(one, other)] if judge.models else [(one, other), (other, one)]
     verdicts = [judge.judge(case, [a], [b], review)[0][0] for a, b in orders]
@@ -127,9 +127,9 @@ def _one_by_one(judge: Judge, case: Case, one: Comment, other: Comment, review: 
     if len(found) < len(orders):
         raise Failed(FailureKind.REQUEST, f"{short_spec(judge)} says nothing about two comments of one review")
     if judge.models:
-        return Said(found[0].same is True, found[0].reason)
+        return SameVerdict(found[0].same is True, found[0].reason)
     mean = sum(verdict.probability for verdict in found) / len(found)
-    return Said(mean >= judge.threshold, f"{mean:.2f}: {found[0].reason}")
+    return SameVerdict(mean >= judge.threshold, f"{mean:.2f}: {found[0].reason}")
 
 
 def _by_hunk(change: Change, said: Sequence[Comment]) -> Iterator[list[int]]:

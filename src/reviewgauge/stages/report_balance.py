@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.stages.sampling.balance import COLUMNS, FAR, MEANING, UNKNOWN, Unit, balance, unit_of, worst
@@ -26,7 +26,7 @@ class ReportBalance(Stage):
         if not self.features:
             raise ValueError("report_balance needs features")
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Every candidate."""
         changed: list[Unit] = []
         clean: list[Unit] = []

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.stages.sampling.balance import (
@@ -57,7 +57,7 @@ class Resample(Stage):
         if self.pairs and self.ratio != int(self.ratio):
             raise ValueError("resample in pairs needs a whole ratio, such as 1 or 2")
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The changed cases and their matches, in the order of the stream."""
         changed: list[Unit] = []
         clean: list[Unit] = []

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place, RepositoryCandidate
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision, RepositoryCandidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
@@ -57,7 +57,7 @@ class SelectRepos(Stage):
         """Refuse a date that is none."""
         date.fromisoformat(self.day)
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """What came in, then a drop for each repository that is not chosen. Nothing where the user named some."""
         yield from items
         if SCHEME in place.source:
@@ -83,7 +83,7 @@ class SelectRepos(Stage):
         paper = rules.AACR_LANGUAGES if self.rule == "aacr_bench" else rules.CONTEXT_LANGUAGES
         return self.languages or paper
 
-    def _by_context_rule(self, place: Place) -> tuple[list[RepositoryCandidate], list[Refused]]:
+    def _by_context_rule(self, place: BuildContext) -> tuple[list[RepositoryCandidate], list[Refused]]:
         today = date.fromisoformat(self.day)
         if self.candidates:
             given = rules.read_candidates(Path(self.candidates).expanduser())
@@ -98,7 +98,7 @@ class SelectRepos(Stage):
                     judged.append(self._look_up(forge, one, today))
         return [one for one, no in judged if no is None], refused + [no for _, no in judged if no is not None]
 
-    def _starred(self, forge: Forge, place: Place) -> Iterator[RepositoryCandidate]:
+    def _starred(self, forge: Forge, place: BuildContext) -> Iterator[RepositoryCandidate]:
         for number, language in enumerate(self._languages):
             place.progress("languages searched", number, len(self._languages))
             yield from most_starred(forge, language, self.top, self._version)
@@ -125,7 +125,7 @@ class SelectRepos(Stage):
     def _limits(self) -> tuple[float, float, int]:
         return self.share, self.months, self.volume
 
-    def _keep(self, place: Place, chosen: list[RepositoryCandidate], refused: int) -> None:
+    def _keep(self, place: BuildContext, chosen: list[RepositoryCandidate], refused: int) -> None:
         (place.folder / CHOSEN).write_bytes(b"".join(one.to_line() for one in chosen))
         remember_repositories(place, [one.name for one in chosen])
         place.report(

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Literal
 
 from reviewgauge.core.base import Fact
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
@@ -56,7 +56,7 @@ class Split(Stage):
         if not set(self.only) <= set(self.parts):
             raise ValueError(f"split keeps one of its parts: {', '.join(self.parts)}")
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Each case with its part; those of a part that does not stay are dropped."""
         repos: Counter[str] = Counter()
         days: Counter[str] = Counter()

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Drop
@@ -60,7 +60,7 @@ class SplitHunks(Stage):
     outdated: bool = True
     seed: int = 0
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The hunks of each candidate; what can be merged and what cannot is told on the card."""
         counts: Counter[str] = Counter()
         for item in items:
@@ -76,7 +76,7 @@ class SplitHunks(Stage):
                 CardSection(by="split_hunks", title="Which hunks can be merged", text=_READING, figures=figures)
             )
 
-    def each(self, item: Candidate, place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """One candidate for each hunk (each commented place for `comment`), and a drop for what stands on none."""
         if not item.case.change.has_diff:
             yield self.drop(item.id, "no diff at hand")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reviewgauge.core.building import Candidate, CardSection, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
@@ -55,7 +55,7 @@ class Stratify(Stage):
         if self.balance == "verdict" and self.per_cell % 2:
             raise ValueError("stratify cannot balance an odd per_cell by verdict")
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The drawn cases, in the order of the stream; the others are dropped."""
         cells: dict[Cell, dict[str, list[Member]]] = defaultdict(lambda: defaultdict(list))
         described, unstated = Described(), {}

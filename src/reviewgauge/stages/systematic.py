@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from reviewgauge.core.building import Candidate, Decision, Place
+from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.stages.sampling.sampling import Described, draw_key
@@ -32,7 +32,7 @@ class Systematic(Stage):
         if self.every < 1 or not 0 <= self.start <= self.every:
             raise ValueError("systematic needs every of 1 or more, and a start from 1 to every (0: by the seed)")
 
-    def apply(self, items: Iterable[Candidate], place: Place) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The chosen positions; the others are dropped as not drawn."""
         first = (self.start or 1 + draw_key(self.seed, "start") % self.every) - 1
         described, chosen = Described(), set()

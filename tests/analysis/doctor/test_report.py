@@ -14,7 +14,7 @@ from reviewgauge.analysis.doctor.report import doctor, examine
 from reviewgauge.analysis.doctor.trials import Trial
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.findings import findings
-from reviewgauge.core.protocols import Bag, Dataset, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.reports.leaderboard import DoctorReport, ProbeCheck
 from reviewgauge.core.results import CommentOutcome, CommentState, Drop, GroupOutcome, Matching
@@ -95,7 +95,7 @@ class Exact(Metric):
             comment.body == reference.body or "otherwise" in comment.body for reference in group
         )
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         precision = bag.ratio(bag.total("matched"), bag.total("said"))
         if self.fault == "silence":
             precision = bag.ratio(bag.total("matched") + 1e-12, bag.total("said") + 1e-12)

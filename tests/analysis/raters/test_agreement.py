@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reviewgauge.analysis.raters.agreement import MANY_PAIRS, Chosen, Settings, agreement_report
+from reviewgauge.analysis.raters.agreement import MANY_PAIRS, AgreementSettings, Chosen, agreement_report
 from reviewgauge.analysis.stats.agreement import Table, krippendorff_alpha
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
@@ -15,7 +15,7 @@ from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.datasets.graded_reviews import GradedReviews
 
 MODELS = ("gpt", "gemini")
-QUICK = Settings(resamples=50)
+QUICK = AgreementSettings(resamples=50)
 
 
 def label(case: str, rater: str, value: Fact, dimension: str = "severity", **more: object) -> Label:
@@ -117,7 +117,7 @@ def test_words_and_yes_or_no_have_the_coefficients_of_categories() -> None:
         label(one.subject.case, one.rater, 7 if one.value == "logic" else 1 + at % 2) for at, one in enumerate(words)
     ]
     assert "within 1" in named(only(codes).coefficients)
-    settings = Settings(resamples=20, nominal=("severity",))
+    settings = AgreementSettings(resamples=20, nominal=("severity",))
     (nominal,) = agreement_report(codes, source="mine", settings=settings).dimensions
     assert [c.name for c in nominal.coefficients] == [c.name for c in found.coefficients]
     with pytest.raises(UserError, match="words and numbers, such as 'logic' and 3"):
@@ -249,7 +249,7 @@ def test_names_that_no_label_has_are_refused() -> None:
             only(labels, chosen=chosen)
         assert str(raised.value) == words
     with pytest.raises(UserError, match="the dimension 'tone'"):
-        agreement_report(labels, source="mine", settings=Settings(nominal=("tone",)))
+        agreement_report(labels, source="mine", settings=AgreementSettings(nominal=("tone",)))
     with pytest.raises(UserError, match=r"severity has a label beyond 1e\+15"):
         only([*labels, label("case-1", "Cy", 10**400)])
     with pytest.raises(UserError, match="mine holds no labels"):
@@ -262,13 +262,13 @@ def test_names_that_no_label_has_are_refused() -> None:
                          chosen=Chosen(rounds=("3",), dimensions=("severity",)))  # fmt: skip
     for wrong in (-1.0, float("nan"), float("inf")):
         with pytest.raises(UserError, match="tolerance"):
-            Settings(tolerance=wrong)
+            AgreementSettings(tolerance=wrong)
     with pytest.raises(UserError, match="-1 resamples"):
-        Settings(resamples=-1)
+        AgreementSettings(resamples=-1)
 
 
 def test_no_tolerance_and_no_resamples() -> None:
-    settings = Settings(tolerance=0, resamples=0)
+    settings = AgreementSettings(tolerance=0, resamples=0)
     (found,) = agreement_report(made(("Ada", "Bo")), source="mine", settings=settings).dimensions
     assert "within 0" not in named(found.coefficients)
     assert all(c.figure.low is None and c.figure.value is not None for c in found.coefficients)
@@ -287,7 +287,9 @@ def test_crscore_as_published(shared_data: Path) -> None:
     """CRScore: alpha .8868/.8505/.8806 (section 4.2) on its last batch, and kappa .804 (section 4.1)."""
     data = CrscoreStudy(path=str(shared_data / "crscore"))
     _, labels = data.recorded()
-    report = agreement_report(labels, source="crscore_study", scales=data.scales(), settings=Settings(resamples=0))
+    report = agreement_report(
+        labels, source="crscore_study", scales=data.scales(), settings=AgreementSettings(resamples=0)
+    )
     found = {one.dimension: one for one in report.dimensions}
     alpha = "Krippendorff's alpha (ordinal)"
     for dimension, published, on_all in (("con", 0.8868, 0.8167), ("comp", 0.8505, 0.7859), ("rel", 0.8806, 0.8158)):

@@ -14,7 +14,7 @@ from scipy.stats import permutation_test
 from analysis_toys import Mean, Micro, review_counts
 from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
 from reviewgauge.analysis.stats.sums import Numbers
-from reviewgauge.core.protocols import Bag, Metric
+from reviewgauge.core.protocols import Aggregate, Metric
 
 NAMES = ("tp", "fp", "fn")
 
@@ -23,7 +23,7 @@ NAMES = ("tp", "fp", "fn")
 class Harmonic(Micro):
     """F1 as the harmonic mean of precision and recall, 0 where nothing was hit; and a plain sum."""
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         found = super().combine(bag)
         precision, recall = found["precision"], found["recall"]
         f1 = bag.ratio(2 * precision * recall, precision + recall)

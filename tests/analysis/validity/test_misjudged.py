@@ -6,7 +6,7 @@ import pytest
 from judged_toys import LIKERT, case, label
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.validity.misjudged import FEWEST, SHOWN, Found, misjudged
-from reviewgauge.analysis.validity.rows import Bench, human_values, join
+from reviewgauge.analysis.validity.rows import ReviewTable, human_values, join
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.results import Outcome
 
@@ -18,7 +18,7 @@ def rows(score: list[float], human: list[int], bodies: list[str], *, less: bool 
         Outcome(case=case(n).id, system="s", review=Review(case=case(n).id, system="s", comments=(comment,)))
         for n, comment in enumerate(Comment(id="c", body=body) for body in bodies)
     ]
-    bench = Bench.of([case(n) for n in range(len(bodies))], outcomes)
+    bench = ReviewTable.of([case(n) for n in range(len(bodies))], outcomes)
     (found,), _ = human_values([label(o, v) for o, v in zip(outcomes, human, strict=True)], {"grade": LIKERT})
     values = dict(zip(bench.keys, score, strict=True))
     resampler = Resampler(bench.clusters, resamples, 0) if resamples else None

@@ -9,11 +9,11 @@ from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.calibration import WARNING
 from reviewgauge.analysis.stats.folds import grouped_folds
 from reviewgauge.analysis.validity.out_of_fold import OWN_GRADE, WITHIN, heat_map, out_of_fold, own_heat_map
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
 
 
-def made(seed: int, n: int = 600, *, less_is_better: bool = False, shuffled: bool = False) -> Sample:
+def made(seed: int, n: int = 600, *, less_is_better: bool = False, shuffled: bool = False) -> RowSample:
     """Mostly ones, scores that tell the better grades from each other but are noise among the ones."""
     generator = np.random.default_rng(seed)
     human = generator.choice([1.0, 2.0, 3.0], n, p=[0.85, 0.1, 0.05])
@@ -22,7 +22,7 @@ def made(seed: int, n: int = 600, *, less_is_better: bool = False, shuffled: boo
         human = generator.permutation(human)
     cluster = np.arange(n) // 2
     resampler = Resampler(n // 2, 60, 0)
-    return Sample(-score if less_is_better else score, human, human, cluster, resampler, 0.95, less_is_better)
+    return RowSample(-score if less_is_better else score, human, human, cluster, resampler, 0.95, less_is_better)
 
 
 def test_calibration_gains_what_the_noise_took() -> None:
@@ -66,7 +66,7 @@ def test_rows_of_one_cluster_never_teach_each_other() -> None:
     cluster = np.repeat(np.arange(200), 5)
     human = generator.integers(1, 4, 200).astype(np.float64)[cluster]
     score = generator.random(200)[cluster]  # each cluster has its own score, which says nothing of its grade
-    found = out_of_fold(Sample(score, human, human, cluster, Resampler(200, 20, 0)))
+    found = out_of_fold(RowSample(score, human, human, cluster, Resampler(200, 20, 0)))
     for one in found.calibrated:
         assert one.spearman.value is None or one.spearman.value < 0.1
 
@@ -82,26 +82,26 @@ def test_what_cannot_be_fitted_says_why() -> None:
     few = made(0, 10)
     assert "too few" in out_of_fold(few).reason
     sample = made(0)
-    one_value = Sample(sample.score, np.ones(600), np.ones(600), sample.cluster, sample.resampler)
+    one_value = RowSample(sample.score, np.ones(600), np.ones(600), sample.cluster, sample.resampler)
     assert "all human values are equal" in out_of_fold(one_value).reason
-    one_cluster = Sample(sample.score, sample.human, sample.human, np.zeros(600, dtype=np.int64), Resampler(1, 5, 0))
+    one_cluster = RowSample(sample.score, sample.human, sample.human, np.zeros(600, dtype=np.int64), Resampler(1, 5, 0))
     assert "1 clusters" in out_of_fold(one_cluster).reason
 
 
 def test_fewer_clusters_than_folds_are_fewer_folds() -> None:
     sample = made(0)
     cluster = np.arange(600) % 4
-    few = Sample(sample.score, sample.human, sample.human, cluster, Resampler(4, 20, 0))
+    few = RowSample(sample.score, sample.human, sample.human, cluster, Resampler(4, 20, 0))
     assert {one.folds for one in out_of_fold(few).calibrated} == {4}
 
 
 def test_constant_scores_and_values_without_steps() -> None:
     sample = made(0)
-    constant = Sample(np.ones(600), sample.human, sample.human, sample.cluster, sample.resampler)
+    constant = RowSample(np.ones(600), sample.human, sample.human, sample.cluster, sample.resampler)
     found = out_of_fold(constant)
     assert all(one.spearman.value is None or abs(one.spearman.value) < 0.2 for one in found.calibrated)
     assert found.calibrated[0].spearman.reason, "a floor leaves equal scores equal: undefined, and it says so"
-    continuous = Sample(sample.score, sample.human + sample.score, None, sample.cluster, sample.resampler)
+    continuous = RowSample(sample.score, sample.human + sample.score, None, sample.cluster, sample.resampler)
     found = out_of_fold(continuous)
     assert [one.method for one in found.calibrated] == ["floor", "isotonic"]
     assert found.heat_map is None
@@ -120,9 +120,9 @@ def test_a_mean_within_folds_stands_beside_what_the_score_itself_has_there() -> 
 FIVE = Scale(low=1, high=5)
 
 
-def graded(score: list[float], human: list[float]) -> Sample:
+def graded(score: list[float], human: list[float]) -> RowSample:
     cluster = np.arange(len(score))
-    return Sample(np.array(score), np.array(human), np.array(human), cluster, Resampler(len(score), 50, 0))
+    return RowSample(np.array(score), np.array(human), np.array(human), cluster, Resampler(len(score), 50, 0))
 
 
 def test_scores_that_are_grades_are_rounded_and_nothing_is_fitted() -> None:
@@ -140,7 +140,7 @@ def test_grades_of_another_scale_are_not_taken_for_grades_of_this_one() -> None:
     assert own_heat_map(graded([1.0, 4.0], [0, 1]), Scale(low=0, high=1)) is None
     assert own_heat_map(graded([0.4, 2.0], [1, 2]), FIVE) is None
     sample = made(0)
-    assert own_heat_map(Sample(sample.score, sample.human, None, sample.cluster, sample.resampler), FIVE) is None
+    assert own_heat_map(RowSample(sample.score, sample.human, None, sample.cluster, sample.resampler), FIVE) is None
 
 
 def test_one_grade_on_both_sides_is_agreement_without_a_kappa() -> None:

@@ -8,7 +8,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.validity.ranking import _rank_correlations, ranking
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
 
 LIKERT = Scale(low=1, high=5)
@@ -16,14 +16,14 @@ LIKERT = Scale(low=1, high=5)
 
 def rows(
     human: dict[str, float], score: dict[str, float], per: int = 20, *, less: bool = False
-) -> tuple[Sample, list[str]]:
+) -> tuple[RowSample, list[str]]:
     """`per` cases, every system on each; values lie around those that are given."""
     generator = np.random.default_rng(0)
     system = [name for _ in range(per) for name in human]
     cluster = np.repeat(np.arange(per), len(human))
     values = np.array([human[name] for name in system])
     scores = np.array([score[name] for name in system]) + generator.normal(size=len(system)) * 0.001
-    return Sample(scores, values, values, cluster, Resampler(per, 100, 0), 0.95, less), system
+    return RowSample(scores, values, values, cluster, Resampler(per, 100, 0), 0.95, less), system
 
 
 def test_systems_stand_in_the_order_of_people_with_both_ranks() -> None:

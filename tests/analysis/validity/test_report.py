@@ -11,23 +11,32 @@ import pytest
 from scipy.stats import spearmanr
 
 from judged_toys import Missed, Shared, Study, label, study
-from reviewgauge.analysis.validity.report import LENGTH, LESS_IS_BETTER, Evidence, Scored, Settings, length_baseline
-from reviewgauge.analysis.validity.rows import Bench, HumanValues
+from reviewgauge.analysis.validity.report import (
+    LENGTH,
+    LESS_IS_BETTER,
+    Evidence,
+    Scored,
+    ValiditySettings,
+    length_baseline,
+)
+from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
 
-SMALL = Settings(resamples=60, folds=4, slices=("system", "language"))
+SMALL = ValiditySettings(resamples=60, folds=4, slices=("system", "language"))
 
 
-def report(made: Study, *metrics: Metric, settings: Settings = SMALL, people: tuple[str, ...] = ()) -> ValidityReport:
+def report(
+    made: Study, *metrics: Metric, settings: ValiditySettings = SMALL, people: tuple[str, ...] = ()
+) -> ValidityReport:
     bench = made.bench(people)
     scored = [Scored.of(metric, made.scores(metric)) for metric in metrics]
     return validity(bench, made.humans(), [*scored, length_baseline(bench)], settings)
 
 
 def validity(
-    bench: Bench, humans: Sequence[HumanValues], scored: Sequence[Scored], settings: Settings
+    bench: ReviewTable, humans: Sequence[HumanValues], scored: Sequence[Scored], settings: ValiditySettings
 ) -> ValidityReport:
     return Evidence(bench, tuple(humans), tuple(scored), settings, dataset="toy", benchmark="b" * 64).report()
 
@@ -108,7 +117,7 @@ def test_the_same_seed_gives_the_same_report_and_another_seed_other_intervals() 
     made = study(20)
     first, again = (report(made, Shared()) for _ in range(2))
     assert first == again
-    other = report(made, Shared(), settings=Settings(resamples=60, folds=4, seed=1))
+    other = report(made, Shared(), settings=ValiditySettings(resamples=60, folds=4, seed=1))
     before, after = (r.metrics[0].correlations[0].spearman for r in (first, other))
     assert before.value == after.value
     assert (before.low, before.high) != (after.low, after.high)
@@ -187,7 +196,7 @@ def test_the_inputs_print_in_full_and_tell_what_differs() -> None:
     made = study(300)
     bench = made.bench()
     first, other = (
-        Evidence(bench, tuple(made.humans()), (length_baseline(bench),), Settings(seed=seed), "toy", "b")
+        Evidence(bench, tuple(made.humans()), (length_baseline(bench),), ValiditySettings(seed=seed), "toy", "b")
         for seed in (0, 1)
     )
     printed = [repr(value) for value in first.inputs]
@@ -264,7 +273,7 @@ def test_crscore_s_lexical_rows_from_the_published_files(shared_data: Path) -> N
         made.bench(dataset.human_systems),
         [human],
         [Scored.of(metric, scores)],
-        Settings(resamples=20, slices=("language",)),
+        ValiditySettings(resamples=20, slices=("language",)),
     ).metrics
     by_language = {row.value: row.spearman for row in found.slices}
     assert {name: row.n for name, row in by_language.items()}.items() >= {"python": 882, "java": 882}.items()
@@ -297,7 +306,7 @@ def test_graded_reviews_as_the_paper_gives_it(shared_data: Path) -> None:
     made = Study(tuple(cases.values()), outcomes, tuple(labels))
     bench = made.bench()
     (found,) = validity(
-        bench, made.humans(dataset.scales()), [Scored.of(metric, scores)], Settings(resamples=20)
+        bench, made.humans(dataset.scales()), [Scored.of(metric, scores)], ValiditySettings(resamples=20)
     ).metrics
     every, below = found.correlations
     assert (every.rows.rows, below.rows.rows) == (5164, 5125)

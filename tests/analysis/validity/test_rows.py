@@ -5,7 +5,7 @@ import pytest
 
 from analysis_toys import Micro
 from judged_toys import LIKERT, Shared, case, label, review, study
-from reviewgauge.analysis.validity.rows import Bench, human_values, join, on_steps, row_scores
+from reviewgauge.analysis.validity.rows import ReviewTable, human_values, join, on_steps, row_scores
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, Comment
@@ -127,7 +127,7 @@ def test_every_review_is_a_row_or_counted_with_its_reason() -> None:
     scores = [
         score(one, **more.get(one.system, {"parts": {"share": 0.5}})) for one in outcomes if one.system != "unscored"
     ]
-    bench = Bench.of([case(0)], outcomes, ["msg"])
+    bench = ReviewTable.of([case(0)], outcomes, ["msg"])
     (human,), _ = human_values(labels, {"grade": LIKERT})
     judged = join(bench, human, row_scores(Shared(), scores))
     assert judged.n == 1
@@ -155,7 +155,7 @@ def test_a_row_is_the_headline_of_the_review_alone_and_undefined_is_no_row() -> 
 def test_rare_reasons_are_counted_together() -> None:
     outcomes = [review(number, "s", 2) for number in range(30)]
     scores = [score(one, reason=f"reason {min(number, 20)}") for number, one in enumerate(outcomes)]
-    bench = Bench.of([case(number) for number in range(30)], outcomes)
+    bench = ReviewTable.of([case(number) for number in range(30)], outcomes)
     (human,), _ = human_values([label(one, 2) for one in outcomes], {"grade": LIKERT})
     judged = join(bench, human, row_scores(Shared(), scores))
     assert len(judged.left_out) == 7
@@ -172,7 +172,7 @@ def test_reviews_of_one_reference_are_one_cluster_wherever_it_stands() -> None:
         for n, body in enumerate(bodies)
     ]
     outcomes = [review(n, system, 2) for n in range(5) for system in ("a", "b")]
-    bench = Bench.of(cases, outcomes)
+    bench = ReviewTable.of(cases, outcomes)
     assert bench.cluster.tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 3, 3], "cases without a reference stand for themselves"
     assert bench.clusters == 4
     assert bench.known_facts == ["system"]
@@ -189,7 +189,7 @@ def test_facts_by_row() -> None:
 
 
 def test_an_empty_run_has_no_rows() -> None:
-    bench = Bench.of([], [])
+    bench = ReviewTable.of([], [])
     (human,), _ = human_values([label(ONE, 2)], {"grade": LIKERT})
     judged = join(bench, human, {})
     assert judged.n == 0 and judged.left_out == {"labels on reviews that are not here": 1}

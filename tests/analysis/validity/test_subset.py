@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from judged_toys import LIKERT, Missed, Shared, Study, case, label, review, study
-from reviewgauge.analysis.validity.report import Evidence, Scored, Settings, length_baseline
-from reviewgauge.analysis.validity.rows import Bench, human_values
-from reviewgauge.analysis.validity.subset import Where
+from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
+from reviewgauge.analysis.validity.rows import ReviewTable, human_values
+from reviewgauge.analysis.validity.subset import RowFilter
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.results import NOT_STATED
 
-SMALL = Settings(resamples=60, folds=4, slices=("system", "language"))
+SMALL = ValiditySettings(resamples=60, folds=4, slices=("system", "language"))
 
 
-def slice_of(made: Study, where: Where | None, *, settings: Settings = SMALL) -> ValidityReport:
+def slice_of(made: Study, where: RowFilter | None, *, settings: ValiditySettings = SMALL) -> ValidityReport:
     bench, among = made.bench(), None
     if where is not None:
         bench = where.narrow(bench)
@@ -24,8 +24,8 @@ def slice_of(made: Study, where: Where | None, *, settings: Settings = SMALL) ->
     return Evidence(bench, tuple(humans), (*scored, length_baseline(bench)), settings, "toy", "b").report()
 
 
-def asked(*words: str) -> Where:
-    found = Where.of(words)
+def asked(*words: str) -> RowFilter:
+    found = RowFilter.of(words)
     assert found is not None
     return found
 
@@ -63,15 +63,15 @@ def test_a_fact_that_is_named_twice_may_have_either_value() -> None:
 
 def test_rows_without_the_fact_are_a_slice_too() -> None:
     cases = [case(0), case(1).model_copy(update={"facts": {}})]
-    bench = Bench.of(cases, [review(0, "one", 3), review(1, "one", 3)])
+    bench = ReviewTable.of(cases, [review(0, "one", 3), review(1, "one", 3)])
     assert asked(f"language={NOT_STATED}").narrow(bench).places.tolist() == [1]
 
 
 def test_words_and_mappings_say_the_same() -> None:
-    assert Where.of({"system": "best", "stars": 5}) == Where.of(["stars = 5", "system=best"])
-    assert Where.of("system=best") == Where.of(["system=best", "system=best"])
-    assert Where.of("title=a=b") == Where.of({"title": "a=b"})
-    assert Where.of(()) is None and Where.of({}) is None
+    assert RowFilter.of({"system": "best", "stars": 5}) == RowFilter.of(["stars = 5", "system=best"])
+    assert RowFilter.of("system=best") == RowFilter.of(["system=best", "system=best"])
+    assert RowFilter.of("title=a=b") == RowFilter.of({"title": "a=b"})
+    assert RowFilter.of(()) is None and RowFilter.of({}) is None
 
 
 def test_folders_tell_slices_apart() -> None:
@@ -100,7 +100,7 @@ def test_what_is_not_there_is_said_with_what_is(words: tuple[str, ...], said: st
 
 def test_many_values_are_counted_and_mixtures_may_be_empty() -> None:
     cases = [case(number, repo=f"r{number:02d}") for number in range(50)]
-    bench = Bench.of(cases, [review(number, ("a", "b")[number % 2], 3) for number in range(50)])
+    bench = ReviewTable.of(cases, [review(number, ("a", "b")[number % 2], 3) for number in range(50)])
     with pytest.raises(UserError, match=r"r18, r19 and 30 more\)"):
         asked("repo=x").narrow(bench)
     with pytest.raises(UserError, match=r"no review has repo = r01 and system = a \(each is there"):

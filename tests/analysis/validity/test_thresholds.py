@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.analysis.validity.thresholds import STEPS, sweeps
 
 
-def sample(score: list[float], grade: list[int], *, less_is_better: bool = False) -> Sample:
+def sample(score: list[float], grade: list[int], *, less_is_better: bool = False) -> RowSample:
     n = len(score)
     values = np.array(grade, dtype=np.float64)
-    return Sample(
+    return RowSample(
         np.array(score, dtype=np.float64), values, values, np.arange(n), Resampler(n, 50, 0), 0.95, less_is_better
     )
 
@@ -48,7 +48,7 @@ def test_all_aucs_at_once_are_those_of_resampled_clusters_one_by_one() -> None:
     grade = generator.integers(1, 5, 80).astype(np.float64)
     scores = generator.integers(0, 20, 80).astype(np.float64)
     cluster = np.arange(80) // 2
-    made = Sample(scores, grade, grade, cluster, Resampler(40, 80, 3))
+    made = RowSample(scores, grade, grade, cluster, Resampler(40, 80, 3))
     for sweep in sweeps(made):
         often = np.concatenate(list(made.resampler.weights()))[:, cluster].astype(np.int64)
         rows = [np.repeat(np.arange(80), weight) for weight in often]
@@ -80,7 +80,7 @@ def test_many_thresholds_are_thinned_and_keep_both_ends() -> None:
 
 def test_one_grade_has_no_cut_and_no_grades_no_sweep() -> None:
     assert sweeps(sample([1.0, 2.0], [3, 3])) == ()
-    continuous = Sample(np.arange(3.0), np.arange(3.0), None, np.arange(3), Resampler(3, 5, 0))
+    continuous = RowSample(np.arange(3.0), np.arange(3.0), None, np.arange(3), Resampler(3, 5, 0))
     assert sweeps(continuous) == ()
 
 
@@ -91,7 +91,7 @@ def test_the_best_f1_has_the_interval_of_resamples_at_its_threshold(less_is_bett
     score = generator.normal(-grade if less_is_better else grade).round(1)
     cluster, resampler = generator.integers(0, 25, 60), Resampler(25, 40, 0)
     values = grade.astype(np.float64)
-    (sweep,) = sweeps(Sample(score, values, values, cluster, resampler, 0.95, less_is_better))
+    (sweep,) = sweeps(RowSample(score, values, values, cluster, resampler, 0.95, less_is_better))
     assert sweep.best is not None and sweep.best_f1 is not None
     taken = score <= sweep.best.threshold if less_is_better else score >= sweep.best.threshold
     draws = []

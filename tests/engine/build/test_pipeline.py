@@ -12,21 +12,21 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
-from reviewgauge.engine.build.folder import Stopped, Workplace
-from reviewgauge.engine.build.pipeline import Line
+from reviewgauge.engine.build.folder import Stopped, BuildFolder
+from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
 from reviewgauge.engine.build.write import write_benchmark
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.interruption import Interruption
 
 
-def line_of(place: Workplace, stages: Sequence[Stage], stop: Interruption | None = None) -> Line:
+def line_of(place: BuildFolder, stages: Sequence[Stage], stop: Interruption | None = None) -> Pipeline:
     steps = [(stage, Step(use="x")) for stage in stages]
-    return Line(place, steps, lambda stage: Threads(2), stop or Interruption())
+    return Pipeline(place, steps, lambda stage: Threads(2), stop or Interruption())
 
 
-def run(folder: Path, *stages: Stage) -> tuple[list[Candidate], Line]:
-    place = Workplace(folder)
+def run(folder: Path, *stages: Stage) -> tuple[list[Candidate], Pipeline]:
+    place = BuildFolder(folder)
     try:
         line = line_of(place, stages)
         return list(line.run()), line
@@ -77,7 +77,7 @@ def test_what_was_costly_is_done_once_and_what_broke_is_done_again(tmp_path: Pat
 
 def test_what_breaks_every_item_ends_the_build_and_loses_nothing(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    place, stop = Workplace(tmp_path / "b"), Interruption()
+    place, stop = BuildFolder(tmp_path / "b"), Interruption()
     line = line_of(place, [Count(400), Ponder(log=str(log), ends=(200,))], stop)
     with pytest.raises(Stopped):
         write_benchmark(place.folder, line.run())
@@ -95,7 +95,7 @@ def test_what_breaks_every_item_ends_the_build_and_loses_nothing(tmp_path: Path)
 
 def test_a_full_disk_ends_the_build_before_more_is_paid_for(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    place, stop = Workplace(tmp_path / "b"), Interruption()
+    place, stop = BuildFolder(tmp_path / "b"), Interruption()
     place._memory.execute("PRAGMA max_page_count = 8")  # what sqlite says then is what it says of a full disk
     line = line_of(place, [Count(400), Ponder(log=str(log))], stop)
     with pytest.raises(Stopped):
@@ -108,36 +108,36 @@ def test_a_full_disk_ends_the_build_before_more_is_paid_for(tmp_path: Path) -> N
 
 
 def test_a_damaged_memory_is_said_in_one_line(tmp_path: Path) -> None:
-    place = Workplace(tmp_path)
+    place = BuildFolder(tmp_path)
     for n in range(200):
         place.remember(("a", str(n)), b"x" * 500)
     place.close()
     file = tmp_path / "memory.sqlite"
     whole = file.read_bytes()
     file.write_bytes(whole[:8192] + b"\xff" * (len(whole) - 8192))
-    place = Workplace(tmp_path)
+    place = BuildFolder(tmp_path)
     with pytest.raises(UserError, match=r"memory.sqlite is damaged: .*\(remove it"):
         for n in range(200):
             place.recall(("a", str(n)))
     place.close()
     file.write_bytes(b"no database" * 1000)
     with pytest.raises(UserError, match=r"cannot write .*memory.sqlite: file is not a database"):
-        Workplace(tmp_path)
+        BuildFolder(tmp_path)
 
 
 def test_ctrl_c_ends_a_source_too(tmp_path: Path) -> None:
     stop = Interruption()
     stop.ask()
-    place = Workplace(tmp_path, stop=stop)
+    place = BuildFolder(tmp_path, stop=stop)
     with pytest.raises(Stopped):
         list(line_of(place, [Count(5)], stop).run())
     place.close()
 
 
 def test_two_builds_of_one_folder_are_refused(tmp_path: Path) -> None:
-    place = Workplace(tmp_path)
+    place = BuildFolder(tmp_path)
     with pytest.raises(UserError, match="is being written by this process"):
-        Workplace(tmp_path)
+        BuildFolder(tmp_path)
     place.close()
 
 

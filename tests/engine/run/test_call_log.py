@@ -16,9 +16,9 @@ from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.recorded_calls import RecordedCalls, calls_file
-from reviewgauge.models.chat.door import Door, counted
+from reviewgauge.models.chat.door import ChatClient, counted
 from reviewgauge.models.request.messages import Answer, Call, Request, user
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +134,7 @@ def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 # --- through a door ------------------------------------------------------------------------------------------------
 
 
-def ask(door: Door, texts: Sequence[str]) -> tuple[list[Answer], Usage]:
+def ask(door: ChatClient, texts: Sequence[str]) -> tuple[list[Answer], Usage]:
     with counted() as tally:
         model = door.model("fake:rules")
         found = [model.ask(Request(messages=(user(text),)), trial=trial) for text in texts for trial in (1, 2)]
@@ -142,13 +142,13 @@ def ask(door: Door, texts: Sequence[str]) -> tuple[list[Answer], Usage]:
 
 
 def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_path: Path, home: Path) -> None:
-    with open_run(tmp_path / "run") as run, Door(record=run.append_call) as door:
+    with open_run(tmp_path / "run") as run, ChatClient(record=run.append_call) as door:
         first = ask(door, ["one", "two"])
     assert first[1].dollars
     assert len(list(run.calls())) == 4
     for file in home.iterdir():
         file.unlink()
-    with Door(Settings(replay=tmp_path / "run")) as door:
+    with ChatClient(ChatSettings(replay=tmp_path / "run")) as door:
         assert ask(door, ["one", "two"]) == first
         with pytest.raises(Failed, match="not in the record") as caught:
             ask(door, ["three"])
@@ -159,10 +159,10 @@ def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_p
 
 
 def test_what_is_in_the_cache_costs_nothing_and_is_recorded_as_not_paid(tmp_path: Path) -> None:
-    with open_run(tmp_path / "first") as run, Door(record=run.append_call) as door:
+    with open_run(tmp_path / "first") as run, ChatClient(record=run.append_call) as door:
         first = ask(door, ["one"])
         assert run.spent() == pytest.approx(door.ledger.spent) == pytest.approx(first[1].dollars)
-    with open_run(tmp_path / "second") as run, Door(record=run.append_call) as door:
+    with open_run(tmp_path / "second") as run, ChatClient(record=run.append_call) as door:
         assert ask(door, ["one"]) == first
         assert (run.spent(), door.ledger.spent) == (0.0, 0.0)
         assert [call.paid for call in run.calls()] == [False, False]

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.engine.run.selection import Only, parse_only
+from reviewgauge.engine.run.selection import Selection, parse_only
 
 
 def test_words_become_a_selection() -> None:
-    assert parse_only([]) == Only()
-    assert parse_only(["case=a/b#1", "failed", "case=x*"]) == Only(failed=True, cases=("a/b#1", "x*"))
+    assert parse_only([]) == Selection()
+    assert parse_only(["case=a/b#1", "failed", "case=x*"]) == Selection(failed=True, cases=("a/b#1", "x*"))
 
 
 @pytest.mark.parametrize("word", ["fail", "case", "case=", "kind=network", ""])
@@ -20,15 +20,15 @@ def test_other_words_are_refused(word: str) -> None:
 
 
 def test_a_case_is_taken_by_its_id_or_by_a_pattern() -> None:
-    assert Only().takes("anything")
-    only = Only(cases=("a[1]", "b*"))
+    assert Selection().takes("anything")
+    only = Selection(cases=("a[1]", "b*"))
     assert [case for case in ("a[1]", "a1", "b", "bc", "c") if only.takes(case)] == ["a[1]", "a1", "b", "bc"]
 
 
 def test_a_name_that_fits_nothing_is_refused() -> None:
-    Only(cases=("a", "b*")).check(["a", "bc"])
+    Selection(cases=("a", "b*")).check(["a", "bc"])
     with pytest.raises(UserError, match=r"case=c\* fits none of the 2 cases \(such as a\)"):
-        Only(cases=("a", "c*")).check(["a", "bc"])
+        Selection(cases=("a", "c*")).check(["a", "bc"])
 
 
 def test_cases_can_be_listed_in_a_file(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from reviewgauge.core.results import Failed, FailureKind, Vote
 from reviewgauge.judges.classes.change_types import TYPES
 from reviewgauge.judges.classes.classes import NO_HUNK, QUESTIONS, Classifier, PromptKind, What, decided, read_class
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.chat.door import Door
+from reviewgauge.models.chat.door import ChatClient
 from reviewgauge.models.request.messages import Call, Role
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 FAKE = "fake:rules"
 READABLE: list[tuple[What, str, str]] = [
@@ -92,7 +92,7 @@ UNREADABLE: list[tuple[What, str]] = [
 def door() -> Iterator[list[Call]]:
     """A door of the test's own, and the calls that went through it."""
     calls: list[Call] = []
-    with Door(Settings(cache=False), record=calls.append):
+    with ChatClient(ChatSettings(cache=False), record=calls.append):
         yield calls
 
 

@@ -10,7 +10,7 @@ import pytest
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable, whole_number, yes_no
 from reviewgauge.models.chat.asking import Reading, ask_for, ask_for_each
-from reviewgauge.models.chat.door import Door, chat_model, counted
+from reviewgauge.models.chat.door import ChatClient, chat_model, counted
 from reviewgauge.models.request.messages import Call, system, user
 from scripted_models import Messages, scripted
 
@@ -23,7 +23,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Call
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test")
     told: list[Call] = []
-    with Door(record=told.append):
+    with ChatClient(record=told.append):
         yield told
 
 

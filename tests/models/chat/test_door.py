@@ -17,12 +17,12 @@ import pytest
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.call_store import Memory
-from reviewgauge.models.chat.door import Door, call_key, chat_model, counted, current_door, together
+from reviewgauge.models.chat.door import ChatClient, call_key, chat_model, counted, current_door, together
 from reviewgauge.models.chat.event_loop import background, run_in_background
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, user
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prompts import load_prompt
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import OpenAI, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -41,7 +41,7 @@ def wait_for(condition: object, seconds: float = 10.0) -> None:
         time.sleep(0.005)
 
 
-def test_the_same_call_at_the_same_time_is_made_once(protocol: OpenAI, server: Scripted, door: Door) -> None:
+def test_the_same_call_at_the_same_time_is_made_once(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.good(), delay=0.2)
     model = door.model(protocol.spec(server))
     with ThreadPoolExecutor(20) as pool:
@@ -50,7 +50,7 @@ def test_the_same_call_at_the_same_time_is_made_once(protocol: OpenAI, server: S
     assert {answer.text for answer in answers} == {"yes"}
 
 
-def test_votes_attempts_and_asks_are_different_calls(protocol: OpenAI, server: Scripted, door: Door) -> None:
+def test_votes_attempts_and_asks_are_different_calls(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
     model = door.model(protocol.spec(server))
     for attempt in (1, 2):
         with counted(attempt):
@@ -76,7 +76,7 @@ def test_a_key_holds_all_that_changes_an_answer(monkeypatch: pytest.MonkeyPatch)
     assert call_key(parse_model("openai:m@http://c/v1"), HI, Repeat()) in keys  # the same address, given otherwise
 
 
-def test_one_of_two_who_wait_may_go(protocol: OpenAI, server: Scripted, door: Door) -> None:
+def test_one_of_two_who_wait_may_go(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
     server.always = lambda _: Say(protocol.good(), delay=0.3)
     model = door.model(protocol.spec(server))
 
@@ -94,7 +94,7 @@ def test_one_of_two_who_wait_may_go(protocol: OpenAI, server: Scripted, door: Do
 
 def test_when_the_last_goes_the_call_is_stopped_and_its_place_is_free(protocol: OpenAI, server: Scripted) -> None:
     server.always = lambda _: Say(protocol.good(), delay=5)
-    with Door(Settings(cache=False, in_flight=2)) as door:
+    with ChatClient(ChatSettings(cache=False, in_flight=2)) as door:
         model = door.model(protocol.spec(server))
 
         async def go_away() -> None:
@@ -113,7 +113,7 @@ def test_when_the_last_goes_the_call_is_stopped_and_its_place_is_free(protocol: 
 
 
 def test_a_failure_that_nobody_waits_for_makes_no_noise(
-    protocol: OpenAI, server: Scripted, door: Door, capfd: pytest.CaptureFixture[str]
+    protocol: OpenAI, server: Scripted, door: ChatClient, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server.always = lambda _: Say(protocol.error("no"), status=400, delay=0.1)
     model = door.model(protocol.spec(server))
@@ -134,7 +134,7 @@ def test_a_failure_that_nobody_waits_for_makes_no_noise(
 
 def test_closing_does_not_wait_for_calls_in_flight(protocol: OpenAI, server: Scripted) -> None:
     server.always = lambda _: Say(protocol.good(), delay=30)
-    door = Door(Settings(cache=False))
+    door = ChatClient(ChatSettings(cache=False))
     caught: Future[BaseException | None] = Future()
 
     def waits() -> None:
@@ -157,14 +157,14 @@ def test_closing_does_not_wait_for_calls_in_flight(protocol: OpenAI, server: Scr
 
 
 def test_doors_in_doors() -> None:
-    alike = Settings(rehearsal=True)
-    with Door(alike) as outer:
-        with Door(alike) as inner:
+    alike = ChatSettings(rehearsal=True)
+    with ChatClient(alike) as outer:
+        with ChatClient(alike) as inner:
             assert current_door() is inner
         assert inner.closed
         assert not outer.closed
         assert current_door() is outer
-        first, second = Door(alike).__enter__(), Door(alike).__enter__()
+        first, second = ChatClient(alike).__enter__(), ChatClient(alike).__enter__()
         first.__exit__()  # not in the order that they were opened
         assert current_door() is second
         second.__exit__()
@@ -181,7 +181,7 @@ def test_without_a_door_there_is_one_that_stays(protocol: OpenAI, server: Script
 def test_models_at_one_address_share_its_limits(protocol: OpenAI, server: Scripted) -> None:
     server.always = lambda _: Say(protocol.good(), delay=0.02)
     spec = protocol.spec(server)
-    with Door(Settings(cache=False, in_flight=3)) as door:
+    with ChatClient(ChatSettings(cache=False, in_flight=3)) as door:
         models = [door.model(spec.replace(":m@", f":m{n}@")) for n in range(4)]
         with ThreadPoolExecutor(40) as pool:
             list(pool.map(lambda n: models[n % 4].ask(HI, trial=n + 1), range(40)))
@@ -190,7 +190,7 @@ def test_models_at_one_address_share_its_limits(protocol: OpenAI, server: Script
 
 def test_one_who_is_told_to_wait_makes_all_wait(protocol: OpenAI, server: Scripted) -> None:
     server.script = [Say(protocol.error("slow"), status=429, headers={"Retry-After": "1"})]
-    with Door(Settings(cache=False, in_flight=1, patience=0.01)) as door:
+    with ChatClient(ChatSettings(cache=False, in_flight=1, patience=0.01)) as door:
         model = door.model(protocol.spec(server))
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda n: model.ask(HI, trial=n + 1), range(4)))
@@ -200,7 +200,7 @@ def test_one_who_is_told_to_wait_makes_all_wait(protocol: OpenAI, server: Script
 
 def test_who_queued_before_a_pause_pauses_all_again(protocol: OpenAI, server: Scripted) -> None:
     server.script = [Say(protocol.error("slow"), status=429)] * 6
-    with Door(Settings(cache=False, in_flight=1, patience=0.05)) as door:
+    with ChatClient(ChatSettings(cache=False, in_flight=1, patience=0.05)) as door:
         model = door.model(protocol.spec(server))
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda n: model.ask(HI, trial=n + 1), range(8)))
@@ -210,7 +210,7 @@ def test_who_queued_before_a_pause_pauses_all_again(protocol: OpenAI, server: Sc
 
 
 def test_a_server_that_goes_down_ends_the_run_for_all(protocol: OpenAI, server: Scripted) -> None:
-    with Door(Settings(cache=False, in_flight=8, patience=0.01)) as door:
+    with ChatClient(ChatSettings(cache=False, in_flight=8, patience=0.01)) as door:
         model = door.model(protocol.spec(server))
         assert model.ask(HI).text == "yes"
         server.always = lambda _: Say(protocol.error("broken"), status=500)
@@ -233,14 +233,14 @@ def test_a_server_that_goes_down_ends_the_run_for_all(protocol: OpenAI, server: 
 
 def test_each_answer_is_recorded_once(protocol: OpenAI, server: Scripted) -> None:
     kept: list[Call] = []
-    with Door(Settings(cache=False), record=kept.append) as door:
+    with ChatClient(ChatSettings(cache=False), record=kept.append) as door:
         model = door.model(protocol.spec(server))
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda n: model.ask(HI, trial=n % 4 + 1), range(40)))
     assert sorted(call.trial for call in kept) == [1, 2, 3, 4]
 
 
-def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, door: Door) -> None:
+def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
     def by_text(asked: object) -> Say:
         text = asked.body["messages"][0]["content"]  # type: ignore[attr-defined]
         return Say(protocol.error("no"), status=400) if text == "3" else Say(protocol.good(text))
@@ -263,7 +263,7 @@ def test_the_loop_does_not_wait_for_itself() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_fork_has_a_loop_of_its_own(protocol: OpenAI, server: Scripted, door: Door) -> None:
+def test_a_fork_has_a_loop_of_its_own(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
     model = door.model(protocol.spec(server))
     assert model.ask(HI).text == "yes"
     parent = background()
@@ -302,7 +302,7 @@ def test_an_interrupt_stops_the_call(protocol: OpenAI, server: Scripted, tmp_pat
     program = f"""
 from reviewgauge.models.chat import Door, Settings, chat_model
 from reviewgauge.models.messages import Request, user
-with Door(Settings(cache=False)):
+with ChatClient(ChatSettings(cache=False)):
     try:
         chat_model({protocol.spec(server)!r}).ask(Request(messages=(user("Hi."),)))
     except KeyboardInterrupt:
@@ -315,7 +315,7 @@ with Door(Settings(cache=False)):
     assert (out, err, child.returncode) == ("interrupted\n", "", 0)
 
 
-def test_a_spec_that_names_no_model_is_refused(door: Door) -> None:
+def test_a_spec_that_names_no_model_is_refused(door: ChatClient) -> None:
     with pytest.raises(UserError, match="names no model"):
         door.model("gpt-5")
 
@@ -326,7 +326,7 @@ def test_the_manner_of_the_fake_model_holds_in_this_process_too() -> None:
     noisy = {ask_anew("fake:noisy-50", question, attempt) for attempt in range(1, 21)}
     steady = {ask_anew("fake:rules", question, attempt) for attempt in range(1, 21)}
     assert (noisy, steady) == ({"yes", "no"}, {"yes"})
-    with Door(Settings(rehearsal=True)):
+    with ChatClient(ChatSettings(rehearsal=True)):
         assert chat_model("openai:noisy-50").ask(question).text == "yes"
 
 
@@ -351,7 +351,7 @@ class _Full(Memory):
 
 def test_an_answer_that_the_cache_cannot_take_is_on_the_run_s_bill() -> None:
     recorded: list[Call] = []
-    with Door(Settings(cache=False), recorded.append) as door:
+    with ChatClient(ChatSettings(cache=False), recorded.append) as door:
         door.calls.close()
         door.calls = _Full()
         with pytest.raises(Failed, match="no room left"):

@@ -11,10 +11,10 @@ import pytest
 
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.providers.rate_limits import Lane, Pace, Trouble
+from reviewgauge.models.providers.rate_limits import EndpointLimiter, TokenBucket, Trouble
 
 
-async def work(lane: Lane, seconds: float = 0.01, tokens: int = 1) -> None:
+async def work(lane: EndpointLimiter, seconds: float = 0.01, tokens: int = 1) -> None:
     async with lane.turn(tokens):
         await asyncio.sleep(seconds)
 
@@ -26,7 +26,7 @@ def run(what: Coroutine[object, object, None]) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_no_more_calls_than_allowed_and_no_slot_lost_to_cancelled_callers(seed: int) -> None:
     draw = random.Random(seed)
-    lane = Lane("a", in_flight=3)
+    lane = EndpointLimiter("a", in_flight=3)
     now, most = 0, 0
 
     async def call() -> None:
@@ -55,7 +55,7 @@ def test_no_more_calls_than_allowed_and_no_slot_lost_to_cancelled_callers(seed: 
 
 def test_a_caller_cancelled_in_the_instant_of_its_turn_hands_it_on() -> None:
     async def main() -> None:
-        lane = Lane("a", in_flight=1)
+        lane = EndpointLimiter("a", in_flight=1)
         async with lane.turn(1):
             first = asyncio.ensure_future(work(lane))
             second = asyncio.ensure_future(work(lane))
@@ -68,15 +68,15 @@ def test_a_caller_cancelled_in_the_instant_of_its_turn_hands_it_on() -> None:
 
 
 def test_a_pace_spreads_calls_evenly() -> None:
-    pace = Pace(600)  # ten a second, a second's worth at once
+    pace = TokenBucket(600)  # ten a second, a second's worth at once
     waits = [pace.book(1, now=100.0) for _ in range(30)]
     assert waits[:11] == [0.0] * 11
     assert waits[11:] == pytest.approx([(n + 1) / 10 for n in range(19)])
-    assert Pace(None).book(1e9, 0.0) == 0.0
+    assert TokenBucket(None).book(1e9, 0.0) == 0.0
 
 
 def test_a_pace_takes_back_what_was_not_used() -> None:
-    pace = Pace(60)
+    pace = TokenBucket(60)
     assert pace.book(10, now=100.0) == 0.0
     assert pace.book(1, now=100.0) == pytest.approx(9.0)
     pace.correct(-8)
@@ -85,7 +85,7 @@ def test_a_pace_takes_back_what_was_not_used() -> None:
 
 def test_calls_wait_for_their_pace() -> None:
     async def main() -> None:
-        lane = Lane("a", requests_per_minute=1200)
+        lane = EndpointLimiter("a", requests_per_minute=1200)
         began = time.monotonic()
         await asyncio.gather(*(work(lane, 0.0) for _ in range(30)))
         assert time.monotonic() - began > 0.3  # 20 at once, then 20 a second
@@ -95,7 +95,7 @@ def test_calls_wait_for_their_pace() -> None:
 
 def test_a_pause_holds_everybody_and_is_not_lengthened_by_older_tries() -> None:
     async def main() -> None:
-        lane = Lane("a", patience=0.01)
+        lane = EndpointLimiter("a", patience=0.01)
         sent = time.monotonic()
         lane.pause(0.2, sent)
         for _ in range(50):
@@ -108,7 +108,7 @@ def test_a_pause_holds_everybody_and_is_not_lengthened_by_older_tries() -> None:
 
 
 def test_an_address_that_never_answered_is_given_up_soon() -> None:
-    lane = Lane("http://a", patience=0.01)
+    lane = EndpointLimiter("http://a", patience=0.01)
     for _ in range(3):
         lane.failed("refused")
     with pytest.raises(Failed) as caught:
@@ -131,7 +131,7 @@ def test_an_address_that_never_answered_is_given_up_soon() -> None:
     ],
 )
 def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], problem: str, remedy: str) -> None:
-    lane = Lane("http://a", patience=1.0)
+    lane = EndpointLimiter("http://a", patience=1.0)
     lane.heard()
     for trouble in troubles[:-1]:
         lane.failed("it", trouble)
@@ -145,7 +145,7 @@ def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], prob
 
 
 def test_a_success_forgets_the_troubles_before_it() -> None:
-    lane = Lane("http://a", patience=0.01)
+    lane = EndpointLimiter("http://a", patience=0.01)
     lane.heard()
     for _ in range(20):
         lane.failed("it", Trouble.ERROR)
@@ -160,7 +160,7 @@ def test_a_success_forgets_the_troubles_before_it() -> None:
 
 
 def test_an_address_that_has_answered_gets_time_to_come_back() -> None:
-    lane = Lane("a", patience=0.01)
+    lane = EndpointLimiter("a", patience=0.01)
     lane.succeeded()
     for _ in range(200):
         lane.failed("refused")
@@ -170,7 +170,7 @@ def test_an_address_that_has_answered_gets_time_to_come_back() -> None:
 
 
 def test_an_address_that_is_down_gets_another_chance_after_a_while() -> None:
-    lane = Lane("a", patience=0.001)
+    lane = EndpointLimiter("a", patience=0.001)
     with pytest.raises(Failed):
         for _ in range(9):
             lane.failed("refused")
@@ -180,7 +180,7 @@ def test_an_address_that_is_down_gets_another_chance_after_a_while() -> None:
 
 def test_who_waits_is_told_when_the_address_goes_down() -> None:
     async def main() -> None:
-        lane = Lane("a", patience=1.0)
+        lane = EndpointLimiter("a", patience=1.0)
         waiting = asyncio.ensure_future(lane.sleep(60))
         await asyncio.sleep(0.01)
         with pytest.raises(Failed):
@@ -198,7 +198,7 @@ def test_four_failures_in_ten_are_no_breakdown(in_flight: int, slow: bool) -> No
     """Failures come back at once, answers only after all others: the worst order there is."""
     draw = random.Random(in_flight)
 
-    async def call(lane: Lane, answers: asyncio.Event) -> None:
+    async def call(lane: EndpointLimiter, answers: asyncio.Event) -> None:
         while True:
             async with lane.turn(1):
                 fails = draw.random() < 0.4
@@ -214,7 +214,7 @@ def test_four_failures_in_ten_are_no_breakdown(in_flight: int, slow: bool) -> No
             await asyncio.sleep(0)
 
     async def main() -> None:
-        lane = Lane("a", in_flight=in_flight, patience=0.0)
+        lane = EndpointLimiter("a", in_flight=in_flight, patience=0.0)
         answers = asyncio.Event()
         asyncio.get_running_loop().call_later(0.5, answers.set)
         await asyncio.gather(*(call(lane, answers) for _ in range(2_000)))

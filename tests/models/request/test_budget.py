@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.request.budget import Ledger, Totals, money, most_tokens
+from reviewgauge.models.request.budget import BudgetTracker, Totals, money, most_tokens
 from reviewgauge.models.request.messages import Answer, Request, Tool, system, user
 from reviewgauge.models.request.model_spec import ModelSpec, parse_model
 from reviewgauge.models.request.prices import shipped_prices
@@ -43,7 +43,7 @@ def answer(tokens_in: int, tokens_out: int) -> Answer:
 
 @on_a_loop
 async def test_a_call_is_reserved_at_its_worst_and_booked_at_its_cost() -> None:
-    ledger = Ledger(budget=1.0)
+    ledger = BudgetTracker(budget=1.0)
     reserved = await ledger.reserve(FAKE, SHORT)
     assert reserved == pytest.approx(WORST)
     assert ledger.settle(FAKE, reserved, answer(10, 100)) == pytest.approx(10e-6 + 400e-6)
@@ -53,7 +53,7 @@ async def test_a_call_is_reserved_at_its_worst_and_booked_at_its_cost() -> None:
 
 @on_a_loop
 async def test_a_call_that_was_not_answered_gives_back_what_was_put_aside() -> None:
-    ledger = Ledger(budget=WORST)
+    ledger = BudgetTracker(budget=WORST)
     for _ in range(5):
         reserved = await ledger.reserve(FAKE, SHORT)
         assert ledger.settle(FAKE, reserved, None) is None
@@ -62,7 +62,7 @@ async def test_a_call_that_was_not_answered_gives_back_what_was_put_aside() -> N
 
 @on_a_loop
 async def test_a_call_that_does_not_fit_waits_for_those_in_flight() -> None:
-    ledger = Ledger(budget=1.5 * WORST)
+    ledger = BudgetTracker(budget=1.5 * WORST)
     first = await ledger.reserve(FAKE, SHORT)
     second = asyncio.ensure_future(ledger.reserve(FAKE, SHORT))
     await asyncio.sleep(0)
@@ -73,7 +73,7 @@ async def test_a_call_that_does_not_fit_waits_for_those_in_flight() -> None:
 
 @on_a_loop
 async def test_the_budget_stops_with_nothing_in_flight_and_says_what_to_do() -> None:
-    ledger = Ledger(budget=1.2 * WORST, spent=0.5 * WORST)
+    ledger = BudgetTracker(budget=1.2 * WORST, spent=0.5 * WORST)
     with pytest.raises(Failed) as caught:
         await ledger.reserve(FAKE, SHORT)
     assert (caught.value.kind, caught.value.stops) == (FailureKind.BUDGET, True)
@@ -84,7 +84,7 @@ async def test_the_budget_stops_with_nothing_in_flight_and_says_what_to_do() -> 
 
 @on_a_loop
 async def test_everybody_who_waits_is_told_when_the_budget_is_spent() -> None:
-    ledger = Ledger(budget=1.5 * WORST)
+    ledger = BudgetTracker(budget=1.5 * WORST)
     first = await ledger.reserve(FAKE, SHORT)
     others = [asyncio.ensure_future(ledger.reserve(FAKE, SHORT)) for _ in range(3)]
     await asyncio.sleep(0)
@@ -95,7 +95,7 @@ async def test_everybody_who_waits_is_told_when_the_budget_is_spent() -> None:
 
 @on_a_loop
 async def test_a_caller_that_is_cancelled_while_waiting_leaves_nothing_behind() -> None:
-    ledger = Ledger(budget=1.5 * WORST)
+    ledger = BudgetTracker(budget=1.5 * WORST)
     first = await ledger.reserve(FAKE, SHORT)
     second, third = (asyncio.ensure_future(ledger.reserve(FAKE, SHORT)) for _ in range(2))
     await asyncio.sleep(0)
@@ -109,7 +109,7 @@ async def test_a_caller_that_is_cancelled_while_waiting_leaves_nothing_behind() 
 
 @on_a_loop
 async def test_a_caller_that_is_cancelled_just_as_it_is_let_in_leaves_nothing_behind() -> None:
-    ledger = Ledger(budget=1.5 * WORST)
+    ledger = BudgetTracker(budget=1.5 * WORST)
     first = await ledger.reserve(FAKE, SHORT)
     second = asyncio.ensure_future(ledger.reserve(FAKE, SHORT))
     await asyncio.sleep(0)
@@ -123,7 +123,7 @@ async def test_a_caller_that_is_cancelled_just_as_it_is_let_in_leaves_nothing_be
 
 @on_a_loop
 async def test_a_model_without_a_price_costs_none_and_never_nothing() -> None:
-    ledger = Ledger()
+    ledger = BudgetTracker()
     reserved = await ledger.reserve(OTHER, SHORT)
     assert ledger.settle(OTHER, reserved, answer(10, 10)) is None
     assert ledger.totals.unpriced == ("openai:qwen3@http://127.0.0.1:1/v1",)
@@ -132,11 +132,11 @@ async def test_a_model_without_a_price_costs_none_and_never_nothing() -> None:
 @on_a_loop
 async def test_a_budget_without_a_price_is_refused_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(Failed, match=r"price of openai:qwen3.* is not known.*--prices FILE") as caught:
-        await Ledger(budget=5.0).reserve(OTHER, SHORT)
+        await BudgetTracker(budget=5.0).reserve(OTHER, SHORT)
     assert caught.value.stops
     own = tmp_path / "prices.json"
     own.write_text(json.dumps({"models": {"qwen3": {"input": 0.5, "output": 1}}}))
-    assert await Ledger(budget=5.0, prices=own).reserve(OTHER, SHORT) > 0
+    assert await BudgetTracker(budget=5.0, prices=own).reserve(OTHER, SHORT) > 0
 
 
 def test_a_prompt_never_has_more_tokens_than_are_put_aside() -> None:
@@ -164,10 +164,10 @@ def test_small_sums_keep_two_digits_that_say_something(amount: float, said: str)
 def test_what_is_spent_never_exceeds_the_budget(seed: int, budget: float, calls: int, at_once: int) -> None:
     """Every call costs at random up to its worst case; some fail, some are cancelled while they wait or fly."""
     chance = random.Random(seed)
-    asyncio.run(_spend(Ledger(budget=budget), budget, calls, at_once, chance))
+    asyncio.run(_spend(BudgetTracker(budget=budget), budget, calls, at_once, chance))
 
 
-async def _spend(ledger: Ledger, budget: float, calls: int, at_once: int, chance: random.Random) -> None:
+async def _spend(ledger: BudgetTracker, budget: float, calls: int, at_once: int, chance: random.Random) -> None:
     door = asyncio.Semaphore(at_once)
     paid: list[float] = []
 

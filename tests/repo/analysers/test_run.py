@@ -12,12 +12,12 @@ from git_project import commit, make_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
 from reviewgauge.repo.analysers import libraries, rules
-from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserTimeout, Bench, RawFinding, run_program
+from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserJob, AnalyserTimeout, RawFinding, run_program
 from reviewgauge.repo.analysers.run import (
     TOOLS,
+    AnalyserSettings,
     Analysis,
     Finding,
-    Settings,
     analyse,
     check_tools,
     gaps,
@@ -32,7 +32,7 @@ OURS = ("ruff", "bandit", "radon", "complexipy", "lizard")  # these come with th
 
 def run(change: Change, *tools: str, **terms: object) -> Analysis:
     assert change.git is not None
-    return analyse(Repository(Path(change.git)), change, Settings(tools=tools or OURS, **terms))  # type: ignore[arg-type]
+    return analyse(Repository(Path(change.git)), change, AnalyserSettings(tools=tools or OURS, **terms))  # type: ignore[arg-type]
 
 
 def rules_of(analysis: Analysis) -> set[tuple[str, str, str, int]]:
@@ -281,13 +281,13 @@ def test_a_crash_names_the_tool_and_is_no_empty_result(tmp_path: Path) -> None:
     answer = b'{"tool": "parse"}\n{"tool": "parse", "rows": []}\n{"tool": "complexipy"}\n'
     with pytest.raises(AnalyserCrash, match="complexipy crashed: ended by signal 11"):
         libraries.read_answer(answer, -11, b"")
-    bench = Bench(tmp_path, tmp_path)
+    bench = AnalyserJob(tmp_path, tmp_path)
     with pytest.raises(AnalyserCrash, match=r"lizard crashed: .*No such file"):
         libraries.run_libraries(["lizard"], [], ["gone.js"], bench)
 
 
 def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, tmp_path, seconds=0.3)
+    bench = AnalyserJob(tmp_path, tmp_path, seconds=0.3)
     with pytest.raises(AnalyserTimeout, match=r"slow did not finish within 0\.3 s"):
         run_program("slow", ["sh", "-c", "(sleep 1; touch late) & touch early; wait"], bench)
     time.sleep(1.2)
@@ -297,14 +297,14 @@ def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -
 
 def test_a_program_gets_an_empty_home_and_none_of_our_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "hunter2")
-    _, out, _ = run_program("env", ["env"], Bench(tmp_path, tmp_path / "home"))
+    _, out, _ = run_program("env", ["env"], AnalyserJob(tmp_path, tmp_path / "home"))
     assert b"hunter2" not in out
     assert f"HOME={tmp_path}/home\n".encode() in out
 
 
 def test_a_program_that_is_not_there_is_a_crash(tmp_path: Path) -> None:
     with pytest.raises(AnalyserCrash, match="gone could not be started"):
-        run_program("gone", [str(tmp_path / "gone")], Bench(tmp_path, tmp_path))
+        run_program("gone", [str(tmp_path / "gone")], AnalyserJob(tmp_path, tmp_path))
 
 
 # --- tools that may be missing -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.repo.forge.archive import Archive, Limits
+from reviewgauge.repo.forge.archive import Archive, ArchiveLimits
 from reviewgauge.repo.forge.pulls import read_pull
 
 PULL = {
@@ -40,10 +40,10 @@ TREE: Mapping[str, Any] = {
 }
 
 
-SMALL = Limits(answer=100_000, free=100_000)
+SMALL = ArchiveLimits(answer=100_000, free=100_000)
 
 
-def read(path: Path, limits: Limits | None = None) -> list[tuple[str, Any]]:
+def read(path: Path, limits: ArchiveLimits | None = None) -> list[tuple[str, Any]]:
     with Archive(path, limits) as found:
         return [(where, read_pull(raw, where)) for where, raw in found.pulls()]
 

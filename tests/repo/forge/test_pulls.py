@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput
-from reviewgauge.core.history import Account, Standing
+from reviewgauge.core.history import Account, AccountType
 from reviewgauge.core.records import FileStatus, Side
 from reviewgauge.repo.forge.accounts import account, is_bot_name, same_login
 from reviewgauge.repo.forge.events import read_events
@@ -67,20 +67,20 @@ def committed(sha: str, day: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("user", "login", "standing"),
     [
-        (ANN, "ann", Standing.PERSON),
-        (None, "", Standing.GHOST),
-        ({"login": "ghost", "type": "User"}, "", Standing.GHOST),
-        ({"login": "helper[bot]", "type": "Bot"}, "helper[bot]", Standing.BOT),
-        ({"login": "Copilot", "type": "Bot"}, "Copilot", Standing.BOT),
-        ({"login": "coderabbitai", "__typename": "Bot"}, "coderabbitai[bot]", Standing.BOT),
-        ({"login": "codecov-io", "type": "User"}, "codecov-io", Standing.BOT),
-        ({"login": "acme-ci-bot", "type": "User"}, "acme-ci-bot", Standing.BOT),
-        ({"login": "abbot", "type": "User"}, "abbot", Standing.PERSON),
-        ({"login": "robotto", "type": "User"}, "robotto", Standing.PERSON),
-        ("nonsense", "", Standing.GHOST),
+        (ANN, "ann", AccountType.PERSON),
+        (None, "", AccountType.GHOST),
+        ({"login": "ghost", "type": "User"}, "", AccountType.GHOST),
+        ({"login": "helper[bot]", "type": "Bot"}, "helper[bot]", AccountType.BOT),
+        ({"login": "Copilot", "type": "Bot"}, "Copilot", AccountType.BOT),
+        ({"login": "coderabbitai", "__typename": "Bot"}, "coderabbitai[bot]", AccountType.BOT),
+        ({"login": "codecov-io", "type": "User"}, "codecov-io", AccountType.BOT),
+        ({"login": "acme-ci-bot", "type": "User"}, "acme-ci-bot", AccountType.BOT),
+        ({"login": "abbot", "type": "User"}, "abbot", AccountType.PERSON),
+        ({"login": "robotto", "type": "User"}, "robotto", AccountType.PERSON),
+        ("nonsense", "", AccountType.GHOST),
     ],
 )
-def test_who_spoke(user: Any, login: str, standing: Standing) -> None:
+def test_who_spoke(user: Any, login: str, standing: AccountType) -> None:
     assert account(user) == Account(login=login, standing=standing)
 
 
@@ -122,7 +122,7 @@ def test_a_thread_whose_lines_were_changed_is_outdated() -> None:
 
 def test_answers_to_a_deleted_comment_are_a_thread_of_their_own() -> None:
     (one,), _ = read_threads([comment(5, in_reply_to_id=1), comment(6, in_reply_to_id=1, user=None)], [])
-    assert (one.id, len(one.remarks), one.remarks[1].author.standing) == ("1", 2, Standing.GHOST)
+    assert (one.id, len(one.remarks), one.remarks[1].author.standing) == ("1", 2, AccountType.GHOST)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_a_fork_that_is_gone_and_a_pending_review() -> None:
     made["pull"]["head"] = {"sha": "c2", "repo": None}
     made["pull"]["user"] = None
     pull = read_pull(made)
-    assert (pull.fork_gone, pull.reviews, pull.author.standing) == (True, (), Standing.GHOST)
+    assert (pull.fork_gone, pull.reviews, pull.author.standing) == (True, (), AccountType.GHOST)
     assert not read_pull(raw()).fork_gone
 
 

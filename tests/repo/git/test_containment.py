@@ -7,7 +7,7 @@ import pytest
 
 from git_project import commit, run_git
 from malicious_repos import armed
-from reviewgauge.repo.git.containment import strays_to
+from reviewgauge.repo.git.containment import find_escape
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 
 
@@ -28,9 +28,9 @@ def bench(tmp_path: Path) -> Path:
 
 def test_ordinary_repositories_stay_where_they_are(bench: Path) -> None:
     for name in ("shop", "shop.git", "tree", "nothing", "shop/.git"):
-        assert strays_to(bench / name, [bench]) is None, name
+        assert find_escape(bench / name, [bench]) is None, name
     run_git(bench, "clone", "-q", "--shared", "shop", "borrows")
-    assert strays_to(bench / "borrows", [bench]) is None, "it borrows from one that may be read"
+    assert find_escape(bench / "borrows", [bench]) is None, "it borrows from one that may be read"
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_every_way_out_is_seen(bench: Path, private: Path, how: str) -> None:
             place = bench / "shop.git"
         case "up":
             place = bench / ".." / "private"
-    found = strays_to(place, [bench])
+    found = find_escape(place, [bench])
     assert found is not None and found.is_relative_to(private)
-    assert strays_to(place, [bench, private]) is None
+    assert find_escape(place, [bench, private]) is None
 
 
 def test_circles_end_and_an_armed_one_is_refused(tmp_path: Path, bench: Path) -> None:
@@ -79,7 +79,7 @@ def test_circles_end_and_an_armed_one_is_refused(tmp_path: Path, bench: Path) ->
     (bench / "shop" / ".git" / "objects" / "info" / "alternates").write_text("../objects\n../../../shop.git/objects\n")
     (bench / "shop.git" / "objects" / "info" / "alternates").write_text("../../shop/.git/objects\n")
     (bench / "round").symlink_to(bench / "round")
-    assert strays_to(bench / "shop", [bench]) is None
-    assert strays_to(bench / "round", [bench]) is None
+    assert find_escape(bench / "shop", [bench]) is None
+    assert find_escape(bench / "round", [bench]) is None
     trap = armed(tmp_path, "alternateRefsCommand")
-    assert strays_to(trap.folder, [trap.folder]) is not None and not trap.sprung
+    assert find_escape(trap.folder, [trap.folder]) is not None and not trap.sprung

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.repo.history.fix_messages import LONGEST_READ, Mending, issue_numbers, read_message, says_what
+from reviewgauge.repo.history.fix_messages import LONGEST_READ, FixKind, issue_numbers, read_message, says_what
 
 ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
 
@@ -28,7 +28,7 @@ ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
 )
 def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
     found = read_message(message)
-    assert (found.mending, found.reason) == (Mending.YES, reason)
+    assert (found.mending, found.reason) == (FixKind.YES, reason)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
 )
 def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) -> None:
     found = read_message(message)
-    assert (found.mending, found.reason.removeprefix("no bug fix: ")) == (Mending.NO, about)
+    assert (found.mending, found.reason.removeprefix("no bug fix: ")) == (FixKind.NO, about)
 
 
 @pytest.mark.parametrize(
@@ -83,21 +83,21 @@ def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) ->
 )
 def test_a_doubt_is_no_label(message: str, reason: str) -> None:
     found = read_message(message)
-    assert (found.mending, found.reason) == (Mending.PERHAPS, reason)
+    assert (found.mending, found.reason) == (FixKind.PERHAPS, reason)
 
 
 def test_what_says_nothing() -> None:
-    assert read_message("Prefix all names").mending is Mending.NO
+    assert read_message("Prefix all names").mending is FixKind.NO
     assert read_message("Use a fixed size buffer") == read_message("Rows of a fixed-length record")
-    assert read_message("").mending is Mending.NO
-    assert read_message("fixture loader speaks JSON").mending is Mending.NO
+    assert read_message("").mending is FixKind.NO
+    assert read_message("fixture loader speaks JSON").mending is FixKind.NO
 
 
 def test_a_revert_names_its_commit_and_a_revert_of_one_mends_nothing() -> None:
     found = read_message(f'Revert "Add a pool"\n\nThis reverts commit {ID}.\nIt deadlocks.')
     assert found.reverts == (ID,) and found.takes_back
     again = read_message(f'Revert "Revert "Add a pool""\n\nThis reverts commit {ID}.')
-    assert again.mending is Mending.NO and not again.takes_back
+    assert again.mending is FixKind.NO and not again.takes_back
     aside = read_message(f"Fix the pool\n\nThis reverts commit {ID[:8]} in part.")
     assert aside.reverts == (ID[:8],) and not aside.takes_back
 
@@ -125,7 +125,7 @@ def test_issue_numbers() -> None:
 @given(st.text(max_size=400))
 def test_any_text_can_be_read(text: str) -> None:
     found = read_message(text)
-    assert found.reason and isinstance(found.mending, Mending)
+    assert found.reason and isinstance(found.mending, FixKind)
     assert all(number >= 0 for number in issue_numbers(text))
 
 

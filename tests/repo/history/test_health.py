@@ -8,7 +8,7 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.health import look_over
+from reviewgauge.repo.history.health import inspect
 from reviewgauge.repo.history.history import read_history
 from written_history import Written, write_history
 
@@ -36,7 +36,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_a_sound_repository(source: Path) -> None:
-    found = look_over(Repository(source), now=NOW)
+    found = inspect(Repository(source), now=NOW)
     assert (found.name, found.branch, found.bare, found.detached) == ("source", "main", True, False)
     assert (found.commits, found.merges) == (8, 1)
     assert (found.first, found.last) == (datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 9, tzinfo=UTC))
@@ -44,48 +44,48 @@ def test_a_sound_repository(source: Path) -> None:
 
 
 def test_what_is_lacking_is_said(source: Path, tmp_path: Path) -> None:
-    shallow = look_over(clone(source, tmp_path / "s", "--depth=2"), now=NOW)
+    shallow = inspect(clone(source, tmp_path / "s", "--depth=2"), now=NOW)
     assert shallow.shallow and not shallow.bare and shallow.commits < 8
     assert "shallow" in shallow.warnings[0] and "--unshallow" in shallow.warnings[0]
     repository = clone(source, tmp_path / "p", "--bare", "--filter=blob:none")
-    partial = look_over(repository, now=NOW)
+    partial = inspect(repository, now=NOW)
     assert partial.partial and partial.commits == 8 and "partial" in partial.warnings[0]
     with pytest.raises(UserError, match=r"partial clone are missing.*without --filter"):
         list(read_history(repository))
     assert (
         len(list(read_history(clone(source, tmp_path / "s2", "--depth=3", "--bare"))))
-        == look_over(Repository(tmp_path / "s2"), now=NOW).commits
+        == inspect(Repository(tmp_path / "s2"), now=NOW).commits
     )
     with pytest.raises(UserError, match=r"lacks the files of HEAD \(clone it anew without --filter\)"):
-        look_over(clone(source, tmp_path / "t", "--bare", "--filter=tree:0"))
+        inspect(clone(source, tmp_path / "t", "--bare", "--filter=tree:0"))
     subprocess.run(["git", "clone", "-q", "-s", "--bare", str(source), str(tmp_path / "b")], check=True)
-    assert look_over(Repository(tmp_path / "b"), now=NOW).borrows
+    assert inspect(Repository(tmp_path / "b"), now=NOW).borrows
 
 
 def test_empty_detached_and_unborn(source: Path, tmp_path: Path) -> None:
     write_history(tmp_path / "empty", [])
-    empty = look_over(Repository(tmp_path / "empty"))
+    empty = inspect(Repository(tmp_path / "empty"))
     assert empty.empty and empty.commits == 0 and empty.branch == "main" and "no commit yet" in empty.warnings[0]
     checkout = tmp_path / "c"
     clone(source, checkout)
     subprocess.run(["git", "checkout", "-q", "--detach", "HEAD~1"], cwd=checkout, check=True)
-    detached = look_over(Repository(checkout), now=NOW)
+    detached = inspect(Repository(checkout), now=NOW)
     assert detached.detached and detached.commits == 6 and not detached.bare and detached.name == "c"
     linked = tmp_path / "linked"
     subprocess.run(["git", "worktree", "add", "-q", "-b", "other", str(linked)], cwd=checkout, check=True)
-    found = look_over(Repository(linked), now=NOW)
+    found = inspect(Repository(linked), now=NOW)
     assert (found.branch, found.bare, found.commits) == ("other", False, 6)
     subprocess.run(["git", "symbolic-ref", "HEAD", "refs/heads/nowhere"], cwd=source, check=True)
     with pytest.raises(
         UserError, match=r"HEAD of source names nowhere, which is not there \(name a branch that is: main\)"
     ):
-        look_over(Repository(source))
-    assert look_over(Repository(source), "main", now=NOW).commits == 8
+        inspect(Repository(source))
+    assert inspect(Repository(source), "main", now=NOW).commits == 8
     (source / "HEAD").unlink()
     with pytest.raises(UserError):
-        look_over(Repository(source))
+        inspect(Repository(source))
     with pytest.raises(UserError, match="no git directory"):
-        look_over(Repository(tmp_path / "nowhere"))
+        inspect(Repository(tmp_path / "nowhere"))
 
 
 def test_wrong_clocks_are_counted(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_wrong_clocks_are_counted(tmp_path: Path) -> None:
     history = [Written({b"f": b"%d\n" % n}, when=at(day)) for n, day in enumerate(days)]
     history += [Written(when=at(9_999)), Written(when="0 +0000"), Written(when="99999999999999 +0000")]
     write_history(tmp_path / "r", history)
-    found = look_over(Repository(tmp_path / "r"), now=NOW)
+    found = inspect(Repository(tmp_path / "r"), now=NOW)
     assert (found.commits, found.skewed, found.implausible) == (8, 1, 3)
     assert (found.first, found.last) == (datetime(2020, 1, 4, tzinfo=UTC), datetime(2020, 1, 13, tzinfo=UTC))
     assert found.warnings == (

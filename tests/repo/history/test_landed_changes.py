@@ -12,7 +12,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.repo.history.history import read_history
 from reviewgauge.repo.history.landed_changes import (
     LandedChange,
-    Landing,
+    MergeKind,
     own_text,
     read_changes,
     without_foreign_ids,
@@ -42,7 +42,7 @@ def test_a_branch_is_compared_with_where_it_left_and_speaks_with_its_own_words(t
     merge = told.merge("patch-1", message="Merge pull request #7 from me/patch-1\n\nAdd b, which broke a later")
     changes, _ = landed(told)
     change = next(c for c in changes if c.landed == merge)
-    assert (change.landing, change.base, change.head, change.commits) == (Landing.MERGE, start, two, (one, two))
+    assert (change.landing, change.base, change.head, change.commits) == (MergeKind.MERGE, start, two, (one, two))
     assert change.title == "Add b (part one)"
     assert change.description == "- Add b (part one)\n\n  The reason why.\n- Say more in b"
     assert "broke a later" in change.message, "the merge's own words are kept apart"
@@ -137,7 +137,7 @@ def test_squashes_lose_their_number_and_marks_of_approval(told: Told) -> None:
     told.commit("begin", {"a.py": "a\n"})
     squash = told.commit("[MRG+1] Read it once (#12)\n\n* Read it once\n\n* Say why\n", {"a.py": "b\n"})
     (change,), drops = landed(told)
-    assert (change.landing, change.landed, change.head) == (Landing.SQUASH, squash, squash)
+    assert (change.landing, change.landed, change.head) == (MergeKind.SQUASH, squash, squash)
     assert change.title == "Read it once" and change.description == "* Read it once\n\n* Say why"
     assert list(drops.values()) == ["first commit: nothing to compare it with"]
 

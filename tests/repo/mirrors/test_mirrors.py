@@ -11,7 +11,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.errors import git_error, is_full, no_room
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.mirrors.object_view import lacks
+from reviewgauge.repo.mirrors.object_view import missing_objects
 
 
 @pytest.fixture
@@ -72,11 +72,11 @@ def test_shallow_linked_bare_and_detached_sources(tmp_path: Path, source: Path) 
     head = run_git(source, "rev-parse", "HEAD")
     run_git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
     shallow = mirror_local(tmp_path / "shallow", tmp_path / "shallow.git")
-    assert lacks(shallow).shallow and "unshallow" in lacks(shallow).words
+    assert missing_objects(shallow).shallow and "unshallow" in missing_objects(shallow).words
     assert run_git(shallow.git_dir, "rev-list", "HEAD") == head
     run_git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
     mirror_local(tmp_path / "shallow", tmp_path / "shallow.git")
-    assert not lacks(shallow).shallow
+    assert not missing_objects(shallow).shallow
     assert len(run_git(shallow.git_dir, "rev-list", "--objects", "HEAD").split()) > 3
 
     run_git(source, "worktree", "add", "-q", "--detach", str(tmp_path / "linked"), "HEAD~1")
@@ -86,7 +86,7 @@ def test_shallow_linked_bare_and_detached_sources(tmp_path: Path, source: Path) 
 
     run_git(tmp_path, "clone", "-q", "--bare", str(source), "bare")
     assert mirror_local(tmp_path / "bare", tmp_path / "bare.git").exists(head)
-    assert lacks(linked) == (False, False) and lacks(linked).words == ""
+    assert missing_objects(linked) == (False, False) and missing_objects(linked).words == ""
 
 
 def test_a_partial_source_gives_a_partial_mirror(tmp_path: Path, source: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_partial_source_gives_a_partial_mirror(tmp_path: Path, source: Path) -
     run_git(tmp_path, "clone", "-q", "--bare", "--filter=blob:none", f"file://{source}", "partial")
     head = run_git(source, "rev-parse", "HEAD")
     mirror = mirror_local(tmp_path / "partial", tmp_path / "m.git")
-    assert lacks(mirror).partial
+    assert missing_objects(mirror).partial
     assert mirror.paths(head) == ["a.py", "c.py", "lib/b.py"]
     assert mirror.blob(head, "a.py") is None
 

@@ -10,7 +10,7 @@ from pull_toys import ANN, BOB, BOT, GHOST, candidate, remark, thread
 from pulls_in_git import FIRST, Story, on, swapped, text
 from reviewgauge.core.history import Thread
 from reviewgauge.core.records import Side, Span
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.pull_requests.candidates import (
     candidate_at,
@@ -143,7 +143,7 @@ def test_a_base_that_was_read_after_the_merge(story: Story) -> None:
 
 
 def test_repositories_are_handed_from_stage_to_stage(tmp_path: Path) -> None:
-    place = Workplace(tmp_path)
+    place = BuildFolder(tmp_path)
     assert chosen_repositories(place) == ()
     remember_repositories(place, ["acme/shop", "acme/store"])
     assert chosen_repositories(place) == ("acme/shop", "acme/store")

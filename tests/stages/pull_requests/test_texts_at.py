@@ -14,7 +14,7 @@ from fake_forge.server import TOKEN, Forge, serve
 from pull_toys import remark, thread
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import Event, PullRequest, Revision
-from reviewgauge.engine.build.folder import Workplace
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.collect_reviews import CollectReviews
 from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.pull_requests.texts_at import NEVER, description_edited, title_at
@@ -42,7 +42,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
 
 def built(forge: Forge, folder: Path) -> tuple[Candidate, Candidate, list[Candidate]]:
     """The pull request at its end, at its most discussed state, and the states that bob and mel looked at."""
-    place = Workplace(folder, "github:acme/shop")
+    place = BuildFolder(folder, "github:acme/shop")
     try:
         (last,) = (one for one in FromGithub(api=forge.url).apply((), place) if isinstance(one, Candidate))
         (chosen,) = (one for one in SelectRevision().each(last, place) if isinstance(one, Candidate))
@@ -68,7 +68,7 @@ def test_an_earlier_state_has_the_title_of_then(
 def test_a_title_that_a_stage_made_stays(running: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     last, _, _ = built(running, tmp_path)
-    place = Workplace(tmp_path / "other")
+    place = BuildFolder(tmp_path / "other")
     try:
         (made,) = SelectRevision().each(last.with_change(title="In our words"), place)
     finally:

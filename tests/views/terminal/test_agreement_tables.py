@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from reviewgauge.analysis.raters.agreement import Settings, agreement_report
+from reviewgauge.analysis.raters.agreement import AgreementSettings, agreement_report
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.reports.validity import AgreementReport
 from reviewgauge.views.terminal.agreement_tables import agreement
@@ -34,7 +34,7 @@ def report(raters: int, *, models: int = 0, name: str = "rater", batches: int = 
         for at in range(30)
         for rater in range(raters + models)
     ]
-    return agreement_report(labels, source="mine", settings=Settings(resamples=20))
+    return agreement_report(labels, source="mine", settings=AgreementSettings(resamples=20))
 
 
 @pytest.mark.parametrize("width", [100, 80, 60, 40])
@@ -76,11 +76,11 @@ def test_two_raters_need_no_matrix_and_batches_have_a_row_each() -> None:
 def test_what_is_undefined_is_said_once() -> None:
     subject = Subject(kind=SubjectKind.REVIEW, case="c", system="bot")
     alone = [Label(subject=subject, rater="Ada", dimension="severity", value=3)]
-    text = "\n".join(printed(agreement_report(alone, source="mine", settings=Settings(resamples=0))))
+    text = "\n".join(printed(agreement_report(alone, source="mine", settings=AgreementSettings(resamples=0))))
     assert text.count("only one rater: agreement takes two") == 1
     assert "no intervals: nothing was resampled" in text
     same = [*alone, Label(subject=subject, rater="Bo", dimension="severity", value=3)]
-    text = "\n".join(printed(agreement_report(same, source="mine", settings=Settings(resamples=0))))
+    text = "\n".join(printed(agreement_report(same, source="mine", settings=AgreementSettings(resamples=0))))
     assert "nan" not in text.lower()
     assert "every label is 3: there is nothing to agree on beyond chance" in " ".join(text.split())
     assert "percent agreement              1.0000" in text

@@ -6,7 +6,7 @@ from rich.console import Console, RenderableType
 
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.reports.leaderboard import ComparisonTable, DoctorReport, Leaderboard, LintFinding, ProbeCheck
-from reviewgauge.core.specs import Entry
+from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.report.report import ReportData
 from reviewgauge.views.terminal import tables
 
@@ -74,7 +74,10 @@ def test_nothing_is_wider_than_the_terminal(
         tables.comparison(make_comparisons(board)),
         tables.doctor(doctor),
         tables.catalogue(
-            [Entry("metrics", "hits", "Which findings were hit? " * 9), Entry("judges", "lexical", "Words")]
+            [
+                CatalogueEntry("metrics", "hits", "Which findings were hit? " * 9),
+                CatalogueEntry("judges", "lexical", "Words"),
+            ]
         ),
         tables.card(card, {"cases": 23, "references": 30}, notes=["one range was reversed " * 9]),
     ]
@@ -168,7 +171,7 @@ def test_text_from_data_is_neither_markup_nor_escape(small: ReportData, doctor: 
         tables.leaderboard(nasty),
         tables.comparison(small.comparisons[0].model_copy(update={"comparisons": (comparison,), "warnings": (NASTY,)})),
         tables.doctor(doctor.model_copy(update={"checks": (check,), "lint": (finding,), "dataset": NASTY})),
-        tables.catalogue([Entry(NASTY, NASTY, NASTY)]),
+        tables.catalogue([CatalogueEntry(NASTY, NASTY, NASTY)]),
         tables.card(card.model_copy(update={"title": NASTY, "traps": (NASTY,)}), {NASTY: 1}, [NASTY]),
     ]
     for renderable in shown:

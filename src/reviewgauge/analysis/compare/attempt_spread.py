@@ -9,14 +9,14 @@ import math
 
 import numpy as np
 
-from reviewgauge.analysis.stats.score_table import Panel
+from reviewgauge.analysis.stats.score_table import ScoreTable
 from reviewgauge.analysis.stats.sums import Flags
 from reviewgauge.analysis.stats.variance import Attempts, Spread, case_means, influences
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import AttemptSpread
 
 
-def attempt_spread(panel: Panel, row: int, metric: Metric) -> AttemptSpread | None:
+def attempt_spread(panel: ScoreTable, row: int, metric: Metric) -> AttemptSpread | None:
     """The spread of the headline for one system; None where no case has two scored attempts, or it has no slope."""
     kept = np.asarray(panel.scored[row])
     attempts = attempts_of(panel, row, kept)
@@ -43,7 +43,7 @@ def attempt_spread(panel: Panel, row: int, metric: Metric) -> AttemptSpread | No
     )
 
 
-def attempts_of(panel: Panel, row: int, kept: Flags) -> Attempts:
+def attempts_of(panel: ScoreTable, row: int, kept: Flags) -> Attempts:
     """The scored attempts of one system at the cases of `kept` (N), one row an attempt."""
     rows: list[list[float]] = []
     case: list[int] = []

@@ -25,7 +25,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.power import detectable_difference, standard_error
-from reviewgauge.analysis.stats.score_table import Panel, lay_out, merge_pins, warn_of_fakes
+from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
 from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.core.errors import UserError
@@ -94,7 +94,7 @@ def compare(
     )
 
 
-def _order(panel: Panel, metric: Metric) -> list[str]:
+def _order(panel: ScoreTable, metric: Metric) -> list[str]:
     """The systems as the leaderboard ranks them: by headline, each on its own scored cases."""
     kept = panel.scored[:, :, None]
     sums = (panel.parts * kept).sum(axis=1)[:, None]
@@ -103,7 +103,7 @@ def _order(panel: Panel, metric: Metric) -> list[str]:
     return [panel.systems[at] for at in rank(panel.systems, values, metric)]
 
 
-def _choose(panel: Panel, order: Sequence[str], pairs: Pairs) -> list[tuple[str, str]]:
+def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs) -> list[tuple[str, str]]:
     if pairs is not None and pairs != "all":
         for pair in pairs:
             for system in pair:
@@ -118,7 +118,7 @@ def _choose(panel: Panel, order: Sequence[str], pairs: Pairs) -> list[tuple[str,
 class _Duel:
     """Two rows of a panel on their common cases. `scheme` says what the whole table is clustered by."""
 
-    panel: Panel
+    panel: ScoreTable
     metric: Metric
     first: int
     second: int

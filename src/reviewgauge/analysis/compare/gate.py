@@ -24,7 +24,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     resampled_readings,
     sum_by_cluster,
 )
-from reviewgauge.analysis.stats.score_table import Panel, Status, lay_out, merge_pins
+from reviewgauge.analysis.stats.score_table import ScoreTable, Status, lay_out, merge_pins
 from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.analysis.stats.swaps import ROUNDING, reading_with, swapped
 from reviewgauge.core.errors import UserError
@@ -190,7 +190,7 @@ class _Ruling:
 class _Duel:
     """Two rows of a panel and one reading."""
 
-    panel: Panel
+    panel: ScoreTable
     metric: Metric
     reading: str
     first: int

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from reviewgauge.analysis.stats.score_table import Panel, lay_out
+from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out
 from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.analysis.stats.swaps import reading_with, swapped
 from reviewgauge.core.errors import UserError
@@ -64,7 +64,7 @@ def smoke(
 
 
 def _effects(
-    panel: Panel, metric: Metric, reading: str, kept: np.ndarray[tuple[int], np.dtype[np.int64]]
+    panel: ScoreTable, metric: Metric, reading: str, kept: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> tuple[Numbers, Numbers]:
     """(what each system's parts on each case do to the mean system's reading: S x n, noise between attempts: n).
 
@@ -100,7 +100,7 @@ def _effects(
 
 
 def _choose(
-    panel: Panel, kept: np.ndarray[tuple[int], np.dtype[np.int64]], effects: Numbers, noise: Numbers, count: int
+    panel: ScoreTable, kept: np.ndarray[tuple[int], np.dtype[np.int64]], effects: Numbers, noise: Numbers, count: int
 ) -> list[SmokeCase]:
     """The best of the clean changes and of the others, each by its share of the whole, best first."""
     centred = effects - effects.mean(axis=0)

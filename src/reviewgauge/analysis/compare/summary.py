@@ -19,7 +19,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     resampled_readings,
     sum_by_cluster,
 )
-from reviewgauge.analysis.stats.score_table import Panel, Status
+from reviewgauge.analysis.stats.score_table import ScoreTable, Status
 from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
@@ -43,7 +43,7 @@ class View:
 class Summariser:
     """Makes the rows of a leaderboard. All views share the clusters and the draws, so that rows can be compared."""
 
-    panel: Panel
+    panel: ScoreTable
     metric: Metric
     clusters: Clusters
     resampler: Resampler

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from reviewgauge.analysis.doctor.trials import Answer, Trial
+from reviewgauge.analysis.doctor.trials import Trial, TrialResult
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Review
@@ -33,7 +33,7 @@ def untried(name: str, expected: str, why: str) -> ProbeCheck:
     return ProbeCheck(name=name, expected=expected, found=why, ok=None)
 
 
-def _smallest(answers: Iterable[tuple[Answer, str]]) -> tuple[str | None, str]:
+def _smallest(answers: Iterable[tuple[TrialResult, str]]) -> tuple[str | None, str]:
     found = list(answers)
     if not found:
         return None, ""
@@ -41,7 +41,7 @@ def _smallest(answers: Iterable[tuple[Answer, str]]) -> tuple[str | None, str]:
     return answer.case.id, one_line(detail, 300)
 
 
-def _check(name: str, expected: str, found: str, holds: bool, bad: Sequence[tuple[Answer, str]]) -> ProbeCheck:
+def _check(name: str, expected: str, found: str, holds: bool, bad: Sequence[tuple[TrialResult, str]]) -> ProbeCheck:
     case, detail = _smallest(bad)
     many = f" ({len(bad)} cases)" if len(bad) > 1 else ""
     return ProbeCheck(name=name, expected=expected, found=found + many, ok=holds and not bad, case=case, detail=detail)
@@ -74,7 +74,7 @@ def _out_of(trial: Trial, reading: str) -> str:
     return f" ({sums[parts[0]]:,.0f} of {sums[parts[1]]:,.0f})"
 
 
-def _why_short(answer: Answer, reading: str) -> str:
+def _why_short(answer: TrialResult, reading: str) -> str:
     """The first thing in the evidence that kept the reading from being 1."""
     matching = answer.measured.matching
     if matching is None:
@@ -127,7 +127,7 @@ def _silent_is(trial: Trial, reading: str) -> ProbeCheck:
 def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
     """Every reading whose unit is a share lies within 0 and 1, or -1 and 1 where it is signed."""
     name, expected = "shares are shares", "within 0 and 1"
-    bad: list[tuple[Answer, str]] = []
+    bad: list[tuple[TrialResult, str]] = []
     seen = False
     for trial in trials:
         for reading in trial.readings:
@@ -152,7 +152,7 @@ def never_above(name: str, lower: Trial, upper: Trial, readings: Sequence[str]) 
     shared = [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
     if not shared:
         return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
-    bad: list[tuple[Answer, str]] = []
+    bad: list[tuple[TrialResult, str]] = []
     holds = True
     for reading in shared:
         holds = holds and _number(lower, reading) <= _number(upper, reading) + EPSILON
@@ -174,7 +174,7 @@ def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
     if not all(strict(answer.measured.parts) for trial in (spam, once) for answer in trial.answers):
         return never_above(name, spam, once, ("precision", "f1"))
     before = {answer.case.id: strict(answer.measured.parts) for answer in once.answers}
-    bad: list[tuple[Answer, str]] = []
+    bad: list[tuple[TrialResult, str]] = []
     for answer in spam.answers:
         for reading, value in strict(answer.measured.parts).items():
             start = before.get(answer.case.id, {}).get(reading, math.nan)
@@ -236,7 +236,7 @@ def _versus(lower: Trial, upper: Trial, readings: Sequence[str]) -> str:
     return ", ".join(f"{r} {shown(lower.value(r))} against {shown(upper.value(r))}" for r in readings)
 
 
-def _hit_by(answer: Answer, reading: str, value: float) -> str:
+def _hit_by(answer: TrialResult, reading: str, value: float) -> str:
     matching = answer.measured.matching
     if matching is not None:
         bodies = {comment.id: comment.body for comment in answer.review.comments}
@@ -253,7 +253,7 @@ def _hit_by(answer: Answer, reading: str, value: float) -> str:
 def identities(trials: Sequence[Trial]) -> ProbeCheck:
     """Every comment is one thing, every finding is one thing, and the parts say what the Matching says."""
     name, expected = "accounts add up", "each comment and finding counted once"
-    bad: list[tuple[Answer, str]] = []
+    bad: list[tuple[TrialResult, str]] = []
     declared: set[str] = set()
     excused = held = 0
     for answer in (answer for trial in trials for answer in trial.answers):
@@ -274,7 +274,7 @@ def identities(trials: Sequence[Trial]) -> ProbeCheck:
     return _check(name, expected, "broken" if bad else f"in {held:,} reviews", not bad, bad)
 
 
-def broken_identity(answer: Answer) -> str:
+def broken_identity(answer: TrialResult) -> str:
     """The first identity that does not hold of a Matching and the parts beside it, in words; empty: all hold."""
     matching = answer.measured.matching
     assert matching is not None
@@ -302,7 +302,7 @@ def broken_identity(answer: Answer) -> str:
     return _broken_part(answer, matching)
 
 
-def _broken_part(answer: Answer, matching: Matching) -> str:
+def _broken_part(answer: TrialResult, matching: Matching) -> str:
     hits = sum(group.hit for group in matching.groups)
     states = Counter(outcome.state for outcome in matching.comments)
     truth = {

@@ -21,7 +21,7 @@ from reviewgauge.engine.score import ScoreJob, measure
 from reviewgauge.models.chat.door import current_door
 
 
-class Answer(NamedTuple):
+class TrialResult(NamedTuple):
     """What the metric said of one item."""
 
     case: Case
@@ -56,10 +56,10 @@ class Trial:
         return [*first, *(found[at] for at in range(len(work)))]
 
     @cached_property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[TrialResult]:
         """The measured items."""
         pairs = zip(self.items, self._raw, strict=True)
-        return [Answer(case, review, found) for (case, review), found in pairs if isinstance(found, Measured)]
+        return [TrialResult(case, review, found) for (case, review), found in pairs if isinstance(found, Measured)]
 
     @property
     def failures(self) -> list[tuple[Case, Review, Failure]]:
@@ -90,7 +90,7 @@ class Trial:
         bag = MatrixBag(names, np.ascontiguousarray(rows.T), np.ones(len(rows)))
         return {name: [float(v) for v in values] for name, values in readings_of(self.metric, bag).items()}
 
-    def of_cases(self, reading: str) -> Iterator[tuple[Answer, float]]:
+    def of_cases(self, reading: str) -> Iterator[tuple[TrialResult, float]]:
         """One reading of each measured item alone, NaN where undefined; nothing where there is no such reading."""
         if reading in self._by_case:
             yield from zip(self.answers, self._by_case[reading], strict=True)

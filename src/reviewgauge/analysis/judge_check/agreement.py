@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.judge_check.instrument import Reply
+from reviewgauge.analysis.judge_check.instrument import Decisions
 from reviewgauge.analysis.judge_check.test_set import Item
 from reviewgauge.analysis.stats.agreement import Resampling, Weighting, cohen_kappa, percent_agreement
 from reviewgauge.analysis.stats.bootstrap import Resampler
@@ -44,7 +44,7 @@ class Resamples:
         return index.reshape(-1).astype(np.int64), Resampler(max(1, int(distinct.size)), self.resamples, self.seed)
 
 
-class Line(NamedTuple):
+class JudgedRow(NamedTuple):
     """One row: what the judge said, the value behind it, the truth, and whose it is."""
 
     said: float
@@ -56,17 +56,17 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class JudgedRows:
     """Rows that have both an answer and a truth, as arrays; `left_out` counts the others."""
 
-    rows: tuple[Line, ...]
+    rows: tuple[JudgedRow, ...]
     left_out: dict[str, int]
     resamples: Resamples
 
     @classmethod
-    def of(cls, items: Sequence[Item], replies: Sequence[Reply | None], resamples: Resamples) -> Lines:
+    def of(cls, items: Sequence[Item], replies: Sequence[Decisions | None], resamples: Resamples) -> JudgedRows:
         """The rows of the items; a failure is a counted row that is left out, never a no."""
-        rows: list[Line] = []
+        rows: list[JudgedRow] = []
         left: Counter[str] = Counter()
         for item, reply in zip(items, replies, strict=True):
             n = len(item.truth)
@@ -81,7 +81,7 @@ class Lines:
                     elif not math.isfinite(said):
                         left[f"no answer: {reply.reason}" if reply.reason else "the judge did not decide"] += 1
                     else:
-                        rows.append(Line(said, value, truth, item.cluster, item.system, words_of(item, at)))
+                        rows.append(JudgedRow(said, value, truth, item.cluster, item.system, words_of(item, at)))
         return cls(tuple(rows), dict(left), resamples)
 
     @property
@@ -164,7 +164,7 @@ def undefined(reason: str, n: int = 0) -> Figure:
     return Figure(value=None, n=n, reason=reason)
 
 
-def auc_figure(lines: Lines, score: Numbers, positive: Flags) -> Figure:
+def auc_figure(lines: JudgedRows, score: Numbers, positive: Flags) -> Figure:
     """The area under the ROC curve of `score` for the positive rows; ties count half."""
     if not positive.any() or positive.all():
         return undefined("all rows are of one kind" if lines.n else "no rows", lines.n)
@@ -183,7 +183,9 @@ def auc_figure(lines: Lines, score: Numbers, positive: Flags) -> Figure:
     return lines.figure(float(draw(np.ones((1, lines.n)))[0]), draw)
 
 
-def kappa_figure(lines: Lines, one: Numbers, other: Numbers, *, categories: Sequence[float], squared: bool) -> Figure:
+def kappa_figure(
+    lines: JudgedRows, one: Numbers, other: Numbers, *, categories: Sequence[float], squared: bool
+) -> Figure:
     """Cohen's kappa of two columns, weighted by the squared difference where `squared`."""
     if not lines.n:
         return undefined("no rows")
@@ -197,12 +199,12 @@ def kappa_figure(lines: Lines, one: Numbers, other: Numbers, *, categories: Sequ
     )
 
 
-def _decision_kappa(lines: Lines) -> Figure:
+def _decision_kappa(lines: JudgedRows) -> Figure:
     said, truth = lines.column("said"), lines.column("truth")
     return kappa_figure(lines, said, truth, categories=(0.0, 1.0), squared=False)
 
 
-def pair_agreement(lines: Lines, rater: str) -> JudgeAgreement:
+def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
     """Decisions of yes and no against a rater's."""
     said, truth, value = lines.column("said"), lines.column("truth"), lines.column("value")
     yes = truth > 0.5
@@ -232,7 +234,7 @@ def pair_agreement(lines: Lines, rater: str) -> JudgeAgreement:
     )
 
 
-def grade_agreement(lines: Lines, rater: str, lowest: float, sign: float) -> JudgeAgreement:
+def grade_agreement(lines: JudgedRows, rater: str, lowest: float, sign: float) -> JudgeAgreement:
     """Readings against a rater's grades. `sign` is -1 where less is better."""
     value, truth = sign * lines.column("value"), lines.column("truth")
     cluster, resampler = lines.clusters
@@ -261,12 +263,12 @@ def is_grades(values: Numbers) -> bool:
     return bool((values == np.round(values)).all()) and np.unique(values).size <= 12
 
 
-def chosen(lines: Lines, keep: Sequence[bool]) -> Lines:
+def chosen(lines: JudgedRows, keep: Sequence[bool]) -> JudgedRows:
     """The rows that are kept."""
     return replace(lines, rows=tuple(row for row, own in zip(lines.rows, keep, strict=True) if own))
 
 
-def signed_error(lines: Lines, kind: str, sign: float) -> Numbers:
+def signed_error(lines: JudgedRows, kind: str, sign: float) -> Numbers:
     """How far above the rater the judge is: -1, 0 or 1 of decisions; of grades the difference of standard scores."""
     if kind == "pairs":
         return lines.column("said") - lines.column("truth")

@@ -29,7 +29,7 @@ class Count(NamedTuple):
     cluster: str
 
 
-class Row(NamedTuple):
+class CorrectionRow(NamedTuple):
     """One review in one reading: by the judge, by people (None: not checked), the size; whether nothing was said."""
 
     judge: float
@@ -118,7 +118,7 @@ def _readings(system: str, counts: Sequence[Count], failed: int) -> list[Correct
     found = []
     for reading, (times, size) in sizes.items():
         rows = [
-            Row(
+            CorrectionRow(
                 times * one.judged,
                 None if one.people is None else times * one.people,
                 own,
@@ -132,7 +132,7 @@ def _readings(system: str, counts: Sequence[Count], failed: int) -> list[Correct
 
 
 def _powered(
-    system: str, reading: str, rows: Sequence[Row], failed: int, limits: tuple[float, float] | None
+    system: str, reading: str, rows: Sequence[CorrectionRow], failed: int, limits: tuple[float, float] | None
 ) -> Corrected:
     """One reading of one system. A cluster is checked or it is not.
 
@@ -179,13 +179,13 @@ def correct_grades(material: Material, asker: Asker) -> list[Corrected]:
     known = {case.id: case.model_copy(update={"labels": ()}) for case in material.cases}
     said = [review for review in material.reviews if review.case in known]
     replies = asker.ask([Ask(known[r.case], r) for r in said], what="every review")
-    rows: defaultdict[str, list[Row]] = defaultdict(list)
+    rows: defaultdict[str, list[CorrectionRow]] = defaultdict(list)
     failed: Counter[str] = Counter()
     for review, reply in zip(said, replies, strict=True):
         if reply is None or reply.failure is not None or not np.isfinite(reply.values).all():
             failed[review.system] += 1
             continue
         people = humans[0].of.get((review.case, review.system, review.attempt))
-        rows[review.system].append(Row(reply.values[0], people, 1.0, review.case))
+        rows[review.system].append(CorrectionRow(reply.values[0], people, 1.0, review.case))
     reading = f"mean {humans[0].dimension}"
     return [_powered(system, reading, own, failed[system], limits=None) for system, own in rows.items()]

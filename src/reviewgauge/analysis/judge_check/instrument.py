@@ -21,7 +21,7 @@ from reviewgauge.core.errors import UserError, hide_secrets
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Judge, Measured, Metric
 from reviewgauge.core.records import Case, Review, Usage
-from reviewgauge.core.reports.judge_check import Kind, Spent
+from reviewgauge.core.reports.judge_check import JudgeCost, Kind
 from reviewgauge.core.results import Failed, Failure, FailureKind, Verdict
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.judges.pairs.assignment import assign, golden_scores
@@ -50,7 +50,7 @@ class Ask:
         return self.case.to_line(), self.review.to_line(), self.rows
 
 
-class Reply(NamedTuple):
+class Decisions(NamedTuple):
     """What came back, one entry a row: the decision (1 yes, 0 no, or the grade) and the value behind it; NaN: none.
 
     `silent`: the review has no comment, so there was nothing to ask.
@@ -160,9 +160,9 @@ class Asker:
     workers: int = 16
     progress: Progress | None = None
     stopped: str = ""
-    _known: dict[tuple[object, int], Reply] = field(default_factory=dict)
+    _known: dict[tuple[object, int], Decisions] = field(default_factory=dict)
 
-    def ask(self, asks: Sequence[Ask], attempt: int = 1, what: str = "") -> list[Reply | None]:
+    def ask(self, asks: Sequence[Ask], attempt: int = 1, what: str = "") -> list[Decisions | None]:
         """The replies in order; None for what was not asked because the check was stopped."""
         keys = [(ask.key, attempt) for ask in asks]
         wanted = {key: ask for key, ask in zip(keys, asks, strict=True) if key not in self._known}
@@ -174,11 +174,11 @@ class Asker:
                     self.progress(done, len(todo), what)
         return [self._known.get(key) for key in keys]
 
-    def _answers(self, asks: Sequence[Ask], attempt: int) -> Iterator[tuple[int, Reply]]:
+    def _answers(self, asks: Sequence[Ask], attempt: int) -> Iterator[tuple[int, Decisions]]:
         executor: Executor = Threads(self.workers) if self.instrument.models else Serial()
         raised: list[UserError] = []
 
-        def one(ask: Ask) -> Reply | None:
+        def one(ask: Ask) -> Decisions | None:
             try:
                 return reply_of(self.instrument, ask, attempt)
             except UserError as error:
@@ -194,19 +194,19 @@ class Asker:
                         raise error
                     self.stopped = str(error)
                     return
-                assert isinstance(found, Reply), found
+                assert isinstance(found, Decisions), found
                 yield at, found
         finally:
             answers.close()
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> JudgeCost:
         """The account of all replies so far."""
         replies = list(self._known.values())
         usages = [reply.usage for reply in replies if reply.usage.calls]
         known = usages and all(usage.dollars is not None for usage in usages)
         answered = [reply for reply in replies if reply.failure is None]
-        return Spent(
+        return JudgeCost(
             questions=len(replies),
             decisions=sum(sum(math.isfinite(one) for one in reply.said) for reply in answered if not reply.silent),
             calls=sum(usage.calls for usage in usages),
@@ -223,7 +223,7 @@ class Asker:
         return any(reply.fake for reply in self._known.values())
 
 
-def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Reply:
+def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Decisions:
     """One answer, or the failure that stands in its place. Raises UserError, and Failed where it stops the run."""
     began = time.perf_counter()
     failure: Failure | None = None
@@ -243,4 +243,4 @@ def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Reply:
             failure = Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
     seconds = time.perf_counter() - began
     silent = not ask.review.comments
-    return Reply(tuple(said), tuple(values), tally.usage, seconds, tally.fake, failure, reason, silent)
+    return Decisions(tuple(said), tuple(values), tally.usage, seconds, tally.fake, failure, reason, silent)

@@ -24,7 +24,7 @@ from reviewgauge.analysis.judge_check.agreement import (
 )
 from reviewgauge.analysis.judge_check.edits import IRRELEVANT, PADDING, REWORDINGS, Edit, pad
 from reviewgauge.analysis.judge_check.injections import ATTACKS, WANTED, Attack, Direction, attacked
-from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Reply
+from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
 from reviewgauge.analysis.judge_check.test_set import Item
 from reviewgauge.analysis.stats.agreement import Resampling, fleiss_kappa, krippendorff_alpha
 from reviewgauge.analysis.stats.sums import Numbers
@@ -35,7 +35,7 @@ ASKED_PER_ATTACK = 6  # a sixth of the questions each, so that all attacks toget
 FEWEST_PER_ATTACK = 2
 
 
-Answers = Sequence[Reply | None]
+Answers = Sequence[Decisions | None]
 
 
 class _Probe(NamedTuple):
@@ -160,7 +160,7 @@ class Probes:
             failed=failed,
         )
 
-    def turn(self, one: Reply, other: Reply, at: int) -> float:
+    def turn(self, one: Decisions, other: Decisions, at: int) -> float:
         """1 where the second answer is better (yes, a higher grade), -1 where worse, 0 where the same."""
         if self.is_pairs:
             return other.said[at] - one.said[at]
@@ -281,12 +281,12 @@ class Probes:
         return found
 
 
-def usable(reply: Reply | None) -> bool:
+def usable(reply: Decisions | None) -> bool:
     """Whether there is an answer on every row."""
     return reply is not None and reply.failure is None and bool(reply.said) and all(map(math.isfinite, reply.said))
 
 
-def _value(reply: Reply | None, at: int) -> float:
+def _value(reply: Decisions | None, at: int) -> float:
     return math.nan if reply is None or at >= len(reply.values) else reply.values[at]
 
 
@@ -342,7 +342,7 @@ def reverse(ask: Ask) -> Ask:
     return Ask(ask.case.model_copy(update={"references": known}), _with(ask.review, said), rows)
 
 
-def _back(ask: Ask, reply: Reply) -> Reply:
+def _back(ask: Ask, reply: Decisions) -> Decisions:
     """The answers of a reversed question in the order of the first one: rows by reference were reversed too."""
     if ask.rows is not None or len(reply.said) < 2:
         return reply

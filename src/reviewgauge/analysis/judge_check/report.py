@@ -10,7 +10,7 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.agreement import (
     FAILED,
-    Lines,
+    JudgedRows,
     Resamples,
     chosen,
     grade_agreement,
@@ -67,7 +67,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedJudge:
     """The report, and the questions with the judge's answers for a calibration set."""
 
     report: JudgeReport
@@ -81,7 +81,7 @@ def check_judge(
     *,
     before: Sequence[CalibrationItem] = (),
     corrected: Sequence[Corrected] = (),
-) -> Checked:
+) -> CheckedJudge:
     """Ask the judge and report. `before` are its own earlier answers on the same questions, for the drift."""
     instrument, resamples = asker.instrument, wanted.resamples
     items, out = drawn(bench.items, wanted.limit, resamples.seed)
@@ -90,12 +90,12 @@ def check_judge(
     for at, item in enumerate(items):
         by_rater[item.rater].append(at)
     lines = {
-        rater: Lines.of([items[at] for at in places], [replies[at] for at in places], resamples)
+        rater: JudgedRows.of([items[at] for at in places], [replies[at] for at in places], resamples)
         for rater, places in by_rater.items()
         if replies
     }
     agreement = tuple(_agreement(bench, one, rater, instrument.sign) for rater, one in lines.items())
-    everything = Lines.of(items, replies, resamples) if replies else Lines((), {}, resamples)
+    everything = JudgedRows.of(items, replies, resamples) if replies else JudgedRows((), {}, resamples)
     report = JudgeReport(
         judge=instrument.spec,
         signature=instrument.signature,
@@ -125,17 +125,17 @@ def check_judge(
         for item, reply in zip(items, replies, strict=False)
         if reply is not None and reply.failure is None
     )
-    return Checked(report.model_copy(update=update), stored)
+    return CheckedJudge(report.model_copy(update=update), stored)
 
 
-def _agreement(bench: JudgeBench, lines: Lines, rater: str, sign: float) -> JudgeAgreement:
+def _agreement(bench: JudgeBench, lines: JudgedRows, rater: str, sign: float) -> JudgeAgreement:
     if bench.kind == "pairs":
         return pair_agreement(lines, rater)
     return grade_agreement(lines, rater, bench.lowest, sign)
 
 
 def _probed(
-    report: JudgeReport, bench: JudgeBench, answered: tuple[Sequence[Item], Lines], asker: Asker, wanted: Wanted
+    report: JudgeReport, bench: JudgeBench, answered: tuple[Sequence[Item], JudgedRows], asker: Asker, wanted: Wanted
 ) -> JudgeReport:
     """The report with its probes."""
     items, lines = answered
@@ -162,7 +162,7 @@ def _probed(
     return report.model_copy(update=update)
 
 
-def length_correlation(bench: JudgeBench, lines: Lines, asker: Asker) -> Figure:
+def length_correlation(bench: JudgeBench, lines: JudgedRows, asker: Asker) -> Figure:
     """Spearman's rho of the judge's signed error with the length in words; above 0 it thinks better of what is long."""
     spoken = chosen(lines, [row.words > 0 for row in lines.rows])
     if spoken.n < 3:
@@ -172,7 +172,7 @@ def length_correlation(bench: JudgeBench, lines: Lines, asker: Asker) -> Figure:
     return spearman_only(error, spoken.column("words"), cluster, resampler)
 
 
-def self_preference(bench: JudgeBench, lines: Lines, asker: Asker) -> SelfPreference:
+def self_preference(bench: JudgeBench, lines: JudgedRows, asker: Asker) -> SelfPreference:
     """The judge's signed error on its own family's reviews, and on others' of a known family."""
     own_families = tuple(sorted({family(model) for model in asker.instrument.models}))
     if not own_families:
@@ -262,5 +262,5 @@ def _drift(
     if not own:
         return None
     then = [Item(Ask(one.case, one.review, one.rows), DRIFT, one.said, one.cluster) for one in own]
-    lines = Lines.of(then, asker.ask([item.ask for item in then], what="drift"), resamples)
+    lines = JudgedRows.of(then, asker.ask([item.ask for item in then], what="drift"), resamples)
     return _agreement(bench, lines, DRIFT, asker.instrument.sign)

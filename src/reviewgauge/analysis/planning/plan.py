@@ -15,7 +15,7 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import number, rank
 from reviewgauge.analysis.planning.study import LIKE_IT, RANGE, Question, no_plan, pair_plan, twins
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, cluster_cases, point_readings
-from reviewgauge.analysis.stats.score_table import Panel, lay_out, merge_pins, warn_of_fakes
+from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.analysis.stats.sums import Flags
 from reviewgauge.analysis.stats.variance import Attempts, Spread, case_means, influences, split
 from reviewgauge.core.errors import UserError
@@ -111,7 +111,7 @@ def dollars_per_attempt(outcomes: Iterable[Outcome]) -> dict[str, float]:
 class _Pilot:
     """The scores that a plan is made from."""
 
-    panel: Panel
+    panel: ScoreTable
     metric: Metric
     reading: str
     question: Question

@@ -45,7 +45,7 @@ class Chosen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
+class AgreementSettings:
     """How agreement is measured: `tolerance` is how far apart labels still agree, 0 for exactly alike alone.
 
     `nominal` names the dimensions whose numbers are codes, without an order.
@@ -71,14 +71,14 @@ def agreement_report(
     source: str,
     scales: Mapping[str, Scale] | None = None,
     chosen: Chosen | None = None,
-    settings: Settings | None = None,
+    settings: AgreementSettings | None = None,
 ) -> AgreementReport:
     """Agreement in every dimension of `labels`; `source` is what to call them.
 
     `scales` say which values a rater could have given, by dimension. Raises UserError where no independent label is
     left, for a choice that no label meets, and for two different labels of one rater on one item in one round.
     """
-    chosen, settings = chosen or Chosen(), settings or Settings()
+    chosen, settings = chosen or Chosen(), settings or AgreementSettings()
     _check(labels, source, chosen, settings)
     names = list(
         dict.fromkeys(
@@ -107,7 +107,7 @@ def agreement_report(
 # --- which labels ---------------------------------------------------------------------------------------------------
 
 
-def _check(labels: Sequence[Label], source: str, chosen: Chosen, settings: Settings) -> None:
+def _check(labels: Sequence[Label], source: str, chosen: Chosen, settings: AgreementSettings) -> None:
     """Raise UserError where there are no labels, for a name that none has, and for a rater of both kinds."""
     if not labels:
         raise UserError(f"{source} holds no labels")
@@ -239,7 +239,9 @@ class _Grid:
         return list(found.items())
 
 
-def _dimension(one: _Dimension, scale: Scale | None, settings: Settings, order: Sequence[str]) -> DimensionAgreement:
+def _dimension(
+    one: _Dimension, scale: Scale | None, settings: AgreementSettings, order: Sequence[str]
+) -> DimensionAgreement:
     kind = kind_of(one.name, one.labels, scale, nominal=one.name in settings.nominal)
     items = len({_Item(label.subject, label.round) for label in one.labels})
     grid = _Grid(_judged_twice(one), kind, order)
@@ -311,7 +313,7 @@ def _renamed(coefficient: Coefficient, suffix: str) -> Coefficient:
     return coefficient.model_copy(update={"name": coefficient.name + suffix})
 
 
-def _resampling(grid: _Grid, settings: Settings) -> Resampling | None:
+def _resampling(grid: _Grid, settings: AgreementSettings) -> Resampling | None:
     """Cases are resampled whole: what is judged about one case is not independent."""
     if not settings.resamples:
         return None
@@ -319,7 +321,7 @@ def _resampling(grid: _Grid, settings: Settings) -> Resampling | None:
     return Resampling(grid.cluster, resampler, settings.level)
 
 
-def _warnings(one: _Dimension, grid: _Grid, table: Table, settings: Settings, *, many: bool) -> Iterator[str]:
+def _warnings(one: _Dimension, grid: _Grid, table: Table, settings: AgreementSettings, *, many: bool) -> Iterator[str]:
     rounds = {item.round for item in grid.items}
     if len(rounds) > 1:
         yield f"labels of {len(rounds)} rounds are taken together, each compared within its round; --round chooses one"

@@ -14,7 +14,7 @@ from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case, Needs, Severity
+from reviewgauge.core.records import Case, RequiredContext, Severity
 from reviewgauge.core.results import NOT_STATED, Bounds, Parts, Score
 
 
@@ -31,11 +31,13 @@ Whole = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Cells = Mapping[tuple[int, int], Sequence[Score]]
 
 
-_SCALE = {str(word): place for place, word in enumerate([*Severity, *Needs])}  # words that have an order of their own
+_SCALE = {
+    str(word): place for place, word in enumerate([*Severity, *RequiredContext])
+}  # words that have an order of their own
 
 
 @dataclass(frozen=True)
-class Panel:
+class ScoreTable:
     """S systems on N cases with K parts, cases and systems sorted by name so that no order of input matters.
 
     `parts`, `worst` and `best` are S x N x K: a case's scored attempts averaged, and the same with every failed
@@ -115,7 +117,7 @@ def stated_facets(scores: Iterable[Score]) -> dict[str, set[str]]:
     return {name: values for name, values in found.items() if values}
 
 
-def merge_pins(panel: Panel) -> tuple[dict[str, str], list[str]]:
+def merge_pins(panel: ScoreTable) -> tuple[dict[str, str], list[str]]:
     """What the scores rest on, merged; differing values are joined, and named in the second value."""
     found: dict[str, set[str]] = defaultdict(set)
     for scores in panel.cells.values():
@@ -126,20 +128,20 @@ def merge_pins(panel: Panel) -> tuple[dict[str, str], list[str]]:
     return pins, [f"scores rest on different {name}: {pins[name]}" for name in pins if len(found[name]) > 1]
 
 
-def warn_of_fakes(panel: Panel, rows: Iterable[int]) -> list[str]:
+def warn_of_fakes(panel: ScoreTable, rows: Iterable[int]) -> list[str]:
     """One line that names the systems, of those in `rows`, whose figures came from a fake model; none without one."""
     names = [panel.systems[row] for row in rows if panel.fake[row].any()]
     what = "a figure" if len(names) == 1 else "figures"
     return [f"{', '.join(names)}: fake, {what} that came from a fake model"] if names else []
 
 
-def broken_identities(panel: Panel) -> dict[str, int]:
+def broken_identities(panel: ScoreTable) -> dict[str, int]:
     """How many scored reviews break each accounting identity that a published variant breaks."""
     matchings = (score.matching for scores in panel.cells.values() for score in scores)
     return dict(sorted(Counter(name for m in matchings if m is not None for name in m.broken).items()))
 
 
-def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benchmark: str) -> Panel:
+def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benchmark: str) -> ScoreTable:
     """The panel of these scores. Raises UserError for scores that do not belong together."""
     by_id = {case.id: case for case in cases}
     ordered = tuple(by_id[name] for name in sorted(by_id))
@@ -175,7 +177,7 @@ def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benc
                 table[at] = rows[0] if len(rows) == 1 else np.mean(rows, axis=0)
     failed = tuple((*at, s.failure.kind.value) for at, group in cells.items() for s in group if s.failure is not None)
     warnings += _warn_of_attempts(systems, cells)
-    return Panel(
+    return ScoreTable(
         systems=systems,
         cases=ordered,
         names=names,

@@ -15,8 +15,8 @@ from scipy.stats import rankdata
 from reviewgauge.analysis.stats.correlation import spearman_only
 from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.analysis.validity.combination import Features, Held, features_of, fit, fit_in_folds, shuffled
-from reviewgauge.analysis.validity.report import Scored, Settings, Validator, length_baseline
-from reviewgauge.analysis.validity.rows import Bench, HumanValues, Key, on_steps
+from reviewgauge.analysis.validity.report import Scored, Validator, ValiditySettings, length_baseline
+from reviewgauge.analysis.validity.rows import HumanValues, Key, ReviewTable, on_steps
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.validity import Figure, MetricValidity
@@ -43,11 +43,11 @@ class Account(NamedTuple):
 
 
 def fit_account(
-    bench: Bench,
+    bench: ReviewTable,
     human: HumanValues,
     scored: Mapping[str, tuple[Metric, Sequence[Score]]],
     keys: Mapping[str, str],
-    settings: Settings,
+    settings: ValiditySettings,
     *,
     dataset: str,
     progress: Callable[[int, int, str], None] | None = None,

@@ -19,7 +19,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 
 
-class Trait(NamedTuple):
+class Feature(NamedTuple):
     """One property: its unit, and its value by review."""
 
     unit: str
@@ -45,10 +45,10 @@ TRAITS: Mapping[str, tuple[str, Callable[[str, str], float]]] = {
 """Trait -> (unit, its value from the review's text and the reference's)."""
 
 
-def traits_of(reviews: Sequence[str], references: Sequence[str], claims: Integers) -> dict[str, Trait]:
+def traits_of(reviews: Sequence[str], references: Sequence[str], claims: Integers) -> dict[str, Feature]:
     """Every trait of these texts (one entry a review), and the number of claims of their cases."""
     found = {
-        name: Trait(unit, np.array([value(*texts) for texts in zip(reviews, references, strict=True)], dtype=float))
+        name: Feature(unit, np.array([value(*texts) for texts in zip(reviews, references, strict=True)], dtype=float))
         for name, (unit, value) in TRAITS.items()
     }
-    return {**found, "claims": Trait("claims", claims.astype(np.float64))}
+    return {**found, "claims": Feature("claims", claims.astype(np.float64))}

@@ -15,7 +15,7 @@ from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.confusion import ratio
 from reviewgauge.analysis.stats.correlation import figure_of
 from reviewgauge.analysis.stats.sums import Numbers
-from reviewgauge.analysis.validity.rows import Judged
+from reviewgauge.analysis.validity.rows import LabelledScores
 from reviewgauge.core.reports.validity import Figure, Misjudged, SharedTrait
 
 SHOWN = 10  # rows a side
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 def misjudged(
-    judged: Judged, resampler: Resampler | None = None, *, less_is_better: bool = False, level: float = 0.95
+    judged: LabelledScores, resampler: Resampler | None = None, *, less_is_better: bool = False, level: float = 0.95
 ) -> Found:
     """The rows with the largest difference of ranks. Nothing where all scores or all human values are equal.
 
@@ -83,7 +83,7 @@ def _cut(text: str) -> str:
 
 
 def _traits(
-    judged: Judged, over: list[int], under: list[int], resampler: Resampler | None, level: float
+    judged: LabelledScores, over: list[int], under: list[int], resampler: Resampler | None, level: float
 ) -> list[SharedTrait]:
     traits = judged.bench.traits
     values = np.stack([trait.values[judged.place] for trait in traits.values()], axis=1)
@@ -113,7 +113,7 @@ class _Side:
     """How far the means of traits (rows x traits) on some rows are from those on all rows."""
 
     def __init__(
-        self, judged: Judged, values: Numbers, rows: list[int], resampler: Resampler | None, level: float
+        self, judged: LabelledScores, values: Numbers, rows: list[int], resampler: Resampler | None, level: float
     ) -> None:
         self.values, self.rows, self.cluster, self.level = values, rows, judged.cluster, level
         self.draws: Numbers | None = None

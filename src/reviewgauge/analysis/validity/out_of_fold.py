@@ -16,7 +16,7 @@ from reviewgauge.analysis.stats.correlation import mean_within, telling_groups
 from reviewgauge.analysis.stats.folds import grouped_folds
 from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.analysis.validity.rows import on_steps
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.reports.validity import Calibrated, Figure, HeatMap, ReliabilityPoint
 
@@ -38,7 +38,7 @@ class OutOfFold:
     reason: str = ""
 
 
-def out_of_fold(sample: Sample, *, folds: int = 10, seed: int = 0) -> OutOfFold:
+def out_of_fold(sample: RowSample, *, folds: int = 10, seed: int = 0) -> OutOfFold:
     """Floor, isotonic and ordinal calibration of the scores, in folds of whole clusters.
 
     Without grades there is no ordinal model and no heat map.
@@ -56,7 +56,7 @@ def out_of_fold(sample: Sample, *, folds: int = 10, seed: int = 0) -> OutOfFold:
 
 
 class _Work:
-    def __init__(self, sample: Sample, fold: Integers) -> None:
+    def __init__(self, sample: RowSample, fold: Integers) -> None:
         self.sample, self.folds = sample, int(fold.max()) + 1
         self.score, self.human = sample.oriented, sample.human
         self.fold, self.held_out = fold, [fold == number for number in range(self.folds)]
@@ -130,7 +130,7 @@ class _Work:
         )
 
 
-def own_heat_map(sample: Sample, scale: Scale) -> HeatMap | None:
+def own_heat_map(sample: RowSample, scale: Scale) -> HeatMap | None:
     """The heat map of scores that are grades of this scale already: each at the nearest step, nothing is fitted.
 
     None where there are no grades, or where a score lies off the scale, so that it is a grade of another one.
@@ -143,7 +143,7 @@ def own_heat_map(sample: Sample, scale: Scale) -> HeatMap | None:
     return heat_map(sample, sample.score, sample.grade, OWN_GRADE, scale)
 
 
-def heat_map(sample: Sample, predicted: Numbers, grade: Numbers, said: str, scale: Scale | None = None) -> HeatMap:
+def heat_map(sample: RowSample, predicted: Numbers, grade: Numbers, said: str, scale: Scale | None = None) -> HeatMap:
     """Predictions at the nearest grade against the human grades: of those that occur, or of the steps of a `scale`."""
     grades = np.unique(grade)
     if scale is not None and (stepped := on_steps(predicted, scale)) is not None and scale.step > 0:

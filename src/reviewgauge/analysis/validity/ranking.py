@@ -16,7 +16,7 @@ from reviewgauge.analysis.stats.confusion import ratio
 from reviewgauge.analysis.stats.correlation import KENDALL, SPEARMAN
 from reviewgauge.analysis.stats.rank_correlation import spearman_p
 from reviewgauge.analysis.stats.sums import Numbers
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.reports.validity import Figure, Ranking, SystemPoint
 
@@ -26,7 +26,7 @@ _CELLS = 1_000_000  # signs of pairs that are held at a time
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def ranking(sample: Sample, system: Sequence[str], scale: Scale, *, left_out: Sequence[str] = ()) -> Ranking | None:
+def ranking(sample: RowSample, system: Sequence[str], scale: Scale, *, left_out: Sequence[str] = ()) -> Ranking | None:
     """The systems by the human mean, best first, with the Spearman and Kendall correlation of the two orders.
 
     `system` has one entry a row. Each system's means are over its own judged rows. None where there is one system.
@@ -58,7 +58,7 @@ def ranking(sample: Sample, system: Sequence[str], scale: Scale, *, left_out: Se
 class _Means:
     """Means by system (s), and in each resample (r x s). `human` is between 0 and 1; `of` is each row's system."""
 
-    sample: Sample
+    sample: RowSample
     of: Integers
     human: Numbers
     score: Numbers
@@ -66,7 +66,7 @@ class _Means:
     score_draws: Numbers
 
     @classmethod
-    def of_systems(cls, sample: Sample, of: Integers, systems: int, scale: Scale) -> _Means:
+    def of_systems(cls, sample: RowSample, of: Integers, systems: int, scale: Scale) -> _Means:
         span = scale.high - scale.low
         normal = (sample.human - scale.low) / span if span else np.zeros_like(sample.human)
         sums = np.zeros((sample.resampler.clusters, 3, systems))

@@ -23,8 +23,17 @@ from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.analysis.validity.misjudged import misjudged
 from reviewgauge.analysis.validity.out_of_fold import out_of_fold, own_heat_map
 from reviewgauge.analysis.validity.ranking import ranking
-from reviewgauge.analysis.validity.rows import MOST_GRADES, Bench, HumanValues, Judged, Key, join, on_steps, row_scores
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.rows import (
+    MOST_GRADES,
+    HumanValues,
+    Key,
+    LabelledScores,
+    ReviewTable,
+    join,
+    on_steps,
+    row_scores,
+)
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.analysis.validity.thresholds import sweeps
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
@@ -41,7 +50,7 @@ LESS_IS_BETTER = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class ValiditySettings:
     """How figures are made. `slices` are facts of the cases, or `system`."""
 
     resamples: int = 1_000
@@ -86,7 +95,7 @@ class Scored:
         )
 
 
-def length_baseline(bench: Bench) -> Scored:
+def length_baseline(bench: ReviewTable) -> Scored:
     """The length of the review in characters: what a metric must beat to be worth computing."""
     values = {key: float(len(text)) for key, text in zip(bench.keys, bench.hypothesis, strict=True)}
     return Scored(LENGTH, f"{LENGTH} (baseline)", "characters", "characters", values, {}, baseline=True)
@@ -96,10 +105,10 @@ def length_baseline(bench: Bench) -> Scored:
 class Evidence:
     """All that a report is made of."""
 
-    bench: Bench
+    bench: ReviewTable
     humans: tuple[HumanValues, ...]
     scored: tuple[Scored, ...]
-    settings: Settings
+    settings: ValiditySettings
     dataset: str
     benchmark: str
     warnings: tuple[str, ...] = ()
@@ -157,7 +166,7 @@ class Evidence:
 class Validator:
     """Holds metrics against the labels of one bench; the same resamples serve all of them."""
 
-    def __init__(self, bench: Bench, settings: Settings) -> None:
+    def __init__(self, bench: ReviewTable, settings: ValiditySettings) -> None:
         self.bench, self.settings = bench, settings
         self.resampler = Resampler(bench.clusters, settings.resamples, settings.seed)
 
@@ -194,8 +203,8 @@ class Validator:
             warnings=(*scored.warnings, *_warnings(sample, no_trees, fitted.reason)),
         )
 
-    def _sample(self, judged: Judged, human: HumanValues, less_is_better: bool) -> Sample:
-        return Sample(
+    def _sample(self, judged: LabelledScores, human: HumanValues, less_is_better: bool) -> RowSample:
+        return RowSample(
             judged.score,
             judged.human,
             on_steps(judged.human, human.scale) if judged.n else None,
@@ -206,15 +215,15 @@ class Validator:
         )
 
 
-def _grades(sample: Sample, grade: Numbers) -> tuple[GradeRow, ...]:
+def _grades(sample: RowSample, grade: Numbers) -> tuple[GradeRow, ...]:
     return grade_rows(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
 
 
-def _distances(sample: Sample, grade: Numbers) -> tuple[KsCell, ...]:
+def _distances(sample: RowSample, grade: Numbers) -> tuple[KsCell, ...]:
     return ks_table(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
 
 
-def _correlations(judged: Judged, sample: Sample, human: HumanValues) -> Iterator[Correlations]:
+def _correlations(judged: LabelledScores, sample: RowSample, human: HumanValues) -> Iterator[Correlations]:
     """On all rows, and on each part of the scale that is usually reported too."""
     yield Correlations(rows=judged.row_set(), **sample.correlations())
     for name, (low, high) in human.scale.row_sets.items():
@@ -222,7 +231,7 @@ def _correlations(judged: Judged, sample: Sample, human: HumanValues) -> Iterato
         yield Correlations(rows=judged.row_set(name, chosen), **sample.rows(chosen).correlations())
 
 
-def _slices(judged: Judged, sample: Sample, fact: str) -> Iterator[SliceRow]:
+def _slices(judged: LabelledScores, sample: RowSample, fact: str) -> Iterator[SliceRow]:
     """Spearman's rho for each value of a fact that has enough rows, the commonest values first where there are many."""
     values = np.array([NOT_STATED if value is None else value for value in judged.fact(fact)], dtype=object)
     counts = Counter(values.tolist())
@@ -231,7 +240,7 @@ def _slices(judged: Judged, sample: Sample, fact: str) -> Iterator[SliceRow]:
         yield SliceRow(fact=fact, value=value, spearman=sample.rows(np.asarray(values == value)).spearman())
 
 
-def _warnings(sample: Sample, no_trees: str, no_calibration: str) -> Iterator[str]:
+def _warnings(sample: RowSample, no_trees: str, no_calibration: str) -> Iterator[str]:
     if not sample.n:
         yield "no review has both a score and a label: there is no figure to show"
         return

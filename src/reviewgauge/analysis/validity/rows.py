@@ -16,7 +16,7 @@ import numpy as np
 
 from reviewgauge.analysis.stats.folds import duplicate_groups
 from reviewgauge.analysis.stats.sums import Flags, MatrixBag, Numbers, readings_of
-from reviewgauge.analysis.validity.features import Trait, traits_of
+from reviewgauge.analysis.validity.features import Feature, traits_of
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
@@ -207,7 +207,7 @@ def on_steps(human: Numbers, scale: Scale) -> Numbers | None:
 
 
 @dataclass(frozen=True)
-class Bench:
+class ReviewTable:
     """The reviews of a run, with what does not depend on the metric. `cluster` counts from 0.
 
     Where only a part is asked for, `chosen` has one truth value a review and `where` names the part.
@@ -225,7 +225,7 @@ class Bench:
     where: str = ""
 
     @classmethod
-    def of(cls, cases: Sequence[Case], outcomes: Sequence[Outcome], people: Iterable[str] = ()) -> Bench:
+    def of(cls, cases: Sequence[Case], outcomes: Sequence[Outcome], people: Iterable[str] = ()) -> ReviewTable:
         """The bench of a run, its rows by case, system and attempt, so that the order of the reviews changes nothing.
 
         `people` are the systems that are no tools.
@@ -276,7 +276,7 @@ class Bench:
         return int(self.cluster.max(initial=-1)) + 1
 
     @cached_property
-    def traits(self) -> Mapping[str, Trait]:
+    def traits(self) -> Mapping[str, Feature]:
         """What can be said of each review and its reference without a metric."""
         return traits_of(self.hypothesis, self.reference, self.claims)
 
@@ -287,10 +287,10 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Judged:
+class LabelledScores:
     """Aligned rows of one metric and one dimension: places in the `bench`, `score` and `human` values (n each)."""
 
-    bench: Bench
+    bench: ReviewTable
     place: Integers
     score: Numbers
     human: Numbers
@@ -333,7 +333,7 @@ class Judged:
         )
 
 
-def join(bench: Bench, human: HumanValues, values: Mapping[Key, float | str]) -> Judged:
+def join(bench: ReviewTable, human: HumanValues, values: Mapping[Key, float | str]) -> LabelledScores:
     """The rows that have both; `values` hold a review's score, or the reason why it has none."""
     left_out: Counter[str] = Counter()
     places, scores, judged = [], [], []
@@ -353,7 +353,7 @@ def join(bench: Bench, human: HumanValues, values: Mapping[Key, float | str]) ->
             judged.append(human.of[key])
     if gone := len(human.of.keys() - set(bench.keys)):
         left_out["labels on reviews that are not here"] = gone
-    return Judged(
+    return LabelledScores(
         bench,
         np.array(places, dtype=np.int64),
         np.array(scores, dtype=np.float64),

@@ -17,7 +17,7 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class RowSample:
     """n rows. `grade` is `human` on the steps of its scale, None where it has none or too many.
 
     Where less is better, `oriented` has the sign turned, so that more agrees with people.
@@ -51,9 +51,9 @@ class Sample:
         """How many clusters the rows fall into."""
         return int(np.unique(self.cluster).size)
 
-    def rows(self, chosen: Flags) -> Sample:
+    def rows(self, chosen: Flags) -> RowSample:
         """The chosen rows, under the same resamples."""
-        return Sample(
+        return RowSample(
             self.score[chosen],
             self.human[chosen],
             None if self.grade is None else self.grade[chosen],

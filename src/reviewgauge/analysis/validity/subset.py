@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reviewgauge.analysis.validity.rows import Bench
+from reviewgauge.analysis.validity.rows import ReviewTable
 from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.errors import UserError
 
@@ -18,13 +18,13 @@ _PLAIN = re.compile(r"[\w.]+")
 
 
 @dataclass(frozen=True)
-class Where:
+class RowFilter:
     """Facts and the values that they may have, by fact; a row is in where each fact has one of its values."""
 
     values: tuple[tuple[str, tuple[str, ...]], ...]
 
     @classmethod
-    def of(cls, asked: Mapping[str, Fact] | Sequence[str] | str) -> Where | None:
+    def of(cls, asked: Mapping[str, Fact] | Sequence[str] | str) -> RowFilter | None:
         """`{"system": "Auger"}` or `["system=Auger"]`; a fact that is named again may have either value. None for none.
 
         Raises UserError for text without a `=`.
@@ -49,7 +49,7 @@ class Where:
         short = re.sub(r"[^\w.+-]+", "-", named)[:_LONGEST].strip("-.")
         return f"where-{short}-{content_id(self.name, length=8)}"
 
-    def narrow(self, bench: Bench) -> Bench:
+    def narrow(self, bench: ReviewTable) -> ReviewTable:
         """The bench with only these rows chosen. Raises UserError for a fact, a value or a mixture that no row has."""
         chosen = np.ones(len(bench.keys), dtype=np.bool_)
         for fact, values in self.values:

@@ -15,13 +15,13 @@ import numpy as np
 from reviewgauge.analysis.stats.confusion import ratio
 from reviewgauge.analysis.stats.correlation import row_weights
 from reviewgauge.analysis.stats.sums import Flags, Numbers
-from reviewgauge.analysis.validity.sample import Sample
+from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.reports.validity import Figure, Sweep, SweepPoint
 
 STEPS = 24  # thresholds that a sweep shows at even steps of the score, and as many at even steps of the recall
 
 
-def sweeps(sample: Sample) -> tuple[Sweep, ...]:
+def sweeps(sample: RowSample) -> tuple[Sweep, ...]:
     """One sweep for each grade but the lowest: the rows from it on are the positive ones.
 
     Where less is better, scores up to the threshold are taken as positive, and an AUC over .5 still means that the
@@ -48,7 +48,7 @@ def sweeps(sample: Sample) -> tuple[Sweep, ...]:
     return tuple(found)
 
 
-def _aucs(sample: Sample, cuts: Sequence[Flags]) -> list[Figure]:
+def _aucs(sample: RowSample, cuts: Sequence[Flags]) -> list[Figure]:
     """The AUC of each cut, from the midranks of the scores: they are the same for all cuts, in each resample too."""
     if not cuts:
         return []
@@ -73,7 +73,7 @@ def _aucs(sample: Sample, cuts: Sequence[Flags]) -> list[Figure]:
     return [sample.figure(float(value), each[:, at]) for at, value in enumerate(values)]
 
 
-def _f1_at(point: SweepPoint, sample: Sample, positive: Flags) -> Figure:
+def _f1_at(point: SweepPoint, sample: RowSample, positive: Flags) -> Figure:
     """The F1 at this one threshold, with its interval: the threshold stays where it is in every resample."""
     taken = sample.oriented >= sample.sign * point.threshold
     counts = np.stack([taken & positive, taken, positive], axis=1).astype(np.float64)

@@ -25,7 +25,7 @@ LABELS = {LEADERBOARD: 2, SLICES: 5, COMPARISONS: 3}  # columns that name a row
 _LONGEST_NAME = 60
 
 
-class Settings(NamedTuple):
+class TableSettings(NamedTuple):
     """How the tables are made; `metric_of` loads a metric by its signature."""
 
     slices: Sequence[str]
@@ -48,7 +48,7 @@ class MadeTable(NamedTuple):
         return self.entry.path.removesuffix(".csv") + ".tex"
 
 
-def make_tables(runs: Sequence[StoredRun], settings: Settings) -> list[MadeTable]:
+def make_tables(runs: Sequence[StoredRun], settings: TableSettings) -> list[MadeTable]:
     """The tables of all runs: those of one benchmark together, one set a metric.
 
     Raises UserError for metrics that look at all systems of a run together, where several runs are on one benchmark.
@@ -66,7 +66,7 @@ def make_tables(runs: Sequence[StoredRun], settings: Settings) -> list[MadeTable
     return made
 
 
-def _of_metric(group: Sequence[StoredRun], spec: str, name: str, settings: Settings) -> list[MadeTable]:
+def _of_metric(group: Sequence[StoredRun], spec: str, name: str, settings: TableSettings) -> list[MadeTable]:
     metric = settings.metric_of(spec)
     if metric.joint and len(group) > 1:
         raise UserError(

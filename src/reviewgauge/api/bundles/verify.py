@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import Field
 
 from reviewgauge.api.bundles.data import whole_run
-from reviewgauge.api.bundles.tables import LABELS, Settings, make_tables
+from reviewgauge.api.bundles.tables import LABELS, TableSettings, make_tables
 from reviewgauge.api.bundles.validity import make_again, stored_report, validity_files
 from reviewgauge.api.progress import Progress
 from reviewgauge.core.base import Record
@@ -25,8 +25,8 @@ from reviewgauge.engine.bundle.archive import unpack
 from reviewgauge.engine.bundle.compare import Contents, Difference, Differs
 from reviewgauge.engine.bundle.contents import BUNDLE, FORMAT, VALIDITY, BundleManifest, RunEntry, versions
 from reviewgauge.engine.bundle.rescore import StoredRun
-from reviewgauge.models.chat.door import Door
-from reviewgauge.models.request.settings import Settings as ModelSettings
+from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.request.settings import ChatSettings as ModelSettings
 
 
 class VerifyResult(Record):
@@ -76,7 +76,7 @@ def verify(
         check = _Check(Contents(folder, manifest, found, digits), Path(made) / "again", tables_only, progress)
         sources = _sources(manifest, source)
         try:
-            with Door(ModelSettings(cache=False, offline=True)):
+            with ChatClient(ModelSettings(cache=False, offline=True)):
                 check.run(sources)
         except Differs as differs:
             return check.result(path, differs.difference)
@@ -200,7 +200,7 @@ class _Check:
 
     def _tables(self, stored: Sequence[StoredRun]) -> None:
         contents, manifest = self.contents, self.contents.manifest
-        settings = Settings(
+        settings = TableSettings(
             manifest.slices, manifest.resamples, manifest.seed, partial(rescore.metric_of, self.contents)
         )
         tables = {table.entry.path: table for table in make_tables(stored, settings)}

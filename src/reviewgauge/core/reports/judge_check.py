@@ -1,7 +1,7 @@
 """What `judge-check` reports: how a judge holds against others, against itself, and against those who would fool it.
 
 Every figure carries its n and, where there is one, its interval; one that is undefined has no value and a `reason`.
-What a judge could not answer is counted in `Spent.failed` and is part of no figure: a failure is no disagreement.
+What a judge could not answer is counted in `JudgeCost.failed` and is part of no figure: a failure is no disagreement.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Injection(Record):
     reason: str = ""
 
 
-class Spent(Record):
+class JudgeCost(Record):
     """What the check took. A decision is one pair, finding or review that was judged; a silent review needs none.
 
     `dollars` is None where a price is not known. `seconds` are those of the calls when they were made, of the work
@@ -205,7 +205,7 @@ class JudgeReport(Record):
     irrelevant: tuple[ProbeRow, ...] = ()
     injection: Injection | None = None
     corrected: tuple[Corrected, ...] = ()
-    spent: Spent
+    spent: JudgeCost
     gate: JudgeGate | None = None
     left_out: Mapping[str, int] = Field(default_factory=dict)
     stopped: str = ""

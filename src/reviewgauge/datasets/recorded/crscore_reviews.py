@@ -15,7 +15,7 @@ from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.json_shape import build
-from reviewgauge.datasets.recorded.crscore_tables import Language, Pair, Row
+from reviewgauge.datasets.recorded.crscore_tables import CrscoreRow, Language, Pair
 
 HUMAN = "msg"  # the comment that a person wrote: the reference
 DIMENSIONS = {"Con (P)": "con", "Comp (R)": "comp", "Rel (F)": "rel"}
@@ -77,7 +77,7 @@ def blocks(
 
 
 def _claims(
-    case: str, rows: Iterable[Row], made: Mapping[str, Claim], added: set[str], notes: Notes
+    case: str, rows: Iterable[CrscoreRow], made: Mapping[str, Claim], added: set[str], notes: Notes
 ) -> Iterator[Claim]:
     number = 0
     for row in rows:
@@ -126,7 +126,7 @@ def case_of(language: Language, block: Block, claims: Sequence[Claim]) -> Case:
     )
 
 
-def reviews_of(block: Block, notes: Notes) -> Iterator[tuple[str, Row, Review]]:
+def reviews_of(block: Block, notes: Notes) -> Iterator[tuple[str, CrscoreRow, Review]]:
     """(rater, row, review) of each review of one change; a blank one has no comments."""
     seen: set[str] = set()
     for pair in block.pairs:
@@ -144,7 +144,7 @@ def reviews_of(block: Block, notes: Notes) -> Iterator[tuple[str, Row, Review]]:
         yield pair.rater, row, build(Review, row.at, case=block.id, system=system, comments=comments)
 
 
-def rating_labels(rater: str, row: Row, review: Review, batch: str | None = None) -> list[Label]:
+def rating_labels(rater: str, row: CrscoreRow, review: Review, batch: str | None = None) -> list[Label]:
     """The rater's scores of one review, 1 to 5; none where it was not rated."""
     found = []
     for column, dimension in DIMENSIONS.items():
@@ -156,7 +156,7 @@ def rating_labels(rater: str, row: Row, review: Review, batch: str | None = None
 
 
 def link_labels(
-    rater: str, row: Row, review: Review, claims: Sequence[str], notes: Notes, *, batch: str | None = None
+    rater: str, row: CrscoreRow, review: Review, claims: Sequence[str], notes: Notes, *, batch: str | None = None
 ) -> Iterator[Label]:
     """Whether the review addresses each of `claims` (their ids): 1 or 0, and 0.5 for partly, where that was asked."""
     where = f"{review.case} by {review.system} ({rater})"
@@ -170,7 +170,7 @@ def link_labels(
         yield _label(subject, rater, ADDRESSED, value, batch)
 
 
-def _numbers(row: Row, column: str, claims: int, where: str, notes: Notes) -> set[int] | None:
+def _numbers(row: CrscoreRow, column: str, claims: int, where: str, notes: Notes) -> set[int] | None:
     """The numbers of the claims in a cell; None where the cell is blank or unreadable."""
     word = row.word(column)
     if word == "-":

@@ -39,7 +39,7 @@ LANGUAGES = (
 )
 
 
-class Row(NamedTuple):
+class CrscoreRow(NamedTuple):
     """One row of a table: its number, the index of its change, its cells by column, and where it stands."""
 
     number: int
@@ -73,16 +73,16 @@ class Row(NamedTuple):
 class Pair(NamedTuple):
     """One row in both copies, and which of them counts."""
 
-    marcus: Row
-    atharva: Row
+    marcus: CrscoreRow
+    atharva: CrscoreRow
     rater: str
 
     @property
-    def row(self) -> Row:
+    def row(self) -> CrscoreRow:
         """The copy that counts."""
         return self.marcus if self.rater == MARCUS else self.atharva
 
-    def copies(self) -> tuple[tuple[str, Row], ...]:
+    def copies(self) -> tuple[tuple[str, CrscoreRow], ...]:
         """(rater, row) of both copies."""
         return (MARCUS, self.marcus), (ATHARVA, self.atharva)
 
@@ -125,7 +125,7 @@ _REVIEW_COLUMNS = (
 )
 
 
-def _paired(marcus: Sequence[Row], atharva: Sequence[Row], first_of_atharva: int) -> list[Pair]:
+def _paired(marcus: Sequence[CrscoreRow], atharva: Sequence[CrscoreRow], first_of_atharva: int) -> list[Pair]:
     if len(marcus) != len(atharva):
         raise atharva[-1].at.fault(f"the table has {len(atharva)} rows and {marcus[0].at.source} has {len(marcus)}")
     for one, two in zip(marcus, atharva, strict=True):
@@ -137,7 +137,7 @@ def _paired(marcus: Sequence[Row], atharva: Sequence[Row], first_of_atharva: int
     ]
 
 
-def _read(folder: Path, name: str, columns: Sequence[str]) -> list[Row]:
+def _read(folder: Path, name: str, columns: Sequence[str]) -> list[CrscoreRow]:
     """The rows of one table. Raises UserError where it is absent, BadInput where it is something else."""
     file = folder / name
     try:
@@ -151,7 +151,7 @@ def _read(folder: Path, name: str, columns: Sequence[str]) -> list[Row]:
     except UnicodeDecodeError as error:
         raise BadInput(name, f"is not UTF-8 (byte {error.start + 1})") from None
     cells = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[Row] = []
+    rows: list[CrscoreRow] = []
     try:
         head = [_CORRECTNESS if cell.startswith(_CORRECTNESS) else cell for cell in next(cells, [])]
         if lacking := [column for column in columns if column not in head]:
@@ -161,7 +161,7 @@ def _read(folder: Path, name: str, columns: Sequence[str]) -> list[Row]:
             at = Shape(None, name, f"row {number}")
             if len(values) != len(head):
                 raise at.fault(f"has {len(values)} cells for {len(head)} columns")
-            row = Row(number, case, dict(zip(head, values, strict=True)), at)
+            row = CrscoreRow(number, case, dict(zip(head, values, strict=True)), at)
             if (index := row.whole("index", 0, 10**8)) is not None:
                 case = str(index)
             if not case:

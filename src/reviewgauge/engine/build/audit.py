@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.building import CardSection, Decision
-from reviewgauge.engine.build.audit_table import Row, read_table, write_table
+from reviewgauge.engine.build.audit_table import AuditRow, read_table, write_table
 
 AUDIT = "audit"
 LEVEL = 0.95
@@ -37,7 +37,7 @@ class Drawn(NamedTuple):
     decided: Counter[str] | None
 
 
-class Checked(NamedTuple):
+class CheckedDecisions(NamedTuple):
     """What people found. `skipped`: rows of the draw that were left blank above one that was not."""
 
     checked: int
@@ -112,11 +112,11 @@ def _rank(name: str, seed: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}\x1f{name}".encode()).digest()[:8])
 
 
-def found_by_people(drawn: Drawn, rows: Mapping[str, Row]) -> Checked:
+def found_by_people(drawn: Drawn, rows: Mapping[str, AuditRow]) -> CheckedDecisions:
     """Counts over the rows of the draw that are marked."""
     marks = [rows[name].correct if name in rows else None for name in drawn.decisions]
     last = max((at for at, mark in enumerate(marks) if mark is not None), default=-1)
-    return Checked(
+    return CheckedDecisions(
         checked=sum(mark is not None for mark in marks),
         right=sum(mark is True for mark in marks),
         skipped=sum(mark is None for mark in marks[: last + 1]),
@@ -164,14 +164,14 @@ def _z(level: float) -> float:
 # --- on the card ---------------------------------------------------------------------------------------------------
 
 
-def _row(name: str, decision: Decision, before: Row | None) -> Row:
-    fresh = Row(id=name, shown=decision.shown, decided=decision.decided, reason=decision.reason)
+def _row(name: str, decision: Decision, before: AuditRow | None) -> AuditRow:
+    fresh = AuditRow(id=name, shown=decision.shown, decided=decision.decided, reason=decision.reason)
     if before is None:
         return fresh
     return fresh._replace(correct=before.correct, written=before.written)
 
 
-def _section(by: str, where: str, drawn: Drawn, found: Checked, rows: Mapping[str, Row]) -> CardSection:
+def _section(by: str, where: str, drawn: Drawn, found: CheckedDecisions, rows: Mapping[str, AuditRow]) -> CardSection:
     figures: dict[str, Fact] = {"decisions": drawn.population, "drawn": len(drawn.decisions), "checked": found.checked}
     interval = wilson(found.right, found.checked, drawn.population)
     widest = margin(found.checked, drawn.population)
@@ -194,7 +194,7 @@ def _section(by: str, where: str, drawn: Drawn, found: Checked, rows: Mapping[st
     )
 
 
-def _words(where: str, drawn: Drawn, found: Checked, rows: Mapping[str, Row]) -> Sequence[str]:
+def _words(where: str, drawn: Drawn, found: CheckedDecisions, rows: Mapping[str, AuditRow]) -> Sequence[str]:
     said = [f"{len(drawn.decisions):,} of {drawn.population:,} decisions were drawn into {where}."]
     if not drawn.population:
         return ["The model decided nothing in this build."]

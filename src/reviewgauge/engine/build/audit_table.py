@@ -20,7 +20,7 @@ LONGEST = 30_000  # characters of a cell; spreadsheets take no more than 32,767
 LARGEST = 256 * 1024 * 1024  # bytes of a table
 
 
-class Row(NamedTuple):
+class AuditRow(NamedTuple):
     """One decision. `written`: what people wrote into the columns that are theirs, as they wrote it."""
 
     id: str
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     """The rows by their ids, in the table's order, and the names of columns that people added."""
 
-    rows: Mapping[str, Row]
+    rows: Mapping[str, AuditRow]
     more: Sequence[str] = ()
 
 
@@ -49,7 +49,7 @@ def read_table(path: Path) -> Table:
         return Table({})
     head, lines = _cells(path)
     more = [name for name in head if name and name not in COLUMNS]
-    rows: dict[str, Row] = {}
+    rows: dict[str, AuditRow] = {}
     for number, cells in lines:
         found = dict(zip(head, [*cells, *[""] * (len(head) - len(cells))], strict=False))
         if not any(cell.strip() for cell in cells):
@@ -59,7 +59,7 @@ def read_table(path: Path) -> Table:
             raise BadInput(path.name, "is empty", record=number, field="id", remedy="leave this column as it was")
         written = {column: found.get(column, "") for column in ("correct", "note", *more)}
         shown, decided, reason = (found.get(column, "") for column in ("shown", "decided", "reason"))
-        row = Row(name, shown, decided, reason, _mark(written["correct"], path, number), written)
+        row = AuditRow(name, shown, decided, reason, _mark(written["correct"], path, number), written)
         if name in rows and rows[name].written != written:
             raise BadInput(path.name, f"{name} occurs twice, with different marks", record=number, field="id")
         rows[name] = row
@@ -108,7 +108,7 @@ def _mark(cell: str, path: Path, number: int) -> bool | None:
     return word in _YES
 
 
-def write_table(path: Path, rows: Sequence[Row], more: Sequence[str] = ()) -> None:
+def write_table(path: Path, rows: Sequence[AuditRow], more: Sequence[str] = ()) -> None:
     """Write the table whole, for spreadsheets too. Raises UserError where the machine would not take it."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

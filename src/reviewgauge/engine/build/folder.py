@@ -26,7 +26,7 @@ class Stopped(Exception):
     """The build ends here; what was finished is remembered."""
 
 
-class Workplace:
+class BuildFolder:
     """A `Place` on disk. Safe to use from several threads; one process at a time, which a lock on the folder holds.
 
     It also keeps the calls of chat models that the build pays for, so that it can be replayed.

@@ -28,10 +28,10 @@ from reviewgauge.core.results import Drop, Failed, Failure
 from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_error
-from reviewgauge.engine.run.progress import Spent
+from reviewgauge.engine.run.progress import TimeSpent
 from reviewgauge.engine.build.recipes import Step
-from reviewgauge.engine.build.stream_file import Spool
-from reviewgauge.engine.build.folder import Stopped, Workplace
+from reviewgauge.engine.build.stream_file import ReplayableStream
+from reviewgauge.engine.build.folder import Stopped, BuildFolder
 from reviewgauge.models.chat.door import counted
 
 DROPS, FAILURES, SCRATCH = "drops.jsonl", "failures.jsonl", ".scratch"
@@ -56,7 +56,7 @@ class Tallied:
     seconds: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
-    spent: Spent = field(default_factory=Spent)
+    spent: TimeSpent = field(default_factory=TimeSpent)
 
     def row(self) -> FunnelRow:
         """Its line in the funnel."""
@@ -78,12 +78,12 @@ class Tallied:
         )
 
 
-class Line:
+class Pipeline:
     """The stages in a row, fed by each other. `finished` candidates come out of `run`."""
 
     def __init__(
         self,
-        place: Workplace,
+        place: BuildFolder,
         stages: Sequence[tuple[Stage, Step]],
         executor: Callable[[Stage], Executor],
         stop: Interruption,
@@ -124,7 +124,7 @@ class Line:
             (self._scratch / name).replace(self._place.folder / name)
 
     @staticmethod
-    def clear(place: Workplace) -> None:
+    def clear(place: BuildFolder) -> None:
         """Take the scratch files away."""
         shutil.rmtree(place.folder / SCRATCH, ignore_errors=True)
 
@@ -164,7 +164,7 @@ class Line:
 
     def _whole(self, number: int, tally: Tallied, before: Iterator[Candidate]) -> Iterator[Made]:
         """A source, or a stage that sees the stream: it may go through its input more than once."""
-        spool = Spool(self._scratch / f"into-{number:02}.jsonl", self._entering(tally, before))
+        spool = ReplayableStream(self._scratch / f"into-{number:02}.jsonl", self._entering(tally, before))
         began = time.monotonic()
         yield from tally.stage.apply(spool, self._place)
         tally.seconds += time.monotonic() - began

@@ -8,7 +8,7 @@ from pathlib import Path
 from reviewgauge.core.building import Candidate
 
 
-class Spool:
+class ReplayableStream:
     """The candidates of a stream, written once and read any number of times."""
 
     def __init__(self, path: Path, items: Iterable[Candidate]) -> None:

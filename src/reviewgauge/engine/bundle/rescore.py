@@ -21,10 +21,10 @@ from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFol
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.score import score as score_run
 from reviewgauge.models.cache.recorded_calls import CALLS
-from reviewgauge.models.chat.door import Door, call_key
+from reviewgauge.models.chat.door import ChatClient, call_key
 from reviewgauge.models.request.messages import Call, Repeat
 from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 Progress = Callable[[int, int, str], None]
 _ASKS_A_MODEL = re.compile(r"\b(openai|anthropic|azure|bedrock|vertex|litellm):|https?://")
@@ -125,10 +125,10 @@ def check_calls(contents: Contents, entry: RunEntry) -> None:
             raise contents.differs(name, call.key, key, row=f"line {number}", column="key")
 
 
-def replaying(contents: Contents, entry: RunEntry) -> Door:
+def replaying(contents: Contents, entry: RunEntry) -> ChatClient:
     """A door behind which the recorded calls of a run answer and no endpoint is called, whatever the bundle names."""
     recorded = contents.folder / entry.folder / CALLS
-    return Door(Settings(cache=False, replay=recorded if entry.calls else None, offline=True))
+    return ChatClient(ChatSettings(cache=False, replay=recorded if entry.calls else None, offline=True))
 
 
 def metric_of(contents: Contents, spec: str) -> Metric:

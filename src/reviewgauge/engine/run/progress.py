@@ -40,7 +40,7 @@ def progress_words(failed: int) -> str:
     return f"{failed} failed: " if failed else ""
 
 
-class Spent:
+class TimeSpent:
     """Adds up usages. Dollars are None as soon as one price is not known, and where nothing was called."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ REMEDY = "write --only failed, --only case=ID, where * stands for any letters, o
 
 
 @dataclass(frozen=True)
-class Only:
+class Selection:
     """`failed`: what failed before, and nothing else. `cases`: ids or patterns (`acme/*`); empty stands for all."""
 
     failed: bool = False
@@ -31,7 +31,7 @@ class Only:
                 raise UserError(f"--only case={name} fits none of the {len(known)} cases", remedy=f"such as {known[0]}")
 
 
-def parse_only(words: Sequence[str]) -> Only:
+def parse_only(words: Sequence[str]) -> Selection:
     """What `--only` was given, once or several times. Raises UserError."""
     cases = []
     for word in words:
@@ -42,7 +42,7 @@ def parse_only(words: Sequence[str]) -> Only:
             cases.append(name)
         elif word != "failed":
             raise UserError(f"--only {word} is unknown", remedy=REMEDY)
-    return Only("failed" in words, tuple(cases))
+    return Selection("failed" in words, tuple(cases))
 
 
 def _listed(file: Path) -> list[str]:

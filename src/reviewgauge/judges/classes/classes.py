@@ -17,7 +17,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import Needs
+from reviewgauge.core.records import RequiredContext
 from reviewgauge.core.results import Failed, FailureKind, Vote
 from reviewgauge.judges.classes.change_types import TYPES, listing
 from reviewgauge.models.answers.readers import choice
@@ -93,7 +93,7 @@ QUESTIONS: Mapping[What, Question] = {
     "context": Question(
         "needs",
         "class_context",
-        {str(need): str(need) for need in Needs},
+        {str(need): str(need) for need in RequiredContext},
         {"Diff Level": "diff", "File Level": "file", "Repo Level": "repo", "repository": "repo"},
         published=False,
     ),

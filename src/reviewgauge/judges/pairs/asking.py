@@ -60,7 +60,7 @@ def not_asked(place: Pair) -> Verdict:
     return Verdict(probability=0.0, same=False, reason=NOT_ASKED + in_words(place))
 
 
-class Said(NamedTuple):
+class PairVerdict(NamedTuple):
     """What a model answered about a pair."""
 
     same: bool
@@ -108,7 +108,7 @@ class ModelJudge(Asking):
         """The question about a pair."""
 
     @abstractmethod
-    def read(self, text: str) -> Said:
+    def read(self, text: str) -> PairVerdict:
         """The answer in a text. Raises Unreadable."""
 
     def decided(self, comment: Comment, reference: Comment) -> Verdict | None:
@@ -147,7 +147,7 @@ class ModelJudge(Asking):
         """See `Asking.was_asked`."""
         return bool(verdict.votes)
 
-    def _cast(self, questions: Sequence[tuple[Message, ...]]) -> list[list[Said]]:
+    def _cast(self, questions: Sequence[tuple[Message, ...]]) -> list[list[PairVerdict]]:
         """The answers to each question, one a trial."""
         if not questions:
             return []
@@ -159,7 +159,7 @@ class ModelJudge(Asking):
         said = _all_read(answers)
         return [said[at : at + self.votes] for at in range(0, len(said), self.votes)]
 
-    def _named(self, said: Sequence[Said], swapped: bool) -> list[Cast]:
+    def _named(self, said: Sequence[PairVerdict], swapped: bool) -> list[Cast]:
         """Votes under the model's name, which tells trials and orders apart where there are several."""
         cast = []
         for trial, one in enumerate(said, start=1):
@@ -171,7 +171,7 @@ class ModelJudge(Asking):
         return cast
 
 
-def _all_read(answers: Sequence[Reading[Said] | Failed]) -> list[Said]:
+def _all_read(answers: Sequence[Reading[PairVerdict] | Failed]) -> list[PairVerdict]:
     """The values, or the first failure for all of them: a vote that is missing is no vote against."""
     broken = [answer for answer in answers if isinstance(answer, Failed)]
     if broken:

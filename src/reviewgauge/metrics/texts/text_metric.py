@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.findings import findings
-from reviewgauge.core.protocols import Bag, Measured, Metric
+from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failure, Parts
 
@@ -94,7 +94,7 @@ class TextMetric(Metric):
     def _alone(self, pair: TextPair) -> Measured:
         return Measured(parts=self.segments([pair])[0])
 
-    def combine(self, bag: Bag) -> Mapping[str, Numbers]:
+    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The mean of every part; that of the one called `value` is the reading `mean`."""
         return {MEAN if name == VALUE else name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
 

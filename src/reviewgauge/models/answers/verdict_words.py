@@ -49,7 +49,7 @@ class Statement(NamedTuple, Generic[T]):
     rest: str
 
 
-class Answer(NamedTuple, Generic[T]):
+class ReadAnswer(NamedTuple, Generic[T]):
     """A verdict with what else the answer says: `rest` of its line, the lines `before` and `after`."""
 
     value: T
@@ -61,7 +61,7 @@ class Answer(NamedTuple, Generic[T]):
 
 def verdict(
     text: str, match: Callable[[str], tuple[T, str] | None], wanted: str, asked: Sequence[str] = ()
-) -> Answer[T]:
+) -> ReadAnswer[T]:
     """The verdict of an answer. `match` reads one from the beginning of a line: (value, what follows it).
 
     What a label that says "answer" or one of `asked` introduces must be a verdict.
@@ -88,7 +88,7 @@ def verdict(
         raise Unreadable("it takes its answer back or is not sure of it")
     one = max(stated, key=lambda s: s.labelled)
     before, after = "\n".join(lines[: one.line]), "\n".join(lines[one.line + 1 :])
-    return Answer(one.value, one.labelled, one.rest, before, after)
+    return ReadAnswer(one.value, one.labelled, one.rest, before, after)
 
 
 def _lines(text: str) -> list[str]:

@@ -1,10 +1,10 @@
 """The one door to chat models: every call is cached, limited, retried, counted, recorded and replayable.
 
 Plug-ins are synchronous and hold a model's spec. They call `chat_model(spec)` when they need it and `ask`. Behind it
-one event loop in a background thread runs the providers' async clients. A verb opens a `Door` with its settings
+one event loop in a background thread runs the providers' async clients. A verb opens a `ChatClient` with its settings
 (budget, limits, cache, replay) and `with` it; without one, a door with default settings is opened.
 
-    with Door(Settings(budget=5.0)) as door, counted() as tally:
+    with ChatClient(ChatSettings(budget=5.0)) as door, counted() as tally:
         answer = chat_model("openai:gpt-5").ask(Request(messages=(user("Say yes."),)))
     tally.usage.dollars
 
@@ -34,10 +34,10 @@ from reviewgauge.models.chat.event_loop import run_in_background
 from reviewgauge.models.providers.endpoints import Endpoints, check_parameters
 from reviewgauge.models.providers.retries import Unusable
 from reviewgauge.models.request.addresses import address_of
-from reviewgauge.models.request.budget import Ledger
+from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request
 from reviewgauge.models.request.model_spec import ModelSpec, family, parse_model
-from reviewgauge.models.request.settings import Settings
+from reviewgauge.models.request.settings import ChatSettings
 
 T = TypeVar("T")
 Recorder = Callable[[Call], None]
@@ -79,8 +79,8 @@ class Tally:
 
 
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
-_doors: list[Door] = []
-_default: Door | None = None
+_doors: list[ChatClient] = []
+_default: ChatClient | None = None
 _opening = threading.Lock()
 
 
@@ -95,7 +95,7 @@ def counted(attempt: int = 1) -> Iterator[Tally]:
         _tally.reset(token)
 
 
-class _Flight:
+class InFlightCall:
     """A call being made, and how many wait for it."""
 
     def __init__(self, task: asyncio.Task[Call]) -> None:
@@ -103,16 +103,16 @@ class _Flight:
 
 
 @dataclass(eq=False)
-class Door:
+class ChatClient:
     """Settings, and everything that is shared by the calls made under them. `record` is told of every answer, once."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: ChatSettings = field(default_factory=ChatSettings)
     record: Recorder | None = None
 
     def __post_init__(self) -> None:
         if is_offline():
             self.settings = replace(self.settings, offline=True)
-        self.ledger = Ledger(self.settings.budget, self.settings.spent, self.settings.prices)
+        self.ledger = BudgetTracker(self.settings.budget, self.settings.spent, self.settings.prices)
         self.calls: CallStore = open_call_cache(self.settings.cache, self.settings.replay, self.settings.rehearsal)
         self._recorded: set[str] = set()
         self._lock = threading.Lock()
@@ -122,9 +122,9 @@ class Door:
     def _begin(self) -> None:
         self._process = os.getpid()
         self._endpoints = Endpoints(self.settings)
-        self._flying: dict[str, _Flight] = {}
+        self._flying: dict[str, InFlightCall] = {}
 
-    def __enter__(self) -> Door:
+    def __enter__(self) -> ChatClient:
         with _opening:
             _doors.append(self)
         return self
@@ -191,7 +191,7 @@ class Door:
         """Make a call, or wait for the same one that is being made. The last to stop waiting stops the call."""
         flight = self._flying.get(key)
         if flight is None:
-            flight = _Flight(asyncio.ensure_future(self._make(key, spec, request, repeat)))
+            flight = InFlightCall(asyncio.ensure_future(self._make(key, spec, request, repeat)))
             self._flying[key] = flight
             flight.task.add_done_callback(lambda task: self._landed(key, task))
         flight.waiting += 1
@@ -245,14 +245,14 @@ class Door:
         self.calls.forget(calls)
 
 
-def current_door() -> Door:
+def current_door() -> ChatClient:
     """The door that was opened last; one with default settings where none is. That one lives as long as the process."""
     global _default  # noqa: PLW0603  (the one door that nobody opens)
     with _opening:
         if _doors:
             return _doors[-1]
         if _default is None or _default.closed:
-            _default = Door()
+            _default = ChatClient()
             atexit.register(_default.close)
         return _default
 
@@ -272,7 +272,7 @@ class ChatModel:
     """One model behind one door. Synchronous; safe to share between threads."""
 
     of: ModelSpec
-    door: Door
+    door: ChatClient
 
     @cached_property
     def family(self) -> str:

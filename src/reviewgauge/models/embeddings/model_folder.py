@@ -41,7 +41,7 @@ _UNSET = 1_000_000  # tokenizers write 1e30 for "no limit"
 
 
 @dataclass(frozen=True)
-class Settings:
+class EncoderSettings:
     """How the model in a folder is to be used.
 
     `longest` is how many tokens of a text a sentence vector reads, `limit` how many the network has room for.
@@ -54,7 +54,7 @@ class Settings:
     lower: bool
 
 
-def read_settings(folder: Path) -> Settings:
+def read_settings(folder: Path) -> EncoderSettings:
     """The settings of the model in `folder`. Raises UserError for what is missing or is not understood."""
     if not folder.is_dir():
         raise UserError(f"{folder} is no folder", remedy="an embedding model is a folder with tokenizer.json")
@@ -71,7 +71,7 @@ def read_settings(folder: Path) -> Settings:
     own = _whole(tokenizer.get("model_max_length"))
     limit = min(value for value in (room, own or room) if value)
     longest = _whole(sentence.get("max_seq_length")) or limit
-    return Settings(
+    return EncoderSettings(
         config=config,
         pooling=_pooling(folder),
         longest=min(longest, room),
@@ -80,7 +80,7 @@ def read_settings(folder: Path) -> Settings:
     )
 
 
-def fingerprint(folder: Path, settings: Settings, weights: Sequence[Path]) -> str:
+def fingerprint(folder: Path, settings: EncoderSettings, weights: Sequence[Path]) -> str:
     """SHA-256 (hex) over the weights, the tokenizer and how they are used: equal numbers come from equal ones."""
     digest = hashlib.sha256()
     for file in (*weights, folder / TOKENIZER):

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reviewgauge.models.fake.wire import Asked, Malformed, Said, text_of, tools_of, whole
+from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed, text_of, tools_of, whole
 from reviewgauge.models.request.messages import Message, Request, Role, ToolCall
 
 _SAMPLING = ("temperature", "top_p", "top_k")
@@ -79,7 +79,7 @@ def _messages(message: Any) -> list[Message]:
     return results
 
 
-def completion(said: Said, name: str, number: str, created: int) -> dict[str, Any]:
+def completion(said: FakeAnswer, name: str, number: str, created: int) -> dict[str, Any]:
     """A whole answer. `created` is not part of it."""
     content: list[dict[str, Any]] = []
     if said.reasoning:

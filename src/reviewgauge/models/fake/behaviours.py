@@ -26,7 +26,7 @@ _FINDINGS = '{"points": [{'  # how the reply of a rule begins that lists somethi
 
 
 @dataclass(frozen=True)
-class Manner:
+class FakeBehaviour:
     """How a model of this name strays from the rules. `number` stands behind the name: `noisy-30`."""
 
     name: str
@@ -39,7 +39,7 @@ class Manner:
         return self.stray(text, request, repeat, self.number)
 
 
-def manner_of(model: str) -> Manner:
+def manner_of(model: str) -> FakeBehaviour:
     """The manner that a model's name asks for: `noisy`, `noisy-30`, `fake-noisy-30`. Any other name keeps the rules."""
     found = _NAME.fullmatch(model.lower())
     manner = MANNERS.get(found[1]) if found else None
@@ -167,4 +167,4 @@ _ABOUT: Mapping[str, tuple[str, int, Callable[[str, Request, str, int], str]]] =
     "first": ("says yes where, of the last two fenced texts, the first comes later in the alphabet", 0, _first),
     "gullible": ("does what a text under review tells it to answer", 0, _gullible),
 }
-MANNERS: Mapping[str, Manner] = {name: Manner(name, *rest) for name, rest in _ABOUT.items()}
+MANNERS: Mapping[str, FakeBehaviour] = {name: FakeBehaviour(name, *rest) for name, rest in _ABOUT.items()}

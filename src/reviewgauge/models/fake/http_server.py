@@ -32,7 +32,7 @@ class HttpRequest(NamedTuple):
     body: bytes
 
 
-class Manner(StrEnum):
+class ReplyMode(StrEnum):
     """How a reply is sent."""
 
     WHOLE = "whole"
@@ -46,7 +46,7 @@ class Manner(StrEnum):
 
 
 @dataclass
-class Reply:
+class FakeResponse:
     """What is sent, after `delay` seconds. `spread` is how long the pieces of a slow one take."""
 
     status: int
@@ -54,14 +54,14 @@ class Reply:
     kind: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
-    manner: Manner = Manner.WHOLE
+    manner: ReplyMode = ReplyMode.WHOLE
     spread: float = 0.0
     digest: str = ""  # of the request it answers, where that was one to the model
     fault: str = ""
 
     def head(self, length: int | None = None) -> bytes:
         """The status line and the headers."""
-        close = self.manner not in (Manner.WHOLE, Manner.SLOW)
+        close = self.manner not in (ReplyMode.WHOLE, ReplyMode.SLOW)
         lines = [
             f"HTTP/1.1 {self.status} {_PHRASES.get(self.status, 'Status')}",
             f"content-type: {self.kind}",
@@ -79,10 +79,10 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 class Service(Protocol):
     """What answers requests, and is told how each ended."""
 
-    def reply(self, request: HttpRequest) -> Reply:
+    def reply(self, request: HttpRequest) -> FakeResponse:
         """The reply, computed at once; waiting is what its delay is for."""
 
-    def ended(self, reply: Reply, sent: bool) -> None:
+    def ended(self, reply: FakeResponse, sent: bool) -> None:
         """The reply was sent in whole to an open connection, or it was not."""
 
 
@@ -94,7 +94,7 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._buffer = b""
-        self._reply: Reply | None = None
+        self._reply: FakeResponse | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._continued = False
 
@@ -155,12 +155,12 @@ class Connection(asyncio.Protocol):
     def _refuse(self, status: int) -> None:
         self._buffer = b""
         if self._transport is not None:
-            self._transport.write(Reply(status, b"{}", manner=Manner.CLOSE).head() + b"{}")
+            self._transport.write(FakeResponse(status, b"{}", manner=ReplyMode.CLOSE).head() + b"{}")
             self._transport.close()
 
-    def _answer(self, reply: Reply) -> None:
+    def _answer(self, reply: FakeResponse) -> None:
         self._reply = reply
-        if reply.manner is Manner.SILENT:
+        if reply.manner is ReplyMode.SILENT:
             return
         if reply.delay > 0:
             self._timer = self._loop.call_later(reply.delay, self._send)
@@ -171,28 +171,28 @@ class Connection(asyncio.Protocol):
         reply, transport = self._reply, self._transport
         if reply is None or transport is None:
             return
-        if reply.manner in (Manner.WHOLE, Manner.CLOSE):
+        if reply.manner in (ReplyMode.WHOLE, ReplyMode.CLOSE):
             sent = not transport.is_closing()
             transport.write(reply.head() + reply.body)
-            if reply.manner is Manner.CLOSE:
+            if reply.manner is ReplyMode.CLOSE:
                 transport.close()
             self._done(sent)
             if self._buffer:
                 self._next()
-        elif reply.manner is Manner.SLOW:
+        elif reply.manner is ReplyMode.SLOW:
             transport.write(reply.head())
             self._piece(0)
-        elif reply.manner is Manner.ENDLESS:
+        elif reply.manner is ReplyMode.ENDLESS:
             transport.write(reply.head(MOST_BODY))
             self._blank()
         else:
             self._break_off(reply, transport)
 
-    def _break_off(self, reply: Reply, transport: asyncio.Transport) -> None:
-        if reply.manner is Manner.CUT:
+    def _break_off(self, reply: FakeResponse, transport: asyncio.Transport) -> None:
+        if reply.manner is ReplyMode.CUT:
             transport.write(reply.head() + reply.body[: len(reply.body) // 2])
             transport.close()
-        elif reply.manner is Manner.RESET:
+        elif reply.manner is ReplyMode.RESET:
             raw = transport.get_extra_info("socket")
             with contextlib.suppress(OSError, AttributeError):  # closing with this option set sends a reset
                 raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reviewgauge.models.fake.wire import Asked, Malformed, Said, text_of, tools_of, whole
+from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed, text_of, tools_of, whole
 from reviewgauge.models.request.messages import Message, Request, Role, ToolCall
 
 _ROLES = {
@@ -73,7 +73,7 @@ def _message(message: Any) -> Message:
     )
 
 
-def completion(said: Said, name: str, number: str, created: int) -> dict[str, Any]:
+def completion(said: FakeAnswer, name: str, number: str, created: int) -> dict[str, Any]:
     """A whole answer."""
     message: dict[str, Any] = {"role": "assistant", "content": said.text, "refusal": None, "annotations": []}
     if said.stop == "refuse":

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from reviewgauge.models.fake import anthropic_wire, openai_wire
 from reviewgauge.models.fake.faults import Faults, share_of
-from reviewgauge.models.fake.http_server import HttpRequest, Manner, Reply
+from reviewgauge.models.fake.http_server import FakeResponse, HttpRequest, ReplyMode
 from reviewgauge.models.fake.model import NAME, answer, tokens
-from reviewgauge.models.fake.wire import Asked, Malformed, Said
+from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed
 from reviewgauge.models.request.messages import Request, Stop
 
 SERVED = ("fake", "fake-noisy", "fake-touchy", "fake-contrary", "fake-wordy", "fake-first", "fake-gullible")
@@ -32,13 +32,13 @@ GARBAGE = (
 HARMLESS = ("", "slow", "close", "nousage")  # the answer is right all the same
 _PAGE = "<html><head><title>{0}</title></head><body><center><h1>{0}</h1></center><hr>a proxy</body></html>\n"
 _MANNERS = {
-    "timeout": Manner.SILENT,
-    "drop": Manner.DROP,
-    "reset": Manner.RESET,
-    "cut": Manner.CUT,
-    "slow": Manner.SLOW,
-    "endless": Manner.ENDLESS,
-    "close": Manner.CLOSE,
+    "timeout": ReplyMode.SILENT,
+    "drop": ReplyMode.DROP,
+    "reset": ReplyMode.RESET,
+    "cut": ReplyMode.CUT,
+    "slow": ReplyMode.SLOW,
+    "endless": ReplyMode.ENDLESS,
+    "close": ReplyMode.CLOSE,
 }
 _STATUS = {
     "429": "Rate limit reached for requests. Please try again later.",
@@ -102,7 +102,7 @@ class FakeService:
             "requests": requests,
         }
 
-    def reply(self, request: HttpRequest) -> Reply:
+    def reply(self, request: HttpRequest) -> FakeResponse:
         """See `Service.reply`."""
         path = request.path.partition("?")[0].rstrip("/")
         if path.endswith(("/chat/completions", "/messages")):
@@ -117,7 +117,7 @@ class FakeService:
             return _json(200, self.stats())
         return _json(404, {"error": {"message": f"there is nothing at {path or '/'}", "type": "not_found_error"}})
 
-    def ended(self, reply: Reply, sent: bool) -> None:
+    def ended(self, reply: FakeResponse, sent: bool) -> None:
         """See `Service.ended`."""
         if not reply.digest:
             return
@@ -127,12 +127,12 @@ class FakeService:
             self._given[reply.digest] += 1
             self._clean[reply.digest] += reply.fault in HARMLESS
 
-    def _refused_key(self, protocol: ModuleType, request: HttpRequest) -> Reply | None:
+    def _refused_key(self, protocol: ModuleType, request: HttpRequest) -> FakeResponse | None:
         if self.key is None or self.key == _key(request):
             return None
         return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
 
-    def _model_reply(self, protocol: ModuleType, request: HttpRequest, path: str) -> Reply:
+    def _model_reply(self, protocol: ModuleType, request: HttpRequest, path: str) -> FakeResponse:
         refused = self._refused_key(protocol, request)
         if refused is not None:
             return refused
@@ -165,7 +165,7 @@ class FakeService:
 
     def _failed(
         self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str, number: int
-    ) -> Reply | None:
+    ) -> FakeResponse | None:
         """The reply of a call that fails; None where the fault does not touch it."""
         if not fault or not touches(fault, asked):
             return None
@@ -178,12 +178,14 @@ class FakeService:
         if fault == "html":
             return _html(200, "Checking your browser")
         if fault in ("badjson", "blank"):
-            return Reply(200, b"" if fault == "blank" else b'{"id": "fake", "choices": [{"message": {"content": ')
+            return FakeResponse(
+                200, b"" if fault == "blank" else b'{"id": "fake", "choices": [{"message": {"content": '
+            )
         if fault == "error200":
             return _json(200, protocol.error(502, "Provider returned error"))
         return self._answer(protocol, asked, number, fault)
 
-    def _refusal(self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str) -> Reply | None:
+    def _refusal(self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str) -> FakeResponse | None:
         """The reply of a call that is refused with an error's status; None where the fault is another."""
         if fault == "quota":
             status = 429 if protocol is openai_wire else 402
@@ -213,12 +215,12 @@ class FakeService:
             return reply
         return None
 
-    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str = "") -> Reply:
+    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str = "") -> FakeResponse:
         digest = digest_of(asked.request)
         self._made[digest] += 1
         made = answer(asked.request, self.model or asked.model, (1, self._made[digest], 1), asked.seed)
         stop = {Stop.END: "end", Stop.LENGTH: "length", Stop.TOOL: "tool"}[made.stop]
-        said = Said(
+        said = FakeAnswer(
             made.text,
             made.tool_calls,
             stop,  # type: ignore[arg-type]
@@ -228,12 +230,12 @@ class FakeService:
         said = spoilt(_within(said, asked.max_tokens), fault, asked, number)
         done = protocol.completion(said, NAME, f"{number:08d}", int(time.time()))
         if asked.stream:
-            return Reply(200, protocol.stream(done), "text/event-stream")
+            return FakeResponse(200, protocol.stream(done), "text/event-stream")
         body = json.dumps(done, ensure_ascii=False).encode("utf-8", "replace")
         if fault == "badutf8":
             mark = json.dumps(said.text, ensure_ascii=False).encode("utf-8", "replace")[1:-1]
             body = body.replace(mark, b"\xff\xfe" + mark + b"\x80", 1)
-        return Reply(200, body)
+        return FakeResponse(200, body)
 
 
 def touches(fault: str, asked: Asked) -> bool:
@@ -242,7 +244,7 @@ def touches(fault: str, asked: Asked) -> bool:
     return conditions.get(fault, True)
 
 
-def spoilt(said: Said, fault: str, asked: Asked, number: int) -> Said:
+def spoilt(said: FakeAnswer, fault: str, asked: Asked, number: int) -> FakeAnswer:
     """What is said once a fault of the answer itself has been at it."""
     half = said.text[: len(said.text) // 2]
     if fault == "nousage":
@@ -271,7 +273,7 @@ def digest_of(request: Request) -> str:
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _within(said: Said, most: int | None) -> Said:
+def _within(said: FakeAnswer, most: int | None) -> FakeAnswer:
     """An answer longer than it may be is cut, as an endpoint does it."""
     if most is None or said.tokens_out <= most or said.tool_calls:
         return said
@@ -288,7 +290,7 @@ def _key(request: HttpRequest) -> str:
     return given.removeprefix("Bearer ")
 
 
-def _overflow(protocol: ModuleType, asked: Asked) -> Reply:
+def _overflow(protocol: ModuleType, asked: Asked) -> FakeResponse:
     used = CONTEXT + tokens(_text(asked.request))
     if protocol is anthropic_wire:
         return _error(protocol, 400, f"prompt is too long: {used} tokens > {CONTEXT} maximum")
@@ -300,13 +302,15 @@ def _overflow(protocol: ModuleType, asked: Asked) -> Reply:
     )
 
 
-def _json(status: int, body: Mapping[str, Any] | Sequence[Any]) -> Reply:
-    return Reply(status, json.dumps(body).encode())
+def _json(status: int, body: Mapping[str, Any] | Sequence[Any]) -> FakeResponse:
+    return FakeResponse(status, json.dumps(body).encode())
 
 
-def _error(protocol: ModuleType, status: int, message: str, code: str | None = None, param: str | None = None) -> Reply:
+def _error(
+    protocol: ModuleType, status: int, message: str, code: str | None = None, param: str | None = None
+) -> FakeResponse:
     return _json(status, protocol.error(status, message, code, param))
 
 
-def _html(status: int, title: str) -> Reply:
-    return Reply(status, _PAGE.format(title).encode(), "text/html")
+def _html(status: int, title: str) -> FakeResponse:
+    return FakeResponse(status, _PAGE.format(title).encode(), "text/html")

@@ -37,7 +37,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Said:
+class FakeAnswer:
     """An answer before it takes a protocol's shape. `reasoning` counts those of the tokens that nobody sees."""
 
     text: str = ""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.models.providers.errors import Broken
 from reviewgauge.models.providers.rate_limits import Trouble
-from reviewgauge.models.providers.replies import Reply, count, is_fake, words
+from reviewgauge.models.providers.replies import ProviderReply, count, is_fake, words
 from reviewgauge.models.request.messages import Message, Request, Role, Tool, ToolCall
 from reviewgauge.models.request.model_spec import ModelSpec
 
@@ -111,7 +111,7 @@ class AnthropicChat:
             body["output_config"] = config
         return body
 
-    def read(self, payload: Mapping[str, Any]) -> Reply:
+    def read(self, payload: Mapping[str, Any]) -> ProviderReply:
         """What an answer says. Raises Broken where it is not what the protocol says."""
         blocks = payload.get("content")
         if not isinstance(blocks, list):
@@ -123,7 +123,7 @@ class AnthropicChat:
             count(usage, name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         ]
         text = "".join(words(part.get("text")) for part in parts if part.get("type") == "text")
-        return Reply(
+        return ProviderReply(
             text=text,
             tool_calls=tuple(_call(part) for part in parts if part.get("type") == "tool_use"),
             model=words(payload.get("model")),

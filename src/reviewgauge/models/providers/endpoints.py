@@ -12,14 +12,14 @@ from reviewgauge.core.errors import MissingExtra
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.providers import anthropic, openai
-from reviewgauge.models.providers.rate_limits import Lane
+from reviewgauge.models.providers.rate_limits import EndpointLimiter
 from reviewgauge.models.providers.retries import Address, Remote
-from reviewgauge.models.request.budget import Ledger
+from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Repeat, Request
 from reviewgauge.models.request.model_spec import ModelSpec
 
 if TYPE_CHECKING:
-    from reviewgauge.models.request.settings import Settings
+    from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.models.request.addresses import ANTHROPIC, OPENAI, address_of
 
 RULES = "rules"  # the fake model in its default manner
@@ -29,7 +29,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 class Endpoint(Protocol):
     """Answers requests of one model. Used on the background loop only."""
 
-    async def answer(self, request: Request, *, repeat: Repeat, ledger: Ledger) -> Answer:
+    async def answer(self, request: Request, *, repeat: Repeat, ledger: BudgetTracker) -> Answer:
         """The answer, after as many tries as it takes. The repeat's attempt shifts a seed. Raises Failed."""
 
 
@@ -39,7 +39,7 @@ class InProcess:
     def __init__(self, spec: ModelSpec) -> None:
         self._spec = spec
 
-    async def answer(self, request: Request, *, repeat: Repeat, ledger: Ledger) -> Answer:
+    async def answer(self, request: Request, *, repeat: Repeat, ledger: BudgetTracker) -> Answer:
         """See `Endpoint.answer`. In place of another model, as in a rehearsal, the fake one keeps to its rules."""
         from reviewgauge.models.fake.model import answer
 
@@ -75,7 +75,7 @@ def check_parameters(spec: ModelSpec) -> None:
 class Endpoints:
     """The endpoints behind one door. Models at one address share its connections and its limits."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ChatSettings) -> None:
         self._settings = settings
         self._endpoints: dict[tuple[ModelSpec, str], Endpoint] = {}
         self._addresses: dict[tuple[str, str], Address] = {}
@@ -107,7 +107,7 @@ class Endpoints:
 
     def _connect(self, protocol: ModuleType, url: str, key: str | None, sends_key: bool) -> Address:
         settings = self._settings
-        lane = Lane(
+        lane = EndpointLimiter(
             url,
             settings.in_flight,
             settings.requests_per_minute,

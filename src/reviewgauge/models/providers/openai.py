@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.models.providers.errors import LIMIT, Broken
 from reviewgauge.models.providers.rate_limits import Trouble
-from reviewgauge.models.providers.replies import Reply, count, is_fake, whole_seed, words
+from reviewgauge.models.providers.replies import ProviderReply, count, is_fake, whole_seed, words
 from reviewgauge.models.request.messages import Message, Request, Role, Tool, ToolCall
 from reviewgauge.models.request.model_spec import ModelSpec
 
@@ -107,7 +107,7 @@ class OpenAIChat:
             body["response_format"] = {"type": "json_schema", "json_schema": wanted}
         return body
 
-    def read(self, payload: Mapping[str, Any]) -> Reply:
+    def read(self, payload: Mapping[str, Any]) -> ProviderReply:
         """What an answer says. Raises Broken where it is not what the protocol says."""
         try:
             choice = payload["choices"][0]
@@ -120,7 +120,7 @@ class OpenAIChat:
         refusal = words(message.get("refusal"))
         if ended == "content_filter":
             refusal = refusal or "the provider's filter held the answer back"
-        return Reply(
+        return ProviderReply(
             text=_content(message.get("content")),
             tool_calls=calls,
             model=words(payload.get("model")),

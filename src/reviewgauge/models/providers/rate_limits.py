@@ -1,6 +1,6 @@
 """What an address can take: calls in flight, requests and tokens per minute, pauses it asks for, and whether it is up.
 
-All models at one address share one `Lane`. It is used on the background loop only, and by nobody else's clock: a
+All models at one address share one `EndpointLimiter`. It is used on the background loop only, and by nobody else's clock: a
 caller who is cancelled gives back what it held.
 """
 
@@ -48,7 +48,7 @@ _WORDS = {
 }
 
 
-class Pace:
+class TokenBucket:
     """At most `per_minute` units a minute, spread evenly, with a second's worth at once."""
 
     def __init__(self, per_minute: float | None) -> None:
@@ -68,7 +68,7 @@ class Pace:
         self._next += units * self._each
 
 
-class Lane:
+class EndpointLimiter:
     """The limits of one address, and its circuit breaker. `patience`: seconds of a first wait."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Lane:
     ) -> None:
         self.address, self.patience = address, patience
         self._free, self._queue = max(1, in_flight), deque[asyncio.Future[None]]()
-        self._requests, self._tokens = Pace(requests_per_minute), Pace(tokens_per_minute)
+        self._requests, self._tokens = TokenBucket(requests_per_minute), TokenBucket(tokens_per_minute)
         self._resume, self._paused, self._pauses = 0.0, 0.0, 0
         self._pending, self._row, self._row_began = 0, 0, 0.0
         self._reached, self._succeeded = False, False

@@ -16,7 +16,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")  # half characters, which no encoding
 _MOST = 2**53
 
 
-class Reply(NamedTuple):
+class ProviderReply(NamedTuple):
     """An answer as read. `tokens_in` and `tokens_out` are None where the endpoint does not count them.
 
     `refusal` and `cut` say why it is no whole answer, in the endpoint's words; `thought` are the tokens of

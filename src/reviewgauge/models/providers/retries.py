@@ -13,9 +13,9 @@ from reviewgauge.core.errors import hide_secrets, one_line
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.providers.errors import SCHEMA, Asked, AskOtherwise, Broken, raise_for
-from reviewgauge.models.providers.rate_limits import NOT_THE_PROTOCOL, Lane, Trouble
-from reviewgauge.models.providers.replies import Reply, read_json
-from reviewgauge.models.request.budget import Ledger
+from reviewgauge.models.providers.rate_limits import NOT_THE_PROTOCOL, EndpointLimiter, Trouble
+from reviewgauge.models.providers.replies import ProviderReply, read_json
+from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Repeat, Request, Stop
 from reviewgauge.models.request.model_spec import ModelSpec
 
@@ -45,7 +45,7 @@ class Dialect(Protocol):
     def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
         """What is sent for a request."""
 
-    def read(self, payload: Mapping[str, Any]) -> Reply:
+    def read(self, payload: Mapping[str, Any]) -> ProviderReply:
         """What an answer says. Raises Broken where it is not what the protocol says."""
 
     def rename_limit(self) -> None:
@@ -58,7 +58,7 @@ class Address(NamedTuple):
     `options` go with each call to the SDK.
     """
 
-    lane: Lane
+    lane: EndpointLimiter
     client: Any
     errors: Any
     raw: type
@@ -94,7 +94,7 @@ class Remote:
         self._typical = min(_TYPICAL, spec.max_tokens)
         self._secret = address.key.encode() if address.key else b""
 
-    async def answer(self, request: Request, *, repeat: Repeat, ledger: Ledger) -> Answer:
+    async def answer(self, request: Request, *, repeat: Repeat, ledger: BudgetTracker) -> Answer:
         """The answer, after as many tries as it takes. Raises Failed."""
         course = _Course()
         while True:
@@ -150,7 +150,7 @@ class Remote:
             remedy=f"{later}; if it stays, {NOT_THE_PROTOCOL}" if broken.trouble is Trouble.GARBLED else later,
         )
 
-    async def _turn(self, request: Request, attempt: int, ledger: Ledger, course: _Course) -> Answer | None:
+    async def _turn(self, request: Request, attempt: int, ledger: BudgetTracker, course: _Course) -> Answer | None:
         """One try, when it is its turn; an answer is paid for whatever it is. None: it said nothing, and may again."""
         characters = sum(len(message.text) for message in request.messages)
         expected = characters // 4 + int(self._typical)
@@ -172,7 +172,7 @@ class Remote:
         course.paid.append(answer.model_copy(update={"usage": usage.model_copy(update={"dollars": dollars})}))
         return self._checked(reply, course)
 
-    async def _send(self, request: Request, attempt: int, schema: bool, characters: int) -> Reply:
+    async def _send(self, request: Request, attempt: int, schema: bool, characters: int) -> ProviderReply:
         address, spec = self._address, self._spec
         asked = Asked(
             spec.model, self._dialect.variable, address.sends_key, self._dialect.parameters, schema, characters
@@ -213,7 +213,7 @@ class Remote:
         """What came, without the key, should the endpoint repeat it."""
         return content.replace(self._secret, b"***") if self._secret and self._secret in content else content
 
-    def _answer(self, reply: Reply, characters: int, seconds: float) -> Answer:
+    def _answer(self, reply: ProviderReply, characters: int, seconds: float) -> Answer:
         """The answer that a reply is. Tokens that nobody counted are estimated: four characters each."""
         counted = reply.tokens_in is not None and reply.tokens_out is not None
         said = len(reply.text) + sum(len(call.arguments) for call in reply.tool_calls)
@@ -233,7 +233,7 @@ class Remote:
             fake=reply.fake,
         )
 
-    def _checked(self, reply: Reply, course: _Course) -> Answer | None:
+    def _checked(self, reply: ProviderReply, course: _Course) -> Answer | None:
         """The answer, with what earlier ones of this call cost; None where it says nothing. Raises Unusable."""
         answer = _together(course.paid)
         name, longest = self._spec.model, self._spec.max_tokens

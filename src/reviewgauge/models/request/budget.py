@@ -53,7 +53,7 @@ class _Waiting(NamedTuple):
     granted: asyncio.Future[None]
 
 
-class Ledger:
+class BudgetTracker:
     """Adds up dollars. Used on the background loop only.
 
     The dollars that were spent and those put aside are together never more than the budget. A call that does not fit

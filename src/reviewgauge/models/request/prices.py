@@ -35,7 +35,7 @@ Day = datetime.date
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
-class Entry(Record):
+class PriceEntry(Record):
     """A model's price in dollars per million tokens, and what its vendor states about it.
 
     `context`: the most tokens of prompt and answer together. `cutoff`: the last day of the training data. `provider`:
@@ -54,7 +54,7 @@ class Entry(Record):
     date: Day | None = None
 
     @model_validator(mode="after")
-    def _long_is_whole(self) -> Entry:
+    def _long_is_whole(self) -> PriceEntry:
         if len({value is None for value in (self.long_over, self.long_input, self.long_output)}) > 1:
             raise ValueError("long_over, long_input and long_output belong together")
         return self
@@ -72,13 +72,13 @@ class PriceTable(Record):
 
     date: Day | None = None
     source: str = ""
-    models: Mapping[str, Entry]
+    models: Mapping[str, PriceEntry]
 
 
 class Facts(NamedTuple):
     """What is known of a model; None is not known. `price_of` is the day that the price is of."""
 
-    price: Entry | None = None
+    price: PriceEntry | None = None
     price_of: Day | None = None
     context: int | None = None
     cutoff: Day | None = None
@@ -153,7 +153,7 @@ def _per_token(per_million: float) -> int:
     return round(per_million * (_TRILLION // 1_000_000))
 
 
-def _entries(table: PriceTable, spec: ModelSpec) -> list[Entry]:
+def _entries(table: PriceTable, spec: ModelSpec) -> list[PriceEntry]:
     """The entries that may be a model's, the closest first."""
     name = FAKE if spec.provider == FAKE else spec.model
     words = dict.fromkeys((name, _DATED.sub("", name)))
@@ -161,7 +161,7 @@ def _entries(table: PriceTable, spec: ModelSpec) -> list[Entry]:
     return [table.models[place] for place in places if place in table.models]
 
 
-def _holds(entry: Entry, spec: ModelSpec) -> bool:
+def _holds(entry: PriceEntry, spec: ModelSpec) -> bool:
     """Whether a price is that of this endpoint: the same name elsewhere is another bill."""
     own = spec.address in ("", OWN_ADDRESSES.get(spec.provider))
     return entry.provider is None or (entry.provider == spec.provider and own)

@@ -4,7 +4,7 @@ Plug-ins are synchronous and hold a model's spec. They call `chat_model(spec)` w
 one event loop in a background thread runs the providers' async clients. A verb opens a `Door` with its settings
 (budget, limits, cache, replay) and `with` it; without one, a door with default settings is opened.
 
-    with Door(Settings(budget=5.0)) as door, counted() as tally:
+    with Door(ChatSettings(budget=5.0)) as door, counted() as tally:
         answer = chat_model("openai:gpt-5").ask(Request(messages=(user("Say yes."),)))
     tally.usage.dollars
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChatSettings:
     """How a verb wants its calls made. None of it changes an answer, so none of it is part of a call's key.
 
     `budget` in dollars, `spent` what of it was spent before. `in_flight`, `requests_per_minute` and

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from reviewgauge.repo.analysers.raw import AnalyserCrash, Bench, Output, RawFinding, Unread, run_program, said
+from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserJob, Output, RawFinding, Unread, run_program, said
 
 # Rules of eslint's core that find likely errors and need to know nothing of the project (no-undef would need its
 # globals). They are named one by one because the ready-made list is in a package of its own.
@@ -81,7 +81,7 @@ _DIRECTIVE = re.compile(rb"(#[^\n]*?)\bshellcheck(?=[ \t]+\w+=)")
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(include|import|include_next|embed)\b[^\n]*", re.MULTILINE)
 
 
-def run_eslint(program: str, paths: Sequence[str], bench: Bench) -> Output:
+def run_eslint(program: str, paths: Sequence[str], bench: AnalyserJob) -> Output:
     """What eslint (8.57 or newer) finds in the exported `paths`, with our own rules and nobody's settings.
 
     A file is read as a module first, and as a script where it is none. Raises AnalyserCrash, AnalyserTimeout.
@@ -95,7 +95,7 @@ def run_eslint(program: str, paths: Sequence[str], bench: Bench) -> Output:
     return Output(modules.findings + again.findings, kept + again.unread)
 
 
-def _eslint(program: str, paths: Sequence[str], source_type: str, bench: Bench) -> Output:
+def _eslint(program: str, paths: Sequence[str], source_type: str, bench: AnalyserJob) -> Output:
     rules = {name: _ESLINT_OPTIONS.get(name, "error") for name in _ESLINT_RULES}
     options = {"ecmaVersion": "latest", "sourceType": source_type, "parserOptions": {"ecmaFeatures": {"jsx": True}}}
     linting = {"noInlineConfig": not bench.suppressions, "reportUnusedDisableDirectives": "off"}
@@ -134,7 +134,7 @@ def _read_eslint(answer: list[dict[str, object]], root: Path) -> Output:
     return Output(tuple(findings), tuple(unread))
 
 
-def run_shellcheck(program: str, paths: Sequence[str], bench: Bench) -> Output:
+def run_shellcheck(program: str, paths: Sequence[str], bench: AnalyserJob) -> Output:
     """What shellcheck (0.7 or newer) finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
 
     It has no switch against comments that silence it, so the exported copies lose those.
@@ -162,7 +162,7 @@ def run_shellcheck(program: str, paths: Sequence[str], bench: Bench) -> Output:
     return Output(tuple(findings), tuple(unread.values()))
 
 
-def run_cppcheck(program: str, paths: Sequence[str], bench: Bench) -> Output:
+def run_cppcheck(program: str, paths: Sequence[str], bench: AnalyserJob) -> Output:
     """What cppcheck finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
 
     The exported copies lose their `#include` lines (not the lines' numbers): an include names any file of this

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reviewgauge.repo.analysers.raw import AnalyserCrash, Bench, Output, RawFinding, Unread, run_program, said
+from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserJob, Output, RawFinding, Unread, run_program, said
 
 LIBRARIES = ("bandit", "radon", "complexipy", "lizard")
 _WORKER = Path(__file__).with_name("worker.py")
 
 
-def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[str], bench: Bench) -> Output:
+def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[str], bench: AnalyserJob) -> Output:
     """What the `tools` find in the exported `python` files and in the `other` ones (lizard alone reads those).
 
     Raises AnalyserCrash that names the tool at fault, AnalyserTimeout.

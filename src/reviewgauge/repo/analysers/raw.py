@@ -49,7 +49,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class AnalyserJob:
     """Where the tools work, the exported files and an empty home folder, and under which terms.
 
     `seconds` is what each tool may take, `suppressions` whether comments may silence it, `cyclomatic` and
@@ -72,7 +72,7 @@ class AnalyserTimeout(TimeoutError):
     """An analyser ran out of time. The change has no result."""
 
 
-def run_program(name: str, argv: Sequence[str], bench: Bench, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+def run_program(name: str, argv: Sequence[str], bench: AnalyserJob, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     """(exit status, stdout, stderr) of a program in the exported files.
 
     It starts without a shell, in its own process group (all of which ends with it), with an empty home and few

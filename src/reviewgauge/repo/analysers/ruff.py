@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from reviewgauge.repo.analysers.raw import AnalyserCrash, Bench, Output, RawFinding, Unread, run_program, said
+from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserJob, Output, RawFinding, Unread, run_program, said
 
 # What a reviewer could rightly say of any project. Left out: layout and import order (a formatter's business), style
 # that a project may settle either way (SIM, UP, C4, D, Q: UP also depends on the oldest Python a project supports,
@@ -50,7 +50,7 @@ def find_ruff() -> str | None:
         return found and str(Path(found).absolute())
 
 
-def run_ruff(program: str, paths: Sequence[str], bench: Bench) -> Output:
+def run_ruff(program: str, paths: Sequence[str], bench: AnalyserJob) -> Output:
     """What ruff finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout."""
     command = [program, "check", "--isolated", "--no-cache", "--exit-zero", "--quiet", "--no-fix", "--no-preview"]
     command += ["--output-format=json", f"--target-version={_NEWEST}", f"--select={','.join(RULES)}"]

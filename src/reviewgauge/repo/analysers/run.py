@@ -26,7 +26,7 @@ from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, 
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.analysers import external, rules
 from reviewgauge.repo.analysers.libraries import LIBRARIES, run_libraries
-from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserTimeout, Bench, Output, RawFinding
+from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserJob, AnalyserTimeout, Output, RawFinding
 from reviewgauge.repo.analysers.ruff import find_ruff, run_ruff
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
@@ -38,7 +38,7 @@ __all__ = [
     "AnalyserTimeout",
     "Analysis",
     "Finding",
-    "Settings",
+    "AnalyserSettings",
     "analyse",
     "check_tools",
     "gaps",
@@ -71,7 +71,7 @@ _UNREAD = frozenset(_NAMED_OTHERWISE.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AnalyserSettings:
     """What to run and how: thresholds of complexity, whether `noqa` and the like are obeyed, seconds per tool."""
 
     tools: tuple[str, ...] = tuple(TOOLS)
@@ -204,7 +204,7 @@ def _readable(change: Change) -> Iterator[ChangedFile]:
     return (file for file in change.files if file.status is not FileStatus.DELETED and not file.binary)
 
 
-def analyse(repository: Repository, change: Change, settings: Settings) -> Analysis:
+def analyse(repository: Repository, change: Change, settings: AnalyserSettings) -> Analysis:
     """The findings on the changed lines of `change`, whose files carry their patches, in order of place.
 
     Raises AnalyserTimeout and AnalyserCrash; a file that merely does not parse is noted in `unread`.
@@ -223,7 +223,7 @@ def analyse(repository: Repository, change: Change, settings: Settings) -> Analy
         drops = list(repository.export(change.head, root / "files", places.changed))
         (root / "home").mkdir()
         drops += _load(root / "files", places)
-        bench = Bench(
+        bench = AnalyserJob(
             files=root / "files",
             home=root / "home",
             seconds=settings.seconds,
@@ -260,7 +260,7 @@ def _load(files: Path, places: _Places) -> Iterator[Drop]:
             yield Drop(item=path, by="analyser", reason=f"is larger than {LARGEST:,} bytes")
 
 
-def _run(places: _Places, settings: Settings, bench: Bench) -> Iterator[Output]:
+def _run(places: _Places, settings: AnalyserSettings, bench: AnalyserJob) -> Iterator[Output]:
     here = installed(settings.tools)
     asked = {tool: [p for p in sorted(places.changed) if _language(p) in TOOLS[tool]] for tool in here}
     python = [path for path in sorted(places.changed) if _language(path) == "Python"]

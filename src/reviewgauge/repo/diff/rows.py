@@ -11,7 +11,7 @@ from reviewgauge.repo.diff.find_file import find_file
 from reviewgauge.repo.diff.positions import Marker
 
 
-class Row(NamedTuple):
+class DiffRow(NamedTuple):
     """A line of a change's diff: the number of its file, of the hunk in it, and of the line in the hunk, from 0."""
 
     file: int
@@ -19,7 +19,7 @@ class Row(NamedTuple):
     line: int
 
 
-def hunk_rows(change: Change, span: Span) -> Iterator[Row]:
+def hunk_rows(change: Change, span: Span) -> Iterator[DiffRow]:
     """The rows that a span covers, counted on its side."""
     if span.start is None or span.end is None:
         return
@@ -29,7 +29,7 @@ def hunk_rows(change: Change, span: Span) -> Iterator[Row]:
             yield row
 
 
-def find_row(change: Change, span: Span, *, repair: bool) -> Row | None:
+def find_row(change: Change, span: Span, *, repair: bool) -> DiffRow | None:
     """The row that a one-line answer names (the first of several lines); None where the diff does not show it.
 
     With `repair` a line that is not there is read as the nearest on its own side, else the nearest on the other.
@@ -38,7 +38,7 @@ def find_row(change: Change, span: Span, *, repair: bool) -> Row | None:
     return find_marker(change, span.path, Marker(old, new), repair=repair)
 
 
-def find_marker(change: Change, path: str, marker: Marker, *, repair: bool) -> Row | None:
+def find_marker(change: Change, path: str, marker: Marker, *, repair: bool) -> DiffRow | None:
     """The row that a marker `[old][new]` names.
 
     A marker is exact where both of its numbers fit; one with a single number also names the unchanged line with that
@@ -65,13 +65,13 @@ def find_marker(change: Change, path: str, marker: Marker, *, repair: bool) -> R
     return None
 
 
-def _rows(change: Change, path: str) -> list[tuple[Row, DiffLine]]:
+def _rows(change: Change, path: str) -> list[tuple[DiffRow, DiffLine]]:
     file = find_file(path, change)
     if file is None or file.patch is None:
         return []
     at = change.files.index(file)
     return [
-        (Row(at, h, n), line) for h, hunk in enumerate(parse_patch(file.patch)) for n, line in enumerate(hunk.lines)
+        (DiffRow(at, h, n), line) for h, hunk in enumerate(parse_patch(file.patch)) for n, line in enumerate(hunk.lines)
     ]
 
 

@@ -10,7 +10,7 @@ import re
 
 from pydantic import JsonValue
 
-from reviewgauge.core.history import Account, Standing
+from reviewgauge.core.history import Account, AccountType
 from reviewgauge.repo.forge.json_fields import text
 
 GHOST = "ghost"
@@ -86,11 +86,11 @@ def account(user: JsonValue, association: str = "") -> Account:
     """The account of a REST `user` or a GraphQL `actor`; a ghost for null, which stands for one that is gone."""
     login = text(user, "login").strip()
     if not login or login.lower() == GHOST:
-        return Account(standing=Standing.GHOST, association=association)
+        return Account(standing=AccountType.GHOST, association=association)
     kind = text(user, "type") or text(user, "__typename")
     if kind == "Bot" and not login.endswith(_SUFFIX) and text(user, "__typename"):
         login += _SUFFIX
-    standing = Standing.BOT if kind == "Bot" or is_bot_name(login) else Standing.PERSON
+    standing = AccountType.BOT if kind == "Bot" or is_bot_name(login) else AccountType.PERSON
     return Account(login=login, standing=standing, association=association)
 
 

@@ -68,7 +68,7 @@ _LISTS = (
 _OTHER_NAMES = {"review_comments": "comments", "issue_comments": "conversation", "review_threads": "threads"}
 
 
-class Limits(NamedTuple):
+class ArchiveLimits(NamedTuple):
     """What an archive may be, in bytes unpacked: one answer, everything, and `ratio` times its size once past `free`.
 
     A file of JSON lines may be longer than one answer, but no line of it.
@@ -88,9 +88,9 @@ class Limits(NamedTuple):
 class Archive(AbstractContextManager["Archive"]):
     """An open archive."""
 
-    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+    def __init__(self, path: Path, limits: ArchiveLimits | None = None) -> None:
         """Raises UserError for what is no archive."""
-        self.path, self._limits = path, limits or Limits()
+        self.path, self._limits = path, limits or ArchiveLimits()
         self._open = ExitStack()
         try:
             self._members = self._list()
@@ -246,7 +246,7 @@ def write_archive_line(stream: BinaryIO | gzip.GzipFile, raw: Json) -> None:
 class _Guarded(io.RawIOBase):
     """A compressed stream that is refused once it unpacks to far more than it is."""
 
-    def __init__(self, packed: IO[bytes], name: str, limits: Limits) -> None:
+    def __init__(self, packed: IO[bytes], name: str, limits: ArchiveLimits) -> None:
         self._packed, self._name, self._limits, self._read = packed, name, limits, 0
         self._stream = gzip.GzipFile(fileobj=packed)
 

@@ -31,7 +31,7 @@ def is_trigger(body: str) -> bool:
     return len(body) <= 120 and _TRIGGER.fullmatch(body) is not None
 
 
-def chatter(body: str, placed: bool) -> str | None:
+def bot_noise(body: str, placed: bool) -> str | None:
     """Why `body` is no review comment, None where it is one. `placed`: it stands on lines of a file.
 
     Summaries and status posts are told by their opening, and only where they stand on no line: a comment on a line

@@ -45,7 +45,7 @@ from reviewgauge.repo.forge.replies import (
     step_of,
 )
 from reviewgauge.repo.forge.tokens import DEFAULT, Token, TokenPool, read_tokens
-from reviewgauge.repo.forge.transport import Broken, Reply, TooLarge, Transport, Unreached
+from reviewgauge.repo.forge.transport import Broken, ForgeResponse, TooLarge, Transport, Unreached
 
 TRIES = 6  # of one request that breaks
 PAUSES = 8  # secondary limits in a row on one request
@@ -60,7 +60,7 @@ Params = Mapping[str, str | int]
 
 
 @dataclass
-class Spent:
+class RequestsSpent:
     """What a crawl came to: requests sent, seconds waited for limits, answers taken from disk and found unchanged.
 
     `partial` counts GraphQL answers that came with errors beside their data, `untold` pull requests of which GraphQL
@@ -106,7 +106,7 @@ class Forge:
         patience: float = 1.0,
     ) -> None:
         """`patience` is the first wait after a broken try, in seconds. `told` hears of waits."""
-        self.address, self.answers, self.spent = where, answers, Spent()
+        self.address, self.answers, self.spent = where, answers, RequestsSpent()
         self._pool, self._clock, self._told, self._patience = pool, clock or Clock(), told, patience
         self._transport = transport or Transport(where.rest)
         self._lock = threading.RLock()
@@ -224,7 +224,7 @@ class Forge:
 
     # --- one request, as often as it takes ---------------------------------------------------------------------
 
-    def _ask(self, call: _Call) -> tuple[Reply, JsonValue]:
+    def _ask(self, call: _Call) -> tuple[ForgeResponse, JsonValue]:
         """An answer that can be taken, and its JSON."""
         with self._lock:
             while True:
@@ -265,7 +265,7 @@ class Forge:
             self.spent.waited += min(wait, NAP)
             self._clock.sleep(min(wait, NAP))
 
-    def _send(self, call: _Call, token: Token) -> Reply:
+    def _send(self, call: _Call, token: Token) -> ForgeResponse:
         headers = {
             "User-Agent": "reviewgauge",
             "Accept": "application/vnd.github+json",
@@ -284,7 +284,7 @@ class Forge:
             self._pool.note(token, call.resource, remaining(reply), resets_at(reply, self._clock.now()))
         return reply
 
-    def _react(self, call: _Call, step: Step, words: str, reply: Reply, token: Token) -> None:
+    def _react(self, call: _Call, step: Step, words: str, reply: ForgeResponse, token: Token) -> None:
         """Do what an answer asks for, so that the call can be sent again. Raises Unavailable and Failed."""
         shown = self._pool.hide(f"{_shown(call.url)}: {reply.status}{' ' if words else ''}{words}")
         if step is Step.FOLLOW:
@@ -307,7 +307,7 @@ class Forge:
         else:  # an answer of GraphQL that holds nothing
             raise Unavailable(404 if step is Step.GONE else 422, shown)
 
-    def _follow(self, call: _Call, reply: Reply) -> None:
+    def _follow(self, call: _Call, reply: ForgeResponse) -> None:
         """Go where a renamed repository is now. Raises Failed for any place outside this API."""
         call.hops += 1
         target = reply.headers.get("location", "")
@@ -317,7 +317,7 @@ class Forge:
             raise self._failed(f"{_shown(call.url)}: {reply.status}: the address is not the API's", stops=True)
         call.url = self._inside(target)
 
-    def _pause(self, call: _Call, shown: str, reply: Reply) -> None:
+    def _pause(self, call: _Call, shown: str, reply: ForgeResponse) -> None:
         """Nobody asks for a while: as long as the forge says, else a minute, and twice as long each time after."""
         call.pauses += 1
         now = self._clock.now()
@@ -354,7 +354,7 @@ class Forge:
         return Failed(FailureKind.NETWORK, self._pool.hide(problem), remedy=_AGAIN, stops=stops)
 
 
-def _taken(call: _Call, reply: Reply) -> JsonValue:
+def _taken(call: _Call, reply: ForgeResponse) -> JsonValue:
     """The JSON of an answer. Raises Broken for what the API cannot have meant: no list where items were asked for."""
     found = read_json(reply)
     if (_items(found) is None) if call.listed else not isinstance(found, dict):

@@ -17,7 +17,7 @@ from reviewgauge.core.backoff import http_date, retry_after
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.forge.answers import without_addresses
-from reviewgauge.repo.forge.transport import Broken, Reply
+from reviewgauge.repo.forge.transport import Broken, ForgeResponse
 
 LONGEST_WINDOW = 3660.0  # seconds; the windows of primary limits are an hour at most
 _SECONDARY = re.compile(r"secondary rate limit|abuse detection|temporarily blocked|too many requests", re.IGNORECASE)
@@ -71,7 +71,7 @@ _REASONS = {
 }
 
 
-def step_of(reply: Reply) -> Step:
+def step_of(reply: ForgeResponse) -> Step:
     """What the status of an answer asks for."""
     status = reply.status
     if status == 304:
@@ -91,7 +91,7 @@ def step_of(reply: Reply) -> Step:
     return Step.REFUSED
 
 
-def _limit(reply: Reply) -> Step:
+def _limit(reply: ForgeResponse) -> Step:
     text = reply.body[:65_536].decode("utf-8", "replace")
     if _SECONDARY.search(text):
         return Step.PAUSE
@@ -102,7 +102,7 @@ def _limit(reply: Reply) -> Step:
     return Step.FORBIDDEN
 
 
-def asked_pause(reply: Reply, now: float) -> float | None:
+def asked_pause(reply: ForgeResponse, now: float) -> float | None:
     """Seconds that a limited answer asks to wait; None where it does not say. Dates are held against its own clock."""
     asked = retry_after(reply.headers, now=http_date(reply.headers.get("date")) or now)
     if asked is not None or reply.headers.get("x-ratelimit-remaining") != "0":
@@ -110,7 +110,7 @@ def asked_pause(reply: Reply, now: float) -> float | None:
     return max(0.0, resets_at(reply, now) - now) or None
 
 
-def resets_at(reply: Reply, now: float) -> float:
+def resets_at(reply: ForgeResponse, now: float) -> float:
     """When the limit of an answer is over, by the clock that says `now`.
 
     The forge's own `Date` stands beside its reset time, so a wrong clock on this machine does no harm.
@@ -122,7 +122,7 @@ def resets_at(reply: Reply, now: float) -> float:
     return now + min(LONGEST_WINDOW, max(0.0, reset - (now if server is None else server)) + 1.0)
 
 
-def remaining(reply: Reply) -> int | None:
+def remaining(reply: ForgeResponse) -> int | None:
     """Requests that are left; None where the forge names no limit."""
     left = _number(reply.headers.get("x-ratelimit-remaining"))
     return None if left is None else int(left)
@@ -138,7 +138,7 @@ def next_link(headers: Mapping[str, str]) -> str:
     return found[1] if found is not None else ""
 
 
-def read_json(reply: Reply) -> JsonValue:
+def read_json(reply: ForgeResponse) -> JsonValue:
     """The body, without e-mail addresses. Raises Broken where it is no JSON."""
     if not reply.body:
         return None
@@ -148,7 +148,7 @@ def read_json(reply: Reply) -> JsonValue:
         raise Broken("the answer is no JSON: is the address that of the API?") from None
 
 
-def said(reply: Reply) -> str:
+def said(reply: ForgeResponse) -> str:
     """What an error says, in one line."""
     try:
         value = json.loads(reply.body[:65_536])

@@ -30,7 +30,7 @@ class TooLarge(Exception):
     """The answer is over the limit; another try would be as well."""
 
 
-class Reply(NamedTuple):
+class ForgeResponse(NamedTuple):
     """An answer. The names of its headers are in lower case."""
 
     status: int
@@ -45,7 +45,7 @@ class Transport:
         self._largest, self._silence = largest, silence
         self._pool = _pool(root)
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> ForgeResponse:
         """One answer, whatever its status. Raises Broken and TooLarge."""
         import urllib3
 
@@ -74,7 +74,7 @@ class Transport:
             raise Broken(f"no answer within {self._silence:.0f} s") from None
         except urllib3.exceptions.HTTPError as error:
             raise Broken(f"the connection broke: {_said(error)}") from None
-        return Reply(answer.status, {name.lower(): value for name, value in answer.headers.items()}, content)
+        return ForgeResponse(answer.status, {name.lower(): value for name, value in answer.headers.items()}, content)
 
     def _read(self, answer: BaseHTTPResponse) -> bytes:
         began = time.monotonic()

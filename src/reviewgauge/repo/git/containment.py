@@ -10,7 +10,7 @@ from reviewgauge.repo.git.repository import Repository
 _MOST = 1_000  # links and borrowed folders that are looked at; more is no repository of anybody's
 
 
-def strays_to(git: Path, folders: Sequence[Path]) -> Path | None:
+def find_escape(git: Path, folders: Sequence[Path]) -> Path | None:
     """The first place outside of `folders` that git would read for the repository at `git`; None where there is none.
 
     Followed are links, the `gitdir:` and `commondir` of linked work trees, and alternates, which lend objects. What

@@ -255,14 +255,14 @@ class Repository:
         """Every file of the commit, links and submodules included."""
         return [entry.path for entry in self.entries(commit)]
 
-    def entries(self, commit: str) -> Iterator[Entry]:
+    def entries(self, commit: str) -> Iterator[TreeEntry]:
         """Every file, link and submodule of the commit or tree."""
         check_commit(commit)
         for line in self.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\x00"):
             if line:
                 head, _, path = line.partition(b"\t")
                 mode, _, identity = head.decode("ascii").split(" ")
-                yield Entry(mode, identity, decode_path(path))
+                yield TreeEntry(mode, identity, decode_path(path))
 
     def changed_files(self, base: str, head: str, largest_file: int | None = None) -> tuple[ChangedFile, ...]:
         """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context.
@@ -324,7 +324,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-class Entry:
+class TreeEntry:
     """One line of a tree: a file, link or submodule. `path` is as records have it."""
 
     __slots__ = ("id", "mode", "path")
@@ -357,7 +357,7 @@ def check_commit(commit: str) -> None:
         raise UserError(f"{commit!r} is no commit")
 
 
-def _refusal(entry: Entry | None, path: str) -> str:
+def _refusal(entry: TreeEntry | None, path: str) -> str:
     if entry is None:
         return "the commit has no such file"
     if entry.mode == "120000":

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.paths import encode_path, refuses_name
-from reviewgauge.repo.git.repository import Entry, Repository, is_sound
+from reviewgauge.repo.git.repository import Repository, TreeEntry, is_sound
 
 LARGEST = 50_000_000  # bytes of a file; what is larger is left out and counted
 LINK, MODULE, RUNS = "120000", "160000", "100755"
@@ -25,7 +25,7 @@ BY = "workspace"
 class TreeFiles(NamedTuple):
     """The entries that can be in a folder, those that cannot, each with why, and how many files are not there."""
 
-    entries: list[Entry]
+    entries: list[TreeEntry]
     left_out: list[Drop]
     missing: int
     files: int
@@ -53,7 +53,7 @@ def read_tree(repository: Repository, commit: str) -> TreeFiles:
     return TreeFiles([entry for entry in sound if entry.path not in problems], drops, missing, len(files))
 
 
-def write_files(repository: Repository, folder: Path, entries: Sequence[Entry]) -> Iterator[Drop]:
+def write_files(repository: Repository, folder: Path, entries: Sequence[TreeEntry]) -> Iterator[Drop]:
     """Write the entries below `folder`, which is new; a Drop for each that is not there as it was in the commit.
 
     Raises OSError where that is not the file's fault, such as a full disk: half of the code would look like all of it.
@@ -72,7 +72,7 @@ def write_files(repository: Repository, folder: Path, entries: Sequence[Entry]) 
             yield Drop(item=entry.path, by=BY, reason=problem or "is a submodule: an empty folder")
 
 
-def _refused(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
+def _refused(entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, str]]:
     """The entries that may not be in a workspace, with why."""
     paths = {entry.path for entry in entries}
     seen: set[str] = set()
@@ -87,11 +87,11 @@ def _refused(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
         seen.add(entry.path)
 
 
-def _target(folder: Path, entry: Entry) -> Path:
+def _target(folder: Path, entry: TreeEntry) -> Path:
     return Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
 
 
-def _write_file(folder: Path, entry: Entry, content: bytes) -> str:
+def _write_file(folder: Path, entry: TreeEntry, content: bytes) -> str:
     """Write one new file; what went wrong, if anything did."""
     target = _target(folder, entry)
     try:
@@ -106,7 +106,7 @@ def _write_file(folder: Path, entry: Entry, content: bytes) -> str:
     return ""
 
 
-def _make_folder(folder: Path, entry: Entry) -> str:
+def _make_folder(folder: Path, entry: TreeEntry) -> str:
     target = _target(folder, entry)
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ LONGEST_READ = 20_000  # characters of a message that are looked at
 _LONGEST_TITLE = 300
 
 
-class Mending(StrEnum):
+class FixKind(StrEnum):
     """How sure a message makes us that its commit mends a defect."""
 
     YES = "yes"
@@ -31,7 +31,7 @@ class Reading:
     `takes_back` is true of a revert in its title: then the commit restores code and mends by undoing.
     """
 
-    mending: Mending
+    mending: FixKind
     reason: str
     reverts: tuple[str, ...] = ()
     takes_back: bool = False
@@ -175,38 +175,38 @@ def read_message(message: str) -> Reading:
     taken_back = tuple(dict.fromkeys(found.lower() for found in _REVERT.findall(message)))
     issues = issue_numbers(message, closed=True)
 
-    def reading(mending: Mending, reason: str, takes_back: bool = False) -> Reading:
+    def reading(mending: FixKind, reason: str, takes_back: bool = False) -> Reading:
         return Reading(mending, reason, taken_back, takes_back, issues)
 
     if _REVERT_TITLE.match(title):
         if re.match(r"revert[\s:]+[\"'“]?revert\b", title, re.IGNORECASE):
-            return reading(Mending.NO, "revert of a revert")
-        return reading(Mending.YES if taken_back else Mending.PERHAPS, "revert", True)
+            return reading(FixKind.NO, "revert of a revert")
+        return reading(FixKind.YES if taken_back else FixKind.PERHAPS, "revert", True)
     kind = found[1].lower() if (found := _CONVENTIONAL.match(title)) else ""
     if kind in _NO_FIX_TYPES:
-        return reading(Mending.NO, f"no bug fix: {_NO_FIX_TYPES[kind]}")
+        return reading(FixKind.NO, f"no bug fix: {_NO_FIX_TYPES[kind]}")
     about = _ASIDE.sub("", title)  # "fix the parser and add tests" is about the parser
     other = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
     if other:
-        return reading(Mending.NO, f"no bug fix: {other}")
+        return reading(FixKind.NO, f"no bug fix: {other}")
     plain = _NOT_A_FIX_OF_CODE.sub(" ", _CLOSES.sub(" ", about))  # "Add a pool, fixes #12" ends a wish
     if (kind in _FIX_TYPES or _WORDS.search(about)) and not says_what(message):
-        return reading(Mending.PERHAPS, "does not say what it mends")
+        return reading(FixKind.PERHAPS, "does not say what it mends")
     if (kind in _FIX_TYPES or _WORDS.search(plain)) and _SEVERAL.search(plain):
-        return reading(Mending.PERHAPS, "several fixes at once")
+        return reading(FixKind.PERHAPS, "several fixes at once")
     if (kind in _FIX_TYPES or _WORDS.search(plain)) and _TANGLED.search(f"{about}\n{_BULLET.sub('', body)}"):
-        return reading(Mending.PERHAPS, "mends one thing and changes others")
+        return reading(FixKind.PERHAPS, "mends one thing and changes others")
     if kind in _FIX_TYPES:
-        return reading(Mending.YES, "conventional commit")
+        return reading(FixKind.YES, "conventional commit")
     if _WORDS.search(plain):
-        return reading(Mending.YES, "word in the title")
+        return reading(FixKind.YES, "word in the title")
     if _FEATURES.match(plain.strip(" :;-.,()")):
         hinted = bool(issues) or _WORDS.search(body) or _HINTS.search(title)
-        return reading(Mending.PERHAPS, "feature that closes or mentions a defect") if hinted else _none(issues)
+        return reading(FixKind.PERHAPS, "feature that closes or mentions a defect") if hinted else _none(issues)
     if _closes_a_bug(message):
-        return reading(Mending.YES, "closes an issue")
+        return reading(FixKind.YES, "closes an issue")
     if _WORDS.search(_NOT_A_FIX_OF_CODE.sub(" ", body)) or _HINTS.search(plain) or _EASTERN_HINTS.search(plain):
-        return reading(Mending.PERHAPS, "word that may mean a defect")
+        return reading(FixKind.PERHAPS, "word that may mean a defect")
     return _none(issues)
 
 
@@ -218,7 +218,7 @@ def says_what(message: str) -> bool:
 
 
 def _none(issues: tuple[int, ...]) -> Reading:
-    return Reading(Mending.NO, "says nothing of a defect", issues=issues)
+    return Reading(FixKind.NO, "says nothing of a defect", issues=issues)
 
 
 def _pull_title(message: str) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.history import Commit, read_history
-from reviewgauge.repo.mirrors.object_view import common_folder, lacks
+from reviewgauge.repo.mirrors.object_view import common_folder, missing_objects
 
 SKEW = timedelta(days=1)  # a commit older than its parent by more than this was made under a wrong clock
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # no history that anybody reads began before
@@ -63,14 +63,14 @@ class Soundness:
             yield f"{_commits(self.implausible, self.name)} dated before 1990, in the future, or not at all"
 
 
-def look_over(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> Soundness:
+def inspect(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> Soundness:
     """What there is to know about `repository` before reading the history of `tip`, in one quick pass.
 
     An empty repository is a finding, not an error. Raises UserError where `tip` does not exist, or commits are
     damaged or missing.
     """
     common = common_folder(repository)
-    lacking = lacks(repository)
+    lacking = missing_objects(repository)
     found = Soundness(
         name=repository.name,
         tip=tip,

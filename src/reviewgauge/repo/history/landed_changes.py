@@ -25,7 +25,7 @@ MOST_COMMITS = 1000  # of one branch; a longer one is a line of development, no 
 _SHOWN = 50  # commits of one branch whose messages make its description
 
 
-class Landing(StrEnum):
+class MergeKind(StrEnum):
     """How a change came into the main line."""
 
     MERGE = "merge"
@@ -41,7 +41,7 @@ class LandedChange:
     written, so it is for whoever looks for fixes, never for a reviewer; `title` and `description` are for both.
     """
 
-    landing: Landing
+    landing: MergeKind
     landed: str
     landed_at: datetime
     base: str
@@ -134,7 +134,7 @@ def _joins_lines(commit: Commit) -> bool:
 def _single(repository: Repository, commit: Commit) -> LandedChange:
     squashed = _NUMBER.search(commit.subject) is not None
     return LandedChange(
-        landing=Landing.SQUASH if squashed else Landing.COMMIT,
+        landing=MergeKind.SQUASH if squashed else MergeKind.COMMIT,
         landed=commit.id,
         landed_at=commit.committed,
         base=commit.parents[0],
@@ -175,7 +175,7 @@ def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> 
         return
     last = own[-1]
     yield LandedChange(
-        landing=Landing.MERGE,
+        landing=MergeKind.MERGE,
         landed=merge.id,
         landed_at=merge.committed,
         base=base,

@@ -24,7 +24,7 @@ from reviewgauge.repo.mirrors.object_view import (
     PREFIX,
     common_folder,
     cuts,
-    lacks,
+    missing_objects,
     object_format,
     object_view,
     plain_config,
@@ -46,7 +46,7 @@ _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repository:
     """A bare repository at `target` with what HEAD and `refs` of `source` reach; a second call adds what is new.
 
-    `source` may be bare, a checkout, a linked work tree, shallow or partial (see `lacks`); the mirror is then as
+    `source` may be bare, a checkout, a linked work tree, shallow or partial (see `missing_objects`); the mirror is then as
     shallow or as partial. Git is never run with the source's configuration but to list its refs, and its objects are
     read through a folder of links that holds nothing else. Where HEAD of `source` names no commit, that of the mirror
     names none either. Raises UserError for what is no repository, is empty, is damaged, or borrows its objects.
@@ -60,7 +60,7 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     have = frozenset() if stale else frozenset(known.values())
     if missing := sorted(frozenset(wanted.values()) - have):
         with object_view(theirs, target) as view:
-            _copy(view, mirror, missing, sorted(have), source, partial=lacks(theirs).partial)
+            _copy(view, mirror, missing, sorted(have), source, partial=missing_objects(theirs).partial)
     write_whole(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
     own = {name: commit for name, commit in known.items() if name.startswith(_OWN)}
     _write_refs(target, wanted | own | ({_HEAD: wanted["HEAD"]} if "HEAD" in wanted else {}))

@@ -43,7 +43,7 @@ class Lacks(NamedTuple):
         return " and ".join(parts)
 
 
-def lacks(repository: Repository) -> Lacks:
+def missing_objects(repository: Repository) -> Lacks:
     """What `repository` lacks, as far as it says so itself."""
     common = common_folder(repository)
     packs = common / "objects" / "pack"

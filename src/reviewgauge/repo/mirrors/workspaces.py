@@ -19,7 +19,7 @@ from typing import Literal
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.paths import encode_path
-from reviewgauge.repo.git.repository import Entry, Repository, check_commit
+from reviewgauge.repo.git.repository import Repository, TreeEntry, check_commit
 from reviewgauge.repo.git.scratch import scratch_folder
 from reviewgauge.repo.git.tree_files import MODULE, read_tree, write_files
 from reviewgauge.repo.mirrors.object_view import cuts, object_format, object_view, plain_config, write_whole
@@ -212,14 +212,14 @@ class _Making:
                 f"{self.source.name} does not hold all that a workspace needs: {error.problem}", remedy=_PARTIAL
             ) from None
 
-    def _usable(self, commit: str) -> tuple[list[Entry], list[Drop]]:
+    def _usable(self, commit: str) -> tuple[list[TreeEntry], list[Drop]]:
         found = read_tree(self.view, commit)
         if found.missing and self.whole:
             raise UserError(found.words(self.source.name, commit), remedy=_PARTIAL)
         return found.entries, found.left_out
 
     def _finish(
-        self, git: Repository, made: Workspace, at: str, entries: Sequence[Entry], left_out: Sequence[Drop]
+        self, git: Repository, made: Workspace, at: str, entries: Sequence[TreeEntry], left_out: Sequence[Drop]
     ) -> Workspace:
         """Write the files and the refs."""
         write_whole(git.git_dir / "refs" / "heads" / BRANCH, f"{made.head}\n")
@@ -239,7 +239,7 @@ _PARTIAL = "fetch the repository whole, or make do with the files at hand: whole
 _HIDDEN = "was left out of the folder"
 
 
-def _fill_index(git: Repository, entries: Sequence[Entry]) -> None:
+def _fill_index(git: Repository, entries: Sequence[TreeEntry]) -> None:
     (git.git_dir / "index").unlink(missing_ok=True)
     lines = (b"%s %s\t%s\x00" % (e.mode.encode(), e.id.encode(), encode_path(e.path)) for e in entries)
     git.run("update-index", "-z", "--index-info", stdin=b"".join(lines))

@@ -42,7 +42,7 @@ _HOMES = {
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedEnvironment:
     """How the checkout is made: at which side, with how much history, with what left out."""
 
     at: Checkout = "head"
@@ -52,7 +52,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Place:
+class ReviewEnvironment:
     """`words` are the placeholders and what they stand for; `environment` is all that the program gets.
 
     `scratch` are the folders that hold all of it.
@@ -68,7 +68,9 @@ class Place:
 
 
 @contextmanager
-def place(change: Change, how: Checked, variables: Sequence[str], home: str, here: str) -> Iterator[Place]:
+def place(
+    change: Change, how: CheckedEnvironment, variables: Sequence[str], home: str, here: str
+) -> Iterator[ReviewEnvironment]:
     """A place for one review, gone afterwards. Raises UserError and NeedsCode."""
     change = with_patches(change, "command")
     with ExitStack() as open_things:
@@ -102,7 +104,9 @@ def place(change: Change, how: Checked, variables: Sequence[str], home: str, her
             del environment[CASE]
         environment |= _FIXED | _homes(top) | passed_on(variables)
         words |= {"case": _plain(words["case"]), "here": here}
-        yield Place(folder, Path(given["output"]), Path(given["diff"]), words, environment, left_out, tuple(scratch))
+        yield ReviewEnvironment(
+            folder, Path(given["output"]), Path(given["diff"]), words, environment, left_out, tuple(scratch)
+        )
 
 
 def passed_on(variables: Sequence[str]) -> dict[str, str]:

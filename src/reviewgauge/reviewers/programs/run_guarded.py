@@ -23,7 +23,7 @@ Ending = Literal["exit", "timeout", "output", "processes", "not started"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProcessLimits:
     """`seconds` of wall-clock time, `output` in bytes on stdout, `processes` at one time.
 
     A guard that is silent for `patience` seconds after that time was stopped, as a program can do that is hostile.
@@ -52,7 +52,7 @@ def run_guarded(
     argv: Sequence[str],
     folder: Path,
     environment: Mapping[str, str],
-    limits: Limits,
+    limits: ProcessLimits,
     *,
     stdin: Path | None = None,
     scratch: Sequence[Path] = (),

@@ -14,7 +14,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Literal
 
-Answer = Literal["english", "other", "unknown"]
+LanguageAnswer = Literal["english", "other", "unknown"]
 
 _FUNCTION_WORDS = """
 the of and to is that it for was with be by this have from or had not are but what were when there been one we can all
@@ -144,7 +144,7 @@ SHARE = 0.12  # of the words of a long text that must be English function words 
 SURE, WEAK = 2, 1  # what a function word counts; what a word of the trade, an ending or an accent does
 
 
-def judge_text(text: str, foreign: float = 0.1) -> Answer:
+def judge_text(text: str, foreign: float = 0.1) -> LanguageAnswer:
     """What a text is. `foreign`: the share of its letters that may be of another script than Latin."""
     prose = _NOISE.sub(" ", text)
     letters = [c for c in prose if c.isalpha()]

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from pydantic import ValidationError
 
-from reviewgauge.core.building import Place
+from reviewgauge.core.building import BuildContext
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side
 from reviewgauge.repo.diff.diffs import changed_lines
@@ -31,7 +31,7 @@ _AHEAD = 16  # changes whose diff is read ahead
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CaseLimits:
     """Which changes may be cases."""
 
     horizon: int
@@ -50,7 +50,7 @@ class CaseMaker:
     store: ChangeStore
     traced: Traced
     labeller: Labeller
-    limits: Limits
+    limits: CaseLimits
     now: datetime
     seen: card.Seen
 
@@ -61,7 +61,7 @@ class CaseMaker:
         since = self.limits.since
         self._since = datetime.combine(date.fromisoformat(since), time(), UTC) if since else None
 
-    def cases(self, place: Place) -> Iterator[Case | Dropped]:
+    def cases(self, place: BuildContext) -> Iterator[Case | Dropped]:
         """The cases and drops, in the order of the changes; diffs are read ahead by two threads."""
         total = len(self.store)
         first = max(0, total - self.limits.limit) if self.limits.limit else 0

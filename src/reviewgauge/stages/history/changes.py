@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from reviewgauge.repo.history.fix_messages import Mending, Reading, read_message
-from reviewgauge.repo.history.landed_changes import LandedChange, Landing
+from reviewgauge.repo.history.fix_messages import FixKind, Reading, read_message
+from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind
 
 
 class ChangeStore:
@@ -88,7 +88,7 @@ def _line(change: LandedChange) -> bytes:
 def _read(line: bytes) -> LandedChange:
     row = json.loads(line)
     return LandedChange(
-        landing=Landing(row["landing"]),
+        landing=MergeKind(row["landing"]),
         landed=row["landed"],
         landed_at=datetime.fromtimestamp(row["landed_at"], UTC),
         base=row["base"],
@@ -108,13 +108,13 @@ def read_change(change: LandedChange) -> Reading:
     right along the way was often its own.
     """
     landed = read_message(change.message)
-    if change.landing is not Landing.MERGE:
+    if change.landing is not MergeKind.MERGE:
         return landed
     own = read_message(f"{change.title}\n\n{change.description}")
     named = landed.reason != "no bug fix: merge of lines" and _has_title(change.message)
     if not named:
         return own
-    rank = {Mending.YES: 2, Mending.PERHAPS: 1, Mending.NO: 0}
+    rank = {FixKind.YES: 2, FixKind.PERHAPS: 1, FixKind.NO: 0}
     if len(change.commits) == 1 and not landed.reason.startswith("no bug fix"):
         return max(landed, own, key=lambda reading: rank[reading.mending])
     return landed
@@ -128,7 +128,7 @@ def _has_title(message: str) -> bool:
 def fix_text(change: LandedChange) -> str:
     """What a fix says of itself, for people: the title of its pull request or its own, and its description."""
     title = change.title
-    if change.landing is Landing.MERGE and _has_title(change.message):
+    if change.landing is MergeKind.MERGE and _has_title(change.message):
         told = change.message.strip().split("\n\n", 1)[1].strip().split("\n")[0].strip()
         title = told if len(told) > len(title) or len(change.commits) > 1 else title
     return f"{title}\n\n{change.description}".strip()

@@ -12,9 +12,9 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from reviewgauge.core.building import Place
+from reviewgauge.core.building import BuildContext
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.fix_messages import Mending
+from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
 from reviewgauge.stages.history.changes import ChangeStore
 from reviewgauge.stages.history.lines import not_product, trivial
@@ -30,7 +30,7 @@ class FoundFix:
     number: int
     landed: str
     landed_at: datetime
-    mending: Mending
+    mending: FixKind
     takes_back: bool = False
     undone: int | None = None
     explained: bool = True
@@ -86,7 +86,7 @@ class Tracer:
     """Traces fixes with what a build remembers."""
 
     repository: Repository
-    place: Place
+    place: BuildContext
     store: ChangeStore
     settings: SzzSettings
     horizon: float
@@ -121,7 +121,7 @@ class Tracer:
     def _weigh(self, found: Traced, index: int, fix: FoundFix) -> None:
         trace = self.recall(fix.landed)
         outcome = self._undo(found, index, fix)
-        sure = fix.mending is Mending.YES and not fix.takes_back
+        sure = fix.mending is FixKind.YES and not fix.takes_back
         too_large = self._too_large(trace) if sure else ""
         no_label = (
             "of a fix that is too large" if too_large else "" if sure else "of what only may be a fix, or takes back"

@@ -11,10 +11,10 @@ from datetime import datetime
 from types import MappingProxyType
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.building import CardSection, Place
+from reviewgauge.core.building import BuildContext, CardSection
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.fix_messages import Mending
+from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, index_history, trace_many
 from reviewgauge.stages.history.changes import read_change
@@ -71,7 +71,7 @@ class LaterFixes:
 
 def later_fixes(
     repository: Repository,
-    place: Place,
+    place: BuildContext,
     tip: str,
     settings: SzzSettings,
     *,
@@ -123,7 +123,7 @@ def _read(found: LaterFixes, fixes: dict[str, float], change: LandedChange, *, p
         for short in reading.reverts:
             found.undone.setdefault(short, LaterFix(change.landed, landed, 0, takes_back=True))
         found.outcomes[_TAKEN_BACK] += 1
-    elif reading.mending is Mending.YES or (perhaps and reading.mending is Mending.PERHAPS):
+    elif reading.mending is FixKind.YES or (perhaps and reading.mending is FixKind.PERHAPS):
         fixes[change.landed] = landed
 
 

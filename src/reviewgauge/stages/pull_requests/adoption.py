@@ -21,7 +21,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import PullRequest, Standing, Thread
+from reviewgauge.core.history import AccountType, PullRequest, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.diff.positions import hunk_at, map_line
@@ -382,7 +382,7 @@ def signals(thread: Thread, adoption: Adoption | None) -> dict[str, JsonValue]:
     """
     first, opener = thread.remarks[0], thread.opened_by
     answered = any(
-        remark.author.standing is not Standing.BOT and remark.author.login != opener.login
+        remark.author.standing is not AccountType.BOT and remark.author.login != opener.login
         for remark in thread.remarks[1:]
     )
     return {

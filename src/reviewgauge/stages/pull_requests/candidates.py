@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from reviewgauge.core.base import Fact
-from reviewgauge.core.building import Candidate, Place
+from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import PullRequest, Revision, Standing, Thread
+from reviewgauge.core.history import AccountType, PullRequest, Revision, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Span
-from reviewgauge.repo.forge.chatter import chatter
+from reviewgauge.repo.forge.chatter import bot_noise
 from reviewgauge.repo.forge.suggestions import split_suggestion
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.pull_requests.texts_at import description_edited, title_at
@@ -29,12 +29,12 @@ _CHOSEN = ("repositories", "chosen")
 # --- which repositories --------------------------------------------------------------------------------------------
 
 
-def remember_repositories(place: Place, names: Sequence[str]) -> None:
+def remember_repositories(place: BuildContext, names: Sequence[str]) -> None:
     """Choose the repositories that a source of the same build reads where neither it nor the user names any."""
     place.remember(_CHOSEN, json.dumps(list(names)).encode())
 
 
-def chosen_repositories(place: Place) -> tuple[str, ...]:
+def chosen_repositories(place: BuildContext) -> tuple[str, ...]:
     """The repositories that an earlier stage chose."""
     found = place.recall(_CHOSEN)
     return tuple(json.loads(found)) if found else ()
@@ -126,9 +126,9 @@ def thread_id(thread: Thread) -> str:
 def is_review(pull: PullRequest, thread: Thread) -> bool:
     """Whether a person other than the author opened the thread, and said something that a review would say."""
     who = thread.opened_by
-    if who.standing is Standing.BOT or (who.login and who.login == pull.author.login):
+    if who.standing is AccountType.BOT or (who.login and who.login == pull.author.login):
         return False
-    return chatter(thread.remarks[0].body, True) is None
+    return bot_noise(thread.remarks[0].body, True) is None
 
 
 def thread_comment(thread: Thread, span: Span | None) -> Comment:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.core.building import Place
+from reviewgauge.core.building import BuildContext
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest, Revision
 from reviewgauge.core.records import ChangedFile, FileStatus
@@ -48,7 +48,7 @@ class Found(NamedTuple):
     files: tuple[ChangedFile, ...]
 
 
-def mirror_folder(place: Place, repo: str) -> Path:
+def mirror_folder(place: BuildContext, repo: str) -> Path:
     """The mirror of `owner/name` in the folder of a build."""
     return place.code / f"{repo.replace('/', '+')}.git"
 
@@ -57,7 +57,7 @@ class Mirror:
     """The commits of one repository's pull requests. `why` says why there is none; empty where there is one."""
 
     def __init__(
-        self, place: Place, repo: str, *, url: str = "", token: str = "", clone: str = "", branch: str = ""
+        self, place: BuildContext, repo: str, *, url: str = "", token: str = "", clone: str = "", branch: str = ""
     ) -> None:
         self.folder, self.why = mirror_folder(place, repo), ""
         self._url, self._token, self._branch = url, token, branch
@@ -144,7 +144,7 @@ def _commits(pull: PullRequest) -> list[str]:
     return [commit for commit in dict.fromkeys(named) if commit]
 
 
-def mirror_of(place: Place, forge: Forge, reader: PullReader, code: CodeFrom, clone: str) -> Mirror | None:
+def mirror_of(place: BuildContext, forge: Forge, reader: PullReader, code: CodeFrom, clone: str) -> Mirror | None:
     """The mirror that a repository's code is read from; None where it is to be read from the API alone."""
     if code == "api":
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Account, PullRequest, Remark, Standing, Thread
+from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
 from reviewgauge.core.records import Comment
 from reviewgauge.stages.pull_requests.references import replace_references
 
@@ -14,7 +14,7 @@ NO_PULL = "no pull request behind it"
 
 def is_bot(account: Account) -> bool:
     """Whether an app or a hosted bot spoke."""
-    return account.standing is Standing.BOT
+    return account.standing is AccountType.BOT
 
 
 def by_others(pull: PullRequest, remarks: Iterable[Remark]) -> Iterator[Remark]:

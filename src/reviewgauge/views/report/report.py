@@ -49,7 +49,7 @@ class Trouble(NamedTuple):
     message: str
 
 
-class Panel(NamedTuple):
+class ReportPanel(NamedTuple):
     """One slice with its drawing, where there is one."""
 
     piece: SliceSummary
@@ -63,7 +63,7 @@ class SliceGroup:
     fact: str
     reading: str
     pieces: list[SliceSummary]
-    panels: list[Panel]
+    panels: list[ReportPanel]
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
             drawn = [piece for piece in pieces if piece in largest]
             for at, piece in enumerate(drawn, 1):
                 drawing = plots.small_multiple(board, piece, reading, f"{name}s{number}p{at}", top=top, width=SMALL)
-                panels.append(Panel(piece, Markup(drawing)))
+                panels.append(ReportPanel(piece, Markup(drawing)))
         groups.append(SliceGroup(fact, reading, pieces, panels))
     return groups
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from reviewgauge.core.reports.judge_check import Injection, JudgeAgreement, JudgeReport, ProbeRow, Spent
+from reviewgauge.core.reports.judge_check import Injection, JudgeAgreement, JudgeCost, JudgeReport, ProbeRow
 from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views.terminal import figures
 
@@ -221,7 +221,7 @@ def _corrected(report: JudgeReport) -> Section:
     return Section("scores corrected for the judge's errors", head, tuple(rows), (how, *dict.fromkeys(notes)))
 
 
-def _spent(spent: Spent) -> Section:
+def _spent(spent: JudgeCost) -> Section:
     each = spent.each(spent.seconds)
     price = "not known" if spent.dollars is None and spent.calls else f"${spent.dollars or 0:.4f}"
     unit = spent.each(spent.dollars)

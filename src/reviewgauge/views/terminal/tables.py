@@ -17,7 +17,7 @@ from rich.text import Text
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.reports.leaderboard import ComparisonTable, DoctorReport, Leaderboard, SliceSummary, SystemSummary
-from reviewgauge.core.specs import Entry
+from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.answer import answer, found
 
@@ -309,7 +309,7 @@ def _lint(report: DoctorReport) -> RenderableType:
     return Group(table, notes_below(f"counts: {counts}" if counts else "", more), Text(""))
 
 
-def catalogue(entries: Iterable[Entry]) -> RenderableType:
+def catalogue(entries: Iterable[CatalogueEntry]) -> RenderableType:
     """Names and first lines of plug-ins, grouped by kind."""
     parts: list[RenderableType] = []
     for kind, group in groupby(entries, key=lambda entry: entry.kind):
