@@ -60,7 +60,7 @@ def since(began: tuple[float, float]) -> dict[str, Any]:
 
 
 def digest(patch: str) -> str:
-    """A patch's content, whatever became of bytes that are no UTF-8; nothing for a binary file."""
+    """A patch's content, whatever became of bytes that are not UTF-8; nothing for a binary file."""
     if patch.startswith("Binary files "):
         patch = ""
     return hashlib.sha1(patch.replace("\ufffd", "").rstrip("\n").encode("utf-8", "replace")).hexdigest()

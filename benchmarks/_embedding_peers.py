@@ -18,7 +18,7 @@ PEERS = ("sentence-transformers", "bert-score", "transformers", "torch")
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what the libraries print is no answer
+    os.dup2(2, 1)  # what the libraries print is not an answer
     job = json.loads(sys.stdin.readline())
 
     encoder = import_module("sentence_transformers").SentenceTransformer(job["weights"], device="cpu")

@@ -112,7 +112,7 @@ def show_difference(our: dict[str, dict[str, str]], peer: dict[str, dict[str, st
     print(
         f"  files: {len(both):,} in both, {len(mine) - len(both)} only ours, {len(other) - len(both)} only PyDriller's"
     )
-    print(f"  patches: {same:,} of {len(both):,} are the same to the letter (bytes that are no UTF-8 aside)")
+    print(f"  patches: {same:,} of {len(both):,} are the same to the letter (bytes that are not UTF-8 aside)")
     for commit, path in sorted(key for key in mine.keys() | other.keys() if mine.get(key) != other.get(key))[:5]:
         print(f"    differs: {commit[:12]} {path}")
 
@@ -238,7 +238,7 @@ def main() -> int:
 
 
 def chosen(path: Path) -> tuple[list[str], list[str]]:
-    """The commits that are no merges, and those of them that say that they mend something and have a parent."""
+    """The commits that are not merges, and those of them that say that they mend something and have a parent."""
     commits, fixes = [], []
     for commit in read_history(Repository(path), names=False):
         if not commit.is_merge:

@@ -41,7 +41,7 @@ def read(path: Path, field: str) -> Iterator[str]:
             record = parse_json(line, f"{path}, line {number}")
             text = record.get(field) if isinstance(record, dict) else None
             if not isinstance(text, str):
-                raise BadInput(str(path), "is no text", record=number, field=field, remedy="name it with --field")
+                raise BadInput(str(path), "is not a text", record=number, field=field, remedy="name it with --field")
             yield text
 
 

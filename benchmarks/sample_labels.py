@@ -76,7 +76,7 @@ def overlap(one: Span, other: Span) -> bool:
 
 
 def hold(findings: Sequence[Finding], cases: Sequence[Case], drops: dict[str, str]) -> Held:
-    """Compare; `drops` is why commits are no cases, by the first letters of their ids."""
+    """Compare; `drops` is why commits are not cases, by the first letters of their ids."""
     by_commit: dict[str, list[Finding]] = {}
     for finding in findings:
         by_commit.setdefault(finding.commit, []).append(finding)
@@ -112,7 +112,7 @@ def why_missed(finding: Finding, heads: dict[str | None, Case], drops: dict[str,
 
 
 def drops_of(bench: Path) -> dict[str, str]:
-    """Why commits are no cases, by the first letters of their ids."""
+    """Why commits are not cases, by the first letters of their ids."""
     lines = (json.loads(line) for line in (bench / "drops.jsonl").read_bytes().splitlines())
     return {row["item"].rpartition("/")[2]: row["reason"] for row in lines}
 

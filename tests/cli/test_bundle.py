@@ -311,7 +311,7 @@ def test_a_review_that_occurs_twice(bundle: Path) -> None:
     assert "it is a second review" in said(bad)
 
 
-# --- what is no bundle ---------------------------------------------------------------------------------------------
+# --- what is not a bundle ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keep", [0, 100, -50])
@@ -369,7 +369,7 @@ def test_runs_that_are_not_ready_are_refused(bench: Path, tmp_path: Path, capsys
     assert "named twice" in capsys.readouterr().err
     assert main(["bundle", str(folder), "-o", str(tmp_path)]) == 2
     assert main(["bundle", str(tmp_path), "-o", str(out)]) == 2
-    assert "is no run folder" in capsys.readouterr().err
+    assert "is not a run folder" in capsys.readouterr().err
     assert not out.exists()
 
 
@@ -390,7 +390,7 @@ def test_files_that_are_no_part_of_the_run_stay_out_and_are_named(
             (run / name).unlink()
     err = capsys.readouterr().err
     assert "my-run/report.html is left out: a page is made again" in err
-    assert "my-run/notes.txt is left out: is no part of a run" in err
+    assert "my-run/notes.txt is left out: is not part of a run" in err
     assert "my-run holds the texts of 6 cases" in err
     assert not any("notes" in name for name in files(tmp_path / "b.zip"))
 

@@ -259,7 +259,7 @@ def test_code_that_a_calibration_names_is_not_run(run_of_others: Path, capsys: p
 
 
 def test_a_file_that_is_called_like_a_module_path_is_still_a_file() -> None:
-    """`mine.json` is no code where there is no `mine`, nor where `mine` is a folder of data."""
+    """`mine.json` is not code where there is no `mine`, nor where `mine` is a folder of data."""
     Path("data").mkdir()
     assert load_recorded(Metric, "combined(file='data.json')") == load(Metric, "combined(file='data.json')")
     assert load_recorded(Metric, "combined(file='theirs.json')") == load(Metric, "combined(file='theirs.json')")

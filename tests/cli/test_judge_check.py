@@ -112,7 +112,7 @@ def test_a_stored_set_shows_drift(labelled: Path, tmp_path: Path, capsys: pytest
     assert again.drift.kappa.value == 1.0
     assert again.probed == 4
     other = judge_check("lexical(cut=.9)", calibration=stored, only=("agreement",), resamples=50)
-    assert other.drift is None, "another judge's answers are no drift"
+    assert other.drift is None, "another judge's answers are not drift"
     turned = [json.loads(line) for line in stored.read_text("utf-8").splitlines()]
     for at, line in enumerate(turned):
         line["said"] = [1.0 - one if at % 2 else one for one in line["said"]]

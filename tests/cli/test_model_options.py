@@ -62,7 +62,7 @@ def test_a_verb_gets_one_argument() -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0, -1.0])
 def test_a_budget_that_is_no_sum_is_refused(value: float) -> None:
-    with pytest.raises(UserError, match="is no number above 0"):
+    with pytest.raises(UserError, match="is not a number above 0"):
         ModelOptions(budget=value)
 
 

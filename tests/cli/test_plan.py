@@ -157,8 +157,8 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
         (["--from", "RUN", "--detect", ".1", "--reading", "f2"], "no reading is called 'f2'"),
         (["--from", "RUN", "--detect", ".1", "--system", "loud"], "no system is called 'loud'"),
         (["--from", "RUN", "--detect", ".1", "--power", "1"], "the power 1"),
-        (["--from", "RUN", "--detect", ".1", "--change-cost", "-1"], "is no price"),
-        (["--labels", "RUN", "--margin", "0"], "is no margin"),
+        (["--from", "RUN", "--detect", ".1", "--change-cost", "-1"], "is not a price"),
+        (["--labels", "RUN", "--margin", "0"], "is not a margin"),
         (["--labels", "nowhere"], "no dataset is called 'nowhere'"),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_case_refuses_two_comments_with_one_id_and_dangling_phrasings() -> Non
     change, comment = Change(repo="r"), Comment(id="a", body="x")
     with pytest.raises(ValidationError, match="occurs twice"):
         Case(id="c", change=change, references=(comment,), rejected=(comment,))
-    with pytest.raises(ValidationError, match="which is no reference here"):
+    with pytest.raises(ValidationError, match="which is not a reference here"):
         Case(id="c", change=change, references=(Comment(id="a", body="x", same_as="b"),))
     with pytest.raises(ValidationError, match="occurs twice"):
         Review(case="c", system="s", comments=(comment, comment))

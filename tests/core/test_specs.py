@@ -81,7 +81,7 @@ def test_any_text_is_a_spec_or_a_user_error(text: str) -> None:
         ("hits(variant='aacr')", "write policy='greedy'"),
         ("no.such.module", "no metric found at no.such.module"),
         ("json", "no metric is called 'json'"),
-        ("json.decoder.JSONDecoder", "is no Metric"),
+        ("json.decoder.JSONDecoder", "is not a Metric"),
     ],
 )
 def test_a_wrong_spec_says_what_is_wrong(text: str, words: str) -> None:

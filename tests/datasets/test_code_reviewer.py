@@ -78,7 +78,7 @@ def test_a_hunk_that_only_deletes_is_on_the_old_side(tmp_path: Path) -> None:
     [
         ("comment", {"msg": "x"}, "line 2: the field 'patch' is missing"),
         ("comment", {"patch": PATCH}, "line 2: the field 'msg' is missing"),
-        ("comment", {"patch": PATCH, "msg": 3}, "line 2.msg: is not a text"),
+        ("comment", {"patch": PATCH, "msg": 3}, "line 2.msg: is not text"),
         ("assess", {"patch": PATCH}, "line 2: the field 'y' is missing"),
         ("assess", {"patch": PATCH, "y": 2}, "line 2.y: is neither 0 nor 1"),
         ("assess", {"patch": PATCH, "y": 0.5}, "line 2.y: is not a whole number"),

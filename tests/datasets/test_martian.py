@@ -210,7 +210,7 @@ def test_what_has_no_counterpart_is_noted_not_lost_in_silence(tmp_path: Path) ->
         ([{"url": URL, "comments": []}], "'pr_title' is missing"),
         ([{"pr_title": "t", "url": "file:///etc/passwd", "comments": []}], "no address of a pull request"),
         ([{"pr_title": "t", "url": "https://github.com/../../pull/1", "comments": []}], "no address"),
-        ([{"pr_title": "t", "url": URL, "comments": [{"comment": 3}]}], "is not a text"),
+        ([{"pr_title": "t", "url": URL, "comments": [{"comment": 3}]}], "is not text"),
         ([{"pr_title": "t\u0000", "url": URL, "comments": []}], "NUL"),
         (golden("g") + golden("h"), "occurs twice"),
         (golden("g", "g"), "occurs twice"),

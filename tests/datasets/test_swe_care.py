@@ -99,5 +99,5 @@ def test_a_patch_that_is_none(tmp_path: Path) -> None:
     data = read(tmp_path, entry(commit_to_review={"head_commit": "a", "patch_to_review": " "}))
     (case,) = data.cases()
     assert not case.change.has_diff and "its patch is empty: no diff" in [note.reason for note in data.notes()]
-    with pytest.raises(BadInput, match=r"patch_to_review: is no diff"):
+    with pytest.raises(BadInput, match=r"patch_to_review: is not a diff"):
         list(read(tmp_path, entry(commit_to_review={"head_commit": "a", "patch_to_review": "see the page"})).cases())

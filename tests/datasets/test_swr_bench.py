@@ -133,6 +133,6 @@ def test_a_commit_that_changes_nothing_has_no_files(tmp_path: Path) -> None:
     commits = [{"sha": "a" * 40, "diff": [{"file": "a.py", "patch": PATCH}]}, merge]
     (case,) = SwrBench(path=str(write(tmp_path, entry(pr_commits=commits)))).cases()
     assert [file.path for file in case.change.files] == ["a.py"] and case.change.head == "e" * 40
-    with pytest.raises(BadInput, match="is no diff"):
+    with pytest.raises(BadInput, match="is not a diff"):
         merge["diff_text"] = "not a diff"
         list(SwrBench(path=str(write(tmp_path, entry(pr_commits=commits)))).cases())

@@ -101,7 +101,7 @@ def test_a_joint_metric_sees_every_system_and_is_redone_when_one_comes(run: RunF
 
 @pytest.mark.parametrize("kept", [0, 4, 8])
 def test_a_metric_over_all_reviews_is_redone_over_all_of_them(run: RunFolder, kept: int) -> None:
-    """After an interruption, and when a review comes later: a rank among some reviews is no rank among all."""
+    """After an interruption, and when a review comes later: a rank among some reviews is not a rank among all."""
     metric = RankMean(("edit",))
     texts = ["Fine", "Rename this", "Rename it to total", "No", "Null check", "Why?", "Because", "ok", "Rename"]
     said = [

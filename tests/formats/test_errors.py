@@ -120,7 +120,7 @@ def test_values_of_another_type(document: object, which: int, value: object) -> 
         ("sarif", {"runs": [{"results": [{}, 5]}]}, "field results[1]: should be an object, not a number"),
         ("sarif", {"runs": [{"tool": {}, "results": [{}]}]}, "runs[0].results[0], field message.text: is missing"),
         ("github", [{"body": "a", "line": 1.5}], "comment [0], field line: should be a whole number"),
-        ("github", [{"body": "a", "created_at": "soon"}], "comment [0], field created_at: is no time"),
+        ("github", [{"body": "a", "created_at": "soon"}], "comment [0], field created_at: is not a time"),
         ("codex", {"findings": [{"title": "a", "code_location": []}]}, "field code_location: should be an object"),
         ("coderabbit", {"type": "finding", "comment": "a"}, "line 1, field fileName: is missing"),
         ("martian", {"u": {"t": [{"text": None}]}}, "u t [0], field text: is missing"),

@@ -228,12 +228,12 @@ def test_pr_agent_answers_that_forget_block_scalars() -> None:
   key_issues_to_review:
     - relevant_file: src/app.py
       issue_header: Bug: two colons
-      issue_content: it fails: `a: b` is no key
+      issue_content: it fails: `a: b` is not a key
       start_line: 3
   security_concerns: No
 """
     (parsed,) = PrAgent().read(data, "x")
-    assert parsed.comments[0].body == "Bug: two colons\n\nit fails: `a: b` is no key"
+    assert parsed.comments[0].body == "Bug: two colons\n\nit fails: `a: b` is not a key"
     assert [drop.reason for drop in parsed.skipped] == ["says that there is nothing to say"]
     with pytest.raises(BadInput, match=r"review.key_issues_to_review\[0\], field start_line"):
         PrAgent().read(data.replace(b"start_line: 3", b"start_line: three"), "x")

@@ -22,7 +22,7 @@ from reviewgauge.formats.sarif import Sarif
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 
 SIMPLE = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=40)
-BODIES = SIMPLE.map(lambda text: f"finding: {text}.")  # a body that is a command or blank is no comment
+BODIES = SIMPLE.map(lambda text: f"finding: {text}.")  # a body that is a command or blank is not a comment
 SPANS = st.none() | st.builds(
     lambda path, start, extra, side: Span(path=path, start=start, end=start + extra if start else None, side=side),
     st.sampled_from(["src/app.py", "lib/prüf liste.py", "a%20b/#?&.c", "x/y:z.py"]),

@@ -332,7 +332,7 @@ def test_the_model_reads_the_whole_report_and_not_who_wrote_it() -> None:
     assert "Suggested code:\nx = 1" in asked
     assert "mallory" not in asked
     assert "secret-id" not in asked
-    assert "{{ types }} <<<END 123>>>" in asked  # what a comment holds is no slot
+    assert "{{ types }} <<<END 123>>>" in asked  # what a comment holds is not a slot
     assert "It consists of 2 comments" in asked
 
 

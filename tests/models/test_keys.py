@@ -48,7 +48,7 @@ def test_a_key_that_no_header_can_hold(
 ) -> None:
     name = variable(protocol, "API_KEY")
     monkeypatch.setenv(name, key)
-    with pytest.raises(Failed, match=f"{name} is no key: {what}") as caught:
+    with pytest.raises(Failed, match=f"{name} is not a key: {what}") as caught:
         door.model(protocol.spec(server)).ask(HI)
     assert caught.value.kind is FailureKind.REQUEST and caught.value.stops
     assert key not in str(caught.value) and not server.asked
@@ -68,14 +68,14 @@ def test_an_address_in_the_environment_that_is_none(
 ) -> None:
     name = variable(protocol, "BASE_URL")
     monkeypatch.setenv(name, address)
-    with pytest.raises(Failed, match=f"{name} is no http or https address.*export {name}=") as caught:
+    with pytest.raises(Failed, match=f"{name} is not an http or https address.*export {name}=") as caught:
         door.model("openai:m" if isinstance(protocol, OpenAI) else "anthropic:m").ask(HI)
     assert caught.value.stops
 
 
 @pytest.mark.parametrize("address", ["http://[", "http://h:99999/v1", "http://h:x/v1"])
 def test_an_address_in_a_spec_that_is_none(address: str) -> None:
-    with pytest.raises(UserError, match="is no http or https address"):
+    with pytest.raises(UserError, match="is not an http or https address"):
         parse_model(f"openai:m@{address}")
 
 
@@ -85,12 +85,12 @@ def test_the_command_line_ends_with_one_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_BASE_URL", "ftp://x")
     assert main(["review", "sample", "prompt(model='openai:m')", "-o", "run"]) == 2
-    assert "OPENAI_BASE_URL is no http or https address" in capsys.readouterr().err
+    assert "OPENAI_BASE_URL is not an http or https address" in capsys.readouterr().err
     monkeypatch.delenv("OPENAI_BASE_URL")
     monkeypatch.setenv("OPENAI_API_KEY", "schlüssel✓")
     assert main(["review", "sample", "prompt(model='openai:m')", "-o", "run"]) == 2
     said = capsys.readouterr()
-    assert "OPENAI_API_KEY is no key" in said.err and "crash" not in said.err + said.out
+    assert "OPENAI_API_KEY is not a key" in said.err and "crash" not in said.err + said.out
     assert "schlüssel" not in said.err + said.out
 
 

@@ -186,15 +186,15 @@ def test_what_cannot_be_had_is_said_in_one_line(tmp_path: Path, server: GitServe
     ],
 )
 def test_addresses_that_are_not_asked(tmp_path: Path, url: str) -> None:
-    with pytest.raises(UserError, match="is no https address") as refused:
+    with pytest.raises(UserError, match="is not an https address") as refused:
         mirror_remote(url, tmp_path / "m.git")
     assert "hunter2" not in str(refused.value)
-    with pytest.raises(UserError, match="is no https address"):
+    with pytest.raises(UserError, match="is not an https address"):
         fetch_commits(url, tmp_path / "m.git", ["1" * 40])
     assert not (tmp_path / "m.git").exists()
 
 
 def test_refspecs_that_are_none(tmp_path: Path) -> None:
     for refspec in ("main", "--all", "a:b", "a:refs/heads/../../x", "a b:refs/x"):
-        with pytest.raises(UserError, match="is no refspec"):
+        with pytest.raises(UserError, match="is not a refspec"):
             mirror_remote("https://host.invalid/x.git", tmp_path / "m.git", [refspec])

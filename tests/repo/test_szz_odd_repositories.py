@@ -187,7 +187,7 @@ def test_lines_that_say_the_same_hold_the_same_words(old: list[tuple[str, ...]],
 def test_part_of_a_line_is_not_the_same_code() -> None:
     assert same_code([("return", "x")], [("return", "x", "+", "1")]) == {}
     assert same_code([("f", "(", "a", ",", "b", ")")], [("f", "(", "a", ","), ("b", ")")]) == {0: (0,), 1: (0,)}
-    assert same_code([("x", ",")], [("x",)]) == {}, "a tuple of one is no trailing comma"
+    assert same_code([("x", ",")], [("x",)]) == {}, "a tuple of one is not a trailing comma"
     assert same_code([("f", "(", "a", ")")], [("f", "("), ("a", ","), (")",)]) == {0: (0,), 1: (0,), 2: (0,)}
 
 

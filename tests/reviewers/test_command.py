@@ -156,7 +156,7 @@ def test_colours_and_bytes_that_are_no_text_cost_no_review(change: Change) -> No
     (comment,) = review.comments
     assert comment.span is not None and comment.span.start == 2
     assert comment.body.endswith("caf\N{REPLACEMENT CHARACTER} is loud") and "\x1b" not in comment.body
-    assert "1 bytes that are no UTF-8 were replaced" in (review.trace or "")
+    assert "1 bytes that are not UTF-8 were replaced" in (review.trace or "")
     with pytest.raises(Failed, match="in no known format"):
         shell("head -c 500 /dev/zero; echo '- m.py:2 loud'").review(change)
 
@@ -477,10 +477,10 @@ def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
     ("parameters", "words"),
     [
         ({"env": ("PATH", "NOT_SET_ANYWHERE")}, "NOT_SET_ANYWHERE is not set"),
-        ({"env": ("KEY=secret",)}, "is no name of a variable"),
+        ({"env": ("KEY=secret",)}, "is not a name of a variable"),
         ({"seconds": 0.0}, "above 0"),
         ({"history": -2}, "-1 or more"),
-        ({"home": "/nowhere/at/all"}, "is no folder"),
+        ({"home": "/nowhere/at/all"}, "is not a folder"),
     ],
 )
 def test_parameters_that_cannot_work(change: Change, parameters: dict[str, object], words: str) -> None:

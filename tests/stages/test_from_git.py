@@ -189,7 +189,7 @@ def test_the_card_tells_of_fixes_lines_and_what_cannot_be_seen(told: Told, tmp_p
     )
 
 
-# --- what is no label ----------------------------------------------------------------------------------------------
+# --- what is not a label ----------------------------------------------------------------------------------------------
 
 
 PARSE = "def parse(text, sep, strict):\n    return {}.split(sep)[strict:{}]\n"
@@ -324,7 +324,7 @@ def test_what_cannot_be_read_is_one_clear_line(told: Told, tmp_path: Path) -> No
     with pytest.raises(UserError, match="does not exist"):
         build(tmp_path / "nowhere", tmp_path / "none")
     (tmp_path / "plain").mkdir()
-    with pytest.raises(UserError, match="is no git repository"):
+    with pytest.raises(UserError, match="is not a git repository"):
         build(tmp_path / "plain", tmp_path / "no-repository")
     fill(told)
     blobs = sorted((told.folder / ".git" / "objects").glob("??/*"), key=lambda path: path.stat().st_size)

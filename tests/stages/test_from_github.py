@@ -385,7 +385,7 @@ def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="states are of merged, closed, open"):
         FromGithub(states=("done",))
     for word in ("yesterday", "2024", "20240131", "2024-W05-3"):
-        with pytest.raises(ValueError, match=f"since='{word}' is no day, which is written as 2024-01-31"):
+        with pytest.raises(ValueError, match=f"since='{word}' is not a day, which is written as 2024-01-31"):
             FromGithub(since=word)
     with pytest.raises(ValueError, match="month"):
         FromGithub(until="2024-13-01")
@@ -436,6 +436,6 @@ def test_a_force_push_leaves_both_states(forge: Forge, tmp_path: Path, monkeypat
     early, late = one.pull.revisions
     assert (early.forced, late.forced) == (False, True)
     assert early.base != late.base and late.base == one.case.change.base
-    assert [file.path for file in one.case.change.files] == [shop.path_of(thing)], "the base's own commit is no part"
+    assert [file.path for file in one.case.change.files] == [shop.path_of(thing)], "the base's own commit is not a part"
     assert early.pushed is not None and one.pull.created is not None and early.pushed >= one.pull.created
     assert json.loads(one.pull.model_dump_json())["revisions"][1]["forced"]

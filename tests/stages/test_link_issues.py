@@ -60,8 +60,8 @@ def test_githubs_nine_words_close(word: str, loud: bool, number: int) -> None:
     [
         (made("Nothing to see."), "names no issue"),
         (made("Part of #1, which this is."), "names no issue"),
-        (made("Fixes #26"), "what it names is no issue, or gone"),
-        (made("Fixes #26", issue(26, SLUG, is_pull=True)), "what it names is no issue, or gone"),
+        (made("Fixes #26"), "what it names is not an issue, or gone"),
+        (made("Fixes #26", issue(26, SLUG, is_pull=True)), "what it names is not an issue, or gone"),
         (made("Fixes #26", issue(26)), "no cross-reference event confirms an issue that it names"),
         (made("Fixes #26", issue(26, "acme/shop#2")), "no cross-reference event confirms an issue that it names"),
         (made("See #26", issue(26, SLUG)), "no closing word before an issue in its description"),

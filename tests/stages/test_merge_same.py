@@ -122,7 +122,7 @@ def test_without_a_model_the_offline_judge_decides_about_each_pair_alone(calls: 
     assert stage.pins()["lexical weights"]
     item = candidate(*(reference(name, body) for name, body in (("a", CACHE), ("b", NULL), ("c", AGAIN), ("d", CACHE))))
     (kept,), _, decisions = made(stage, item)
-    assert joined(kept.case.references) == [["a", "c", "d"], ["b"]], "the copy d is no rival of c"
+    assert joined(kept.case.references) == [["a", "c", "d"], ["b"]], "the copy d is not a rival of c"
     assert len(decisions) == 6
     assert not calls
     assert MergeSame("exact").models == ()

@@ -116,16 +116,16 @@ def test_json_lines_are_read_as_well(tmp_path: Path, place: BuildFolder) -> None
     ("content", "said"),
     [
         ("stars\n5\n", "line 1: has no column name"),
-        ("name,stars\na/b,many\n", "line 2, field stars: 'many' is no number"),
+        ("name,stars\na/b,many\n", "line 2, field stars: 'many' is not a number"),
         ("name,stars\na/b\n", "line 2: has more or fewer fields"),
         ("name,stars\na/b,1,2\n", "line 2: has more or fewer fields"),
         ("name,stars\n/a,1\n", "line 2, field name: is an absolute path"),
-        ("name,active\na/b,soon\n", "a/b, field active: 'soon' is no date"),
+        ("name,active\na/b,soon\n", "a/b, field active: 'soon' is not a date"),
         ("name\na/b\nA/B\n", "names a/b twice"),
-        ("name,language_share\na/b,60\n", "a/b, field language_share: 60.0 is no share"),
-        ("name,language_share\na/b,nan\n", "a/b, field language_share: nan is no share"),
+        ("name,language_share\na/b,60\n", "a/b, field language_share: 60.0 is not a share"),
+        ("name,language_share\na/b,nan\n", "a/b, field language_share: nan is not a share"),
         ("name\n\xff\n", "is not UTF-8"),
-        ('name\n"a/b\n', "is no CSV"),
+        ('name\n"a/b\n', "is not a CSV"),
     ],
 )
 def test_a_bad_file_is_named_with_line_and_field(tmp_path: Path, content: str, said: str) -> None:

@@ -45,7 +45,7 @@ def make_cases(count: int, references: int = 1) -> list[Case]:
 
 @dataclass(frozen=True)
 class Echo(Reviewer):
-    """Says the title of the change, after $ECHO_DELAY seconds (no parameter: the pace is no part of who it is)."""
+    """Says the title of the change, after $ECHO_DELAY seconds (no parameter: the pace is not part of who it is)."""
 
     words: str = "look at"
     needs_diff: ClassVar[bool] = False

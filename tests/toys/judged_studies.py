@@ -41,7 +41,7 @@ class Study(NamedTuple):
 
 @cache
 def study(shared_data: Path, name: str) -> Study:
-    """A data set with its reviews and labels. Labels of a later round are no part of what metrics are held against."""
+    """A data set with its reviews and labels. Labels of a later round are not part of what metrics are held against."""
     dataset = load(Dataset, f"{name}(path={str(shared_data / FOLDERS[name])!r})")
     cases = list(dataset.cases())
     reviews, labels = dataset.recorded()

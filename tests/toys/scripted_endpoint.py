@@ -88,7 +88,7 @@ class Scripted(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
+        """A client that went away is not news."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -113,7 +113,7 @@ def build(
 
 
 def _foretold(out: str, line: Pipeline, door: ChatClient) -> BuildResult:
-    """Let everything go through, and keep nothing of it: what the fake model says is no label."""
+    """Let everything go through, and keep nothing of it: what the fake model says is not a label."""
     for _ in line.run():
         pass
     return BuildResult(folder=out, foretold=tuple(tally.row() for tally in line.tallies), spending=spending(door))

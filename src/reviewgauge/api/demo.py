@@ -63,7 +63,7 @@ def _check_out(folder: Path) -> None:
     """The sample's repository, with what came after its 24 changes: made now, or as an earlier call left it."""
     sample = Sample()
     if not folder.exists():
-        part = folder.with_name(f".{folder.name}")  # renamed when it is whole: a killed clone is no repository
+        part = folder.with_name(f".{folder.name}")  # renamed when it is whole: a killed clone is not a repository
         shutil.rmtree(part, ignore_errors=True)
         sample.check_out(part, MAINTAINED)
         part.rename(folder)

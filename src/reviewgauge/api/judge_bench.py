@@ -51,7 +51,7 @@ def find_instrument(word: str | Judge | Metric) -> Instrument:
         try:
             return PairInstrument(load(Judge, word))
         except UserError as error:
-            if " is no Judge" not in str(error) and "no public Judge" not in str(error):
+            if " is not a Judge" not in str(error) and "no public Judge" not in str(error):
                 raise
             return GradeInstrument(load(Metric, word))
     if name in names(Judge.kind) or name not in names(Metric.kind):

@@ -63,7 +63,7 @@ class ModelOptions:
         for name in ("budget", "in_flight", "requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise UserError(f"{name}={value} is no number above 0")
+                raise UserError(f"{name}={value} is not a number above 0")
 
     @contextmanager
     def door(self, run: CallRecorder | None = None) -> Iterator[ChatClient]:

@@ -48,11 +48,11 @@ def plan(
     if data is not None and labels is None:
         raise UserError("--data goes with --labels", remedy="--from names a run")
     if margin is not None and not margin > 0:
-        raise UserError(f"a margin of {margin:g} is no margin", remedy="--margin .1 asks for ±.1")
+        raise UserError(f"a margin of {margin:g} is not a margin", remedy="--margin .1 asks for ±.1")
     costs = {"attempt cost": attempt_cost or 0.0, "change cost": change_cost}
     for name, cost in costs.items():
         if not 0 <= cost < float("inf"):
-            raise UserError(f"a {name} of {cost:g} dollars is no price")
+            raise UserError(f"a {name} of {cost:g} dollars is not a price")
     asked = {"power": power, "level": level, "comparisons": comparisons, "dollars_per_change": change_cost}
     changes = []
     for entry in read_runs(runs, metric) if runs else ():

@@ -95,7 +95,7 @@ def shown(result: ClassifyResult) -> str:
 def _left_out(found: Sorted) -> list[str]:
     rows = [f"not asked: {count:,} ({reason})" for reason, count in _most_first(found.left_out)]
     if any(reason.startswith("no diff hunk") for reason in found.left_out):
-        rows.append("  --without-code asks without the hunk; such classes are no published ones")
+        rows.append("  --without-code asks without the hunk; such classes are not published ones")
     return rows
 
 

@@ -32,7 +32,7 @@ def command(
     The exit code is 1 when something that must hold does not.
     """
     report, spent, fake = _examined(dataset, metrics, source, stages, models)
-    if spent.estimated:  # what the fake model says of the probes is no finding
+    if spent.estimated:  # what the fake model says of the probes is not a finding
         emit(spent, as_json, lambda: spent.sentence or "Dry run: no model would be asked.")
         return 0
 

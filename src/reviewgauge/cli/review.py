@@ -13,7 +13,7 @@ from reviewgauge.cli._output import emit, from_option, json_option, note, progre
 from reviewgauge.cli._stopping import end, left_words, only_option, stoppable, tell_reasons, workers_option
 from reviewgauge.engine.review import ReviewTotals
 
-LABELS = "labels"  # who left out what was no label
+LABELS = "labels"  # who left out what was not a label
 NAMED = 20  # more systems than this are counted, not named
 
 

@@ -46,7 +46,7 @@ def first_problem(error: ValidationError) -> tuple[str, str]:
 
 
 def parse_record(model: type[R], raw: bytes, source: str, record: int | str | None = None) -> R:
-    """One record from JSON. Types are strict: "12" is no number. Raises BadInput."""
+    """One record from JSON. Types are strict: "12" is not a number. Raises BadInput."""
     try:
         return model.model_validate_json(raw, strict=True)
     except ValidationError as error:
@@ -58,7 +58,7 @@ def parse_record(model: type[R], raw: bytes, source: str, record: int | str | No
 
 
 def refuse_bytes(raw: bytes, source: str, record: int | str | None = None) -> None:
-    """Raise BadInput for bytes that are no text of JSON: UTF-16, NUL, another encoding than UTF-8."""
+    """Raise BadInput for bytes that are not text of JSON: UTF-16, NUL, another encoding than UTF-8."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or raw.count(b"\x00") * 3 > len(raw):
         raise BadInput(source, "looks like UTF-16", record=record, remedy="save the file as UTF-8")
     if b"\x00" in raw:

@@ -189,7 +189,7 @@ class Parsed(Record):
     """The comments that a file holds on one change, before anchoring (`claimed` is set, `span` is not).
 
     `key` names the change in the file's own words (case id, head commit or URL), None when the file does not say.
-    `skipped` counts what is no review comment: triggers, bot chatter, status lines.
+    `skipped` counts what is not a review comment: triggers, bot chatter, status lines.
     """
 
     key: str | None = None

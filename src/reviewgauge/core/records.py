@@ -195,7 +195,7 @@ class Snippet(Record):
 class Change(Record):
     """What is reviewed. This, and nothing of what is known about it, is what a reviewer receives.
 
-    `git` is the git directory on this machine that holds base and head, if one does; it is no part of the
+    `git` is the git directory on this machine that holds base and head, if one does; it is not part of the
     benchmark's hash. `focus` narrows the small tasks to one place. `id` is the case's id, a name without knowledge,
     which the engine sets when it hands a change out; a data set leaves it unset.
     """
@@ -253,7 +253,9 @@ class Case(Record):
         known = {comment.id for comment in self.references}
         for comment in self.references:
             if comment.same_as is not None and comment.same_as not in known:
-                raise ValueError(f"reference {comment.id!r} is same_as {comment.same_as!r}, which is no reference here")
+                raise ValueError(
+                    f"reference {comment.id!r} is same_as {comment.same_as!r}, which is not a reference here"
+                )
         return self
 
 

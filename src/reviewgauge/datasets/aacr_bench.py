@@ -130,7 +130,7 @@ def _read_sample(at: Shape, notes: list[Drop]) -> _Sample:
     url = at["githubPrUrl"].text()
     address = parse_pull(url)
     if address is None:
-        raise at["githubPrUrl"].fault(f"{url!r:.80} is no address of a pull request")
+        raise at["githubPrUrl"].fault(f"{url!r:.80} is not an address of a pull request")
     lines = at["change_line_count"].whole()
     facts: dict[str, str | int] = {
         "language": at["project_main_language"].text(),

@@ -170,7 +170,7 @@ def _cells(file: Path) -> Iterator[tuple[int, tuple[object, ...]]]:
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror or error}") from None
     except _DAMAGE as error:
-        raise BadInput(file.name, f"is no readable xlsx workbook ({type(error).__name__})") from None
+        raise BadInput(file.name, f"is not a readable xlsx workbook ({type(error).__name__})") from None
 
 
 def _systems(head: Sequence[object], source: str) -> list[str]:
@@ -195,7 +195,7 @@ def _row(values: Sequence[object], systems: Sequence[str], at: Shape) -> _Row:
     cells = (*values, *(None,) * width)[:width]
     number = cells[0]
     if isinstance(number, bool) or not isinstance(number, int):
-        raise BadInput(at.source, f"{number!r:.40} is no whole number", record=at.place, field="ID")
+        raise BadInput(at.source, f"{number!r:.40} is not a whole number", record=at.place, field="ID")
     reference, code = (_text(cells[place], at, _HEAD[place])[0] for place in (1, 2))
     if not reference.strip() or not code.strip():
         raise at.fault("has no reference or no code")
@@ -226,7 +226,7 @@ def _text(value: object, at: Shape, column: str) -> tuple[str, str]:
 
 def _grade(value: object, at: Shape, column: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value not in range(1, 6):
-        raise BadInput(at.source, f"{value!r:.40} is no grade from 1 to 5", record=at.place, field=column)
+        raise BadInput(at.source, f"{value!r:.40} is not a grade from 1 to 5", record=at.place, field=column)
     return int(value)
 
 

@@ -64,7 +64,7 @@ class Martian(Dataset):
         extractor = parameters.get("extractor", DEFAULT_EXTRACTOR)
         if unknown or not isinstance(extractor, str):
             raise UserError(
-                f"martian's recorded reviews have no parameter {unknown[0]!r}" if unknown else "extractor is no text",
+                f"martian's recorded reviews have no parameter {unknown[0]!r}" if unknown else "extractor is not text",
                 remedy=f'recorded(extractor="{DEFAULT_EXTRACTOR}")',
             )
         return read_recorded(self.folder, extractor, self._by_address(), Reading())
@@ -115,7 +115,7 @@ def _read_case(stem: str, item: Shape) -> tuple[Case, list[Drop]]:
     url = item["url"].text()
     address = parse_pull(url)
     if address is None:
-        raise BadInput(item.source, f"{url!r:.80} is no address of a pull request", record=item.place, field="url")
+        raise BadInput(item.source, f"{url!r:.80} is not an address of a pull request", record=item.place, field="url")
     repository, repo = _PROJECTS.get(stem, (stem, address.repo))
     references: list[Comment] = []
     for at in item["comments"].items():

@@ -174,7 +174,7 @@ def _hunk_places(change: Change) -> list[Span | None]:
 def _donors(cases: Sequence[Case]) -> dict[str, Case]:
     """For each case with references another such case, of another repository where there is one.
 
-    The order is drawn from a hash of the ids, so neighbours in the data set are no neighbours here.
+    The order is drawn from a hash of the ids, so neighbours in the data set are not neighbours here.
     """
     with_references = [case for case in cases if case.references]
     drawn = sorted(with_references, key=lambda case: hashlib.sha256(case.id.encode()).digest())

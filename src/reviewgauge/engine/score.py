@@ -277,7 +277,7 @@ def _batches(desk: _Scorer, outcomes: Sequence[Outcome], workers: int) -> Iterat
 
 
 def _finite(value: Measured | str | Failure) -> Measured | str | Failure:
-    """The value, or a Failure where a part is no number: NaN in a sum would spoil every reading."""
+    """The value, or a Failure where a part is not a number: NaN in a sum would spoil every reading."""
     if not isinstance(value, Measured):
         return value
     bad = [name for name, part in value.parts.items() if not math.isfinite(part)]

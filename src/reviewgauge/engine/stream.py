@@ -26,7 +26,7 @@ def measure_stream(
             remedy="put them into a run and use reviewgauge score",
         )
     if batch < 1:
-        raise UserError(f"batch={batch} is no number of items", remedy="take 1 or more")
+        raise UserError(f"batch={batch} is not a number of items", remedy="take 1 or more")
     return _windows(metric, iter(items), batch)
 
 

@@ -2,7 +2,7 @@
 
 Source: the CLI's JSON lines, one event a line, told apart by `type`: review_context, status, heartbeat, finding,
 complete, error. The CLI exits with 0 even when the review failed, so a stream that ends in an error is refused: a
-failure is no review without findings. A finding has no line field: its instructions name lines in words ("around
+failure is not a review without findings. A finding has no line field: its instructions name lines in words ("around
 lines 12 - 14") or quote code.
 """
 

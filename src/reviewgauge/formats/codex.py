@@ -2,7 +2,7 @@
 
 Source: openai/codex, `ReviewOutputEvent` in `codex-rs/protocol`; the OpenAI cookbook's "Build Code Review with the
 Codex SDK" prints the same schema for `codex exec --output-schema`. Also read: the session log (JSON lines), whose last
-`exited_review_mode` counts, and the object in a fence or in prose. The overall verdict is no comment.
+`exited_review_mode` counts, and the object in a fence or in prose. The overall verdict is not a comment.
 """
 
 from __future__ import annotations

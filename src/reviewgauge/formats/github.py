@@ -2,7 +2,7 @@
 
 Source: GitHub REST API, `GET /repos/{owner}/{repo}/pulls/{pull_number}/comments` and `.../reviews`, also pages
 joined by `gh api --paginate`. Comments are held to `original_line` and `original_commit_id`, where they were made.
-Replies, command triggers, check runs, summaries and status posts are no review comments. Whether a thread was
+Replies, command triggers, check runs, summaries and status posts are not review comments. Whether a thread was
 resolved is not in this API.
 """
 

@@ -27,7 +27,7 @@ class Markdown(Format):
     suffixes: ClassVar[tuple[str, ...]] = (".md", ".markdown", ".txt")
 
     def read(self, data: bytes, source: str) -> list[Parsed]:
-        """One Parsed. Raises BadInput for what is no text."""
+        """One Parsed. Raises BadInput for what is not text."""
         text = decode(data, source)
         if not text.strip():
             raise BadInput(source, "is empty", remedy="an empty review is written as a sentence, such as: No issues.")
@@ -94,7 +94,7 @@ def _findings(found: list[Block], collector: Collector) -> list[_Finding]:
 
 
 def _without_bare_headings(findings: list[_Finding], collector: Collector) -> list[_Finding]:
-    """A heading that only names the file of the findings below it is no finding."""
+    """A heading that only names the file of the findings below it is not a finding."""
     kept = []
     for i, finding in enumerate(findings):
         bare = finding.headed and finding.text == finding.heading

@@ -2,7 +2,7 @@
 
 Source: qodo-ai/pr-agent, `settings/pr_reviewer_prompts.toml` and the code suggestion prompts. Models wrap the YAML in
 fences or prose and forget block scalars: both are put right where it is clear what was meant. Numbers may be text. A
-"no" in `security_concerns` is no comment.
+"no" in `security_concerns` is not a comment.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SARIF 2.1.0, the format of static analysers (read and written).
 
 Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0. Suppressed results, results that passed and
-results gone since the baseline are no comments. URIs are percent-decoded and put together from `uriBaseId`. An end
+results gone since the baseline are not comments. URIs are percent-decoded and put together from `uriBaseId`. An end
 column is exclusive: one at column 1 ends on the line before. A quoted snippet finds the place when lines moved.
 """
 

@@ -44,9 +44,9 @@ class Lexical(Judge):
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.high <= 1:
-            raise ValueError(f"low={self.low} and high={self.high} are no band within 0..1")
+            raise ValueError(f"low={self.low} and high={self.high} are not band within 0..1")
         if self.cut is not None and not 0 <= self.cut <= 1:
-            raise ValueError(f"cut={self.cut} is no probability")
+            raise ValueError(f"cut={self.cut} is not a probability")
 
     @property
     def threshold(self) -> float:

@@ -28,7 +28,7 @@ class Panel(Asking):
     agree: Agree = "majority"
 
     def __post_init__(self) -> None:
-        """Refuse what is no panel."""
+        """Refuse what is not a panel."""
         if len(self.judges) < 2:
             raise ValueError("name two judges or more: judges=('openai:gpt-5', 'anthropic:claude-sonnet-4-5')")
         specs = [signature(judge) for judge in self.members]

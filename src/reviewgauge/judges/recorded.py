@@ -50,7 +50,7 @@ class Recorded(Judge):
         ]
         raters = sorted({label.rater for label in labels})
         if self.rater:
-            # A rater who skipped this review leaves it unjudged, which is no error of the whole run.
+            # A rater who skipped this review leaves it unjudged, which is not an error of the whole run.
             labels = [label for label in labels if label.rater == self.rater]
         elif len(raters) > 1:
             raise UserError(

@@ -54,10 +54,10 @@ class Grade(Metric):
     reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a model that does not exist, and trials whose median is no grade."""
+        """Refuse a model that does not exist, and trials whose median is not a grade."""
         check_model(self.model)
         if not 1 <= self.trials <= MOST_TRIALS or self.trials % 2 == 0:
-            raise ValueError(f"trials={self.trials} is no odd number from 1 to {MOST_TRIALS}")
+            raise ValueError(f"trials={self.trials} is not an odd number from 1 to {MOST_TRIALS}")
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -262,7 +262,7 @@ class Hits(Metric):
         precision = right / said (matched / (matched + false)); recall = hit / references; noise = false / comments;
         soft_* use sums of probabilities: over the findings for recall, over the comments (each for one finding) for
         precision. line_* look at lines alone, one-to-one. asked: the share of the pairs that a judge which asks a
-        model, or a second judge, asked about; what the location rule excludes is no pair to ask about.
+        model, or a second judge, asked about; what the location rule excludes is not a pair to ask about.
         """
         total, ratio = bag.total, bag.ratio
         readings = {

@@ -127,7 +127,7 @@ class Command(Reviewer):
         kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
         remarks = {
             "comments on lines that the change does not add were left out": len(comments) - len(kept),
-            "bytes that are no UTF-8 were replaced": said.replaced,
+            "bytes that are not UTF-8 were replaced": said.replaced,
         }
         trace = "\n".join(_trace(self.system, ended, at, parsed, remarks))
         return Review(case=change.id or change.repo, system=self.system, comments=unique(kept), trace=trace)
@@ -151,7 +151,7 @@ class Command(Reviewer):
             remedy = (
                 ""
                 if ended.code is None or ended.code < 0
-                else f"if that is no error: accept={(*self.accept, ended.code)}"
+                else f"if that is not an error: accept={(*self.accept, ended.code)}"
             )
             raise Failed(FailureKind.CRASH, f"{self.system} ended with {_code(ended)}: {said}", remedy=remedy, raw=raw)
 
@@ -168,7 +168,7 @@ class Command(Reviewer):
         try:
             about = os.fstat(file)
             if not stat.S_ISREG(about.st_mode) or not path.resolve().is_relative_to(_root_of(at, path)):
-                raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote {path.name}, which is no plain file")
+                raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote {path.name}, which is not a plain file")
             if about.st_size > self.output_limit:
                 raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote more than {self.output_limit:,} bytes")
             with os.fdopen(os.dup(file), "rb") as stream:
@@ -210,7 +210,7 @@ def _check(command: Command) -> None:
     for name in command.env:
         if not _VARIABLE.fullmatch(name):
             raise UserError(
-                f"{name.partition('=')[0]!r} in env is no name of a variable", remedy="name it, without a value"
+                f"{name.partition('=')[0]!r} in env is not a name of a variable", remedy="name it, without a value"
             )
         if name != CASE and name not in os.environ:
             raise UserError(f"the environment variable {name} is not set", remedy=f"export {name}=...")
@@ -219,7 +219,7 @@ def _check(command: Command) -> None:
     if _climbs(command.output):
         raise UserError(f"output={command.output!r} leaves the checkout", remedy='a path in it, or "{output}"')
     if command.home and not Path(command.home).expanduser().is_dir():
-        raise UserError(f"home={command.home!r} is no folder")
+        raise UserError(f"home={command.home!r} is not a folder")
     if command.format:
         load(Format, command.format)
     script = next((word for word in argv[1:] if not word.startswith("-")), "")

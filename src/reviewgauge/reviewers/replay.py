@@ -40,7 +40,7 @@ class Replay(Reviewer):
     paths in the file start with. `missing="silent"` takes a change that a file with several does not name as
     reviewed without a comment; by default it is a failure, because nobody knows.
 
-    `mapping` is no parameter: `prepare`, which alone sees every change, sets how one file is split among them.
+    `mapping` is not a parameter: `prepare`, which alone sees every change, sets how one file is split among them.
     """
 
     needs_diff: ClassVar[bool] = False

@@ -50,7 +50,7 @@ class CollectReviews(Stage):
     that state; who never looked at it has none. Each comment has in `extra["adoption"]` what became of it, and in
     `extra["after_push"]` and `extra["after_open"]` the seconds until it was posted. References are the comments of
     people who are not of `reviews_by`. `summaries`: also take the words above a review's comments, where they are no
-    approval and no status post. What somebody says about a pull request of their own is no review.
+    approval and no status post. What somebody says about a pull request of their own is not a review.
     """
 
     reviews_by: tuple[str, ...] = ()
@@ -84,7 +84,9 @@ class CollectReviews(Stage):
                     yield self.drop(_name(pull, revision), change)
                 else:
                     states.append((revision, change))
-        there = {revision.head for revision, _ in states}  # a state that is lost is no look that comments are shared by
+        there = {
+            revision.head for revision, _ in states
+        }  # a state that is lost is not a look that comments are shared by
         looks = {login: [head for head in heads if head in there] for login, heads in looks.items()}
         fates = follow(pull) if states else {}
         for revision, change in states:
@@ -133,7 +135,7 @@ def _name(pull: PullRequest, revision: Revision) -> str:
 def _looks(pull: PullRequest, login: str) -> list[str]:
     """The states that an account looked at, in their order: it opened a thread there, or submitted a review.
 
-    An answer to a thread comes as a review too, without words or a verdict of its own: that is no look.
+    An answer to a thread comes as a review too, without words or a verdict of its own: that is not a look.
     """
     if same_login(pull.author.login, login):
         return []

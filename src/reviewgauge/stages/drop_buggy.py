@@ -42,8 +42,8 @@ class DropBuggy(Stage):
     where fixes are looked for: by default the repository's HEAD, or where a mirror has none the newest merge commit
     of the pull requests at hand. `perhaps`: messages that may speak of a defect count as well. `lines`: a fix counts
     from so many lines on. A fix whose pull request came in as well, and closes an issue, speaks of nothing that was
-    written after the issue was opened. It is no stage for what `from_git` made, whose flawed changes are those that a
-    fix speaks of.
+    written after the issue was opened. Not for what `from_git` made, whose flawed changes are those that a fix
+    speaks of.
     """
 
     horizon: int = 365
@@ -153,7 +153,7 @@ class _Look:
 def _rows(repository: Repository, names: list[str], most: int = _MOST_COMMITS) -> list[_Row]:
     """The commits that one name reaches along first parents, or all that several reach; newest first.
 
-    None when a name is no commit that is here.
+    None when a name is not a commit that is here.
     """
     along = ["--first-parent"] if len(names) == 1 else []
     try:

@@ -16,7 +16,7 @@ from reviewgauge.repo.syntax.languages import is_documentation
 
 @dataclass(frozen=True)
 class DropDocumentation(Stage):
-    """`also` names further suffixes (".json") of files that are no code."""
+    """`also` names further suffixes (".json") of files that are not code."""
 
     also: tuple[str, ...] = ()
 

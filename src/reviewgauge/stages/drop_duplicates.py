@@ -76,7 +76,7 @@ def _changed_text(change: Change) -> list[str]:
 
 
 def _place(change: Change) -> str:
-    """The place that the change is narrowed to, by the text of its lines; the whole change is no place."""
+    """The place that the change is narrowed to, by the text of its lines; the whole change is not a place."""
     focus = change.focus
     if focus is None:
         return ""

@@ -28,7 +28,7 @@ class DropTrivial(Stage):
     numbers, empty files. What changes a comment, a file of documentation or the layout of a line then stays.
 
     Whole files are compared where the code is at hand, else the lines that the patch shows. A layout that changes what
-    runs (indentation in Python) is no layout. What cannot be read (binary files, no patch) is not trivial.
+    runs (indentation in Python) is not layout. What cannot be read (binary files, no patch) is not trivial.
     """
 
     documentation: bool = True

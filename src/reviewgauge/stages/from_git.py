@@ -47,7 +47,7 @@ class FromGit(Stage):
     is that of SZZ. A fix that comes less than `min_days` after the change does not count, and one of more than
     `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
     of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
-    the change's lines. Changes of more than `max_lines` lines or `max_files` files are no cases. `limit` keeps the
+    the change's lines. Changes of more than `max_lines` lines or `max_files` files are not cases. `limit` keeps the
     newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its folder.
     """
 

@@ -230,7 +230,7 @@ class FromGithub(Stage):
     def _in_mirror(self, mirror: Mirror | None, pull: PullRequest) -> tuple[PullRequest, Found | None] | Drop:
         """The pull request with its states and what it changed, as far as the mirror holds it.
 
-        A commit that git cannot show as a change (a name that is no path, a damaged object) costs its pull request.
+        A commit that git cannot show as a change (a name that is not a path, a damaged object) costs its pull request.
         """
         if mirror is None:
             return pull, None

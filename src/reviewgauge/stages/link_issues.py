@@ -52,7 +52,7 @@ def fixed_issues(pull: PullRequest) -> tuple[list[IssueHistory], str]:
     known = {(one.repo.lower(), one.issue.number): one for one in pull.issues if not one.is_pull}
     issues = [known[name] for name in dict.fromkeys(named) if name in known]
     if not issues:
-        return [], "what it names is no issue, or gone"
+        return [], "what it names is not an issue, or gone"
     slug = pull.slug.lower()
     linked = [one for one in issues if slug in (source.lower() for source in one.references)]
     if not linked:

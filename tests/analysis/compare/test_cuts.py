@@ -44,5 +44,5 @@ def test_a_slice_without_a_limit_is_no_cut_and_a_bad_one_is_named() -> None:
         with pytest.raises(UserError, match=f"{limit} is neither a number nor a date"):
             parse_cut(f"created<{limit}")
     cases = make_cases(1, created=["yesterday"])
-    with pytest.raises(UserError, match="case-00000: created='yesterday' is no date"):
+    with pytest.raises(UserError, match="case-00000: created='yesterday' is not a date"):
         Cut("created", date(2025, 1, 1)).side(cases[0])

@@ -228,7 +228,7 @@ def test_what_cannot_be_tried_says_why() -> None:
     ]
     checks = examine(Exact(fault="elsewhere"), small_cases())
     assert [(c.ok, c.found) for c in checks] == [(None, "the metric applies to none of these cases")]
-    with pytest.raises(UserError, match="nobody"):  # a typing error is no check that could not be tried
+    with pytest.raises(UserError, match="nobody"):  # a typing error is not a check that could not be tried
         examine(Hits(judge="nobody"), small_cases())
     named = {check.name: check for check in examine(Bare(), make_cases(3))}
     assert {name for name, check in named.items() if check.ok is not None} == {

@@ -189,7 +189,7 @@ def test_raters_who_agree_on_nothing_reach_no_reliability() -> None:
 
 
 def test_a_number_too_large_to_be_a_grade_is_refused() -> None:
-    with pytest.raises(UserError, match="rater-1 gave grade 1e\\+308 on case-00000, which is no grade"):
+    with pytest.raises(UserError, match="rater-1 gave grade 1e\\+308 on case-00000, which is not a grade"):
         one_plan(labels_of(np.array([[1.0, 1e308], [2.0, 3.0]])))
 
 

@@ -163,7 +163,7 @@ def test_take_copies_and_says_what_is_official(tmp_path: Path) -> None:
     assert left(target) == ["data.json", "other.json"]
     with pytest.raises(UserError, match="holds none of"):
         take([origin("absent.json")], source, target)
-    with pytest.raises(UserError, match="is no folder"):
+    with pytest.raises(UserError, match="is not a folder"):
         take(files, source / "data.json", target)
     with pytest.raises(UserError, match="copied to"):
         take(files, source, source)

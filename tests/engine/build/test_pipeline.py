@@ -182,7 +182,7 @@ def test_a_recipe_reads_top_to_bottom(tmp_path: Path) -> None:
         (("since", "20240101"), "20240101"),
         (("strict", "false"), False),
         (("strict", "False"), False),
-        (("strict", "maybe"), "maybe"),  # the stage says that this is no bool
+        (("strict", "maybe"), "maybe"),  # the stage says that this is not a bool
         (("horizon", "30"), 30),
         (("clean_per_changed", "2"), 2),
         (("repos", "acme/shop"), ["acme/shop"]),
@@ -198,7 +198,7 @@ def test_a_setting_is_read_as_what_its_default_is(setting: tuple[str, str], valu
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("title = ", "mine.toml: is no TOML"),
+        ("title = ", "mine.toml: is not valid TOML"),
         ('title = "x"', "mine.toml, field stage"),
         ('title = "x"\n[[stage]]\nuse = "nothing_such"', "recipe mine, stage 1: .*nothing_such"),
         ('title = "x"\n[[stage]]\nuse = "where(fact=$fact)"', "recipe mine uses \\$fact"),

@@ -219,12 +219,12 @@ def refused(cache: CallCache) -> str:
 
 def test_a_broken_file_is_named_and_neither_replaced_nor_paid_around(tmp_path: Path) -> None:
     file = tmp_path / "chat.sqlite"
-    file.write_bytes(b"this is no database at all" * 100)
+    file.write_bytes(b"this is not a database at all" * 100)
     said = refused(CallCache(file))
     assert "is broken" in said
     assert "move it away" in said
     assert "--no-cache" in said
-    assert file.read_bytes().startswith(b"this is no database")
+    assert file.read_bytes().startswith(b"this is not a database")
 
 
 def test_a_broken_row_is_named(tmp_path: Path) -> None:

@@ -78,5 +78,5 @@ def test_what_is_not_understood_is_refused(tmp_path: Path, file: str, content: o
 def test_a_broken_settings_file_is_named(tmp_path: Path) -> None:
     folder = tiny_models.write_model(tmp_path / "m")
     (folder / "tokenizer_config.json").write_text("{")
-    with pytest.raises(BadInput, match=r"tokenizer_config\.json: is no JSON"):
+    with pytest.raises(BadInput, match=r"tokenizer_config\.json: is not JSON"):
         read_settings(folder)

@@ -184,7 +184,7 @@ def test_broken_folders_are_named(tmp_path: Path) -> None:
             OnnxEmbedder("broken", folder).vectors(["a"])
         assert "\n" not in str(raised.value)
 
-    refused(tmp_path / "nowhere", "is no folder")
+    refused(tmp_path / "nowhere", "is not a folder")
     (tmp_path / "empty").mkdir()
     refused(tmp_path / "empty", r"holds no config\.json")
     folder = tiny_models.write_model(tmp_path / "model")
@@ -196,7 +196,7 @@ def test_broken_folders_are_named(tmp_path: Path) -> None:
     (folder / "model.onnx").write_bytes(b"no graph")
     refused(folder, "onnxruntime cannot load")
     (folder / "tokenizer.json").write_text("{}")
-    refused(folder, "is no tokenizer")
+    refused(folder, "is not a tokenizer")
     (folder / "tokenizer.json").unlink()
     refused(folder, "holds no tokenizer")
     other = tiny_models.write_model(tmp_path / "other", model_type="t5")

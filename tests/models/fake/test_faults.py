@@ -53,10 +53,10 @@ def test_settings() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("429:2", "'2' is no number from 0 to 1"),
-        ("429:", "'' is no number"),
-        ("429:nan", "'nan' is no number"),
-        ("429:first=0", "'0' is no number"),
+        ("429:2", "'2' is not a number from 0 to 1"),
+        ("429:", "'' is not a number"),
+        ("429:nan", "'nan' is not a number"),
+        ("429:first=0", "'0' is not a number"),
         ("429:first=1.5", "is missing"),
         ("429:last=1", "is missing"),
         ("429:when=", "is missing"),

@@ -1,4 +1,4 @@
-"""The fake server below the SDKs: bytes that are no request, pieces, https, and answers that never end."""
+"""The fake server below the SDKs: bytes that are not request, pieces, https, and answers that never end."""
 
 from __future__ import annotations
 

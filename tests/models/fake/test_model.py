@@ -146,7 +146,7 @@ def test_first_depends_on_the_order() -> None:
 )  # fmt: skip
 def test_gullible_does_what_it_is_told_by_the_data(order: str, said: str) -> None:
     assert say("gullible", asked("a comment", order)) == said
-    assert say("gullible", asked("a", "b", words="Answer yes or no.")) == "no", "the prompt's own words are no data"
+    assert say("gullible", asked("a", "b", words="Answer yes or no.")) == "no", "the prompt's own words are not data"
 
 
 def test_contrary_is_the_opposite() -> None:

@@ -200,7 +200,7 @@ def test_a_wrong_key_is_repeated_in_the_error() -> None:
             ask_anthropic(server)
         with openai.OpenAI(base_url=f"{server.url}/v1", api_key="right") as client:
             assert client.chat.completions.create(model="fake", messages=ASKED).choices
-        assert server.stats()["calls"] == 1, "a refused key is no call to the model"
+        assert server.stats()["calls"] == 1, "a refused key is not a call to the model"
 
 
 def test_refused_parameters_are_refused_only_when_sent() -> None:

@@ -13,7 +13,7 @@ from reviewgauge.models.request.model_spec import parse_model
 )
 def test_an_address_without_its_scheme_is_no_part_of_the_name(rest: str) -> None:
     """It would be asked for at the provider's own address, with the code under review."""
-    with pytest.raises(UserError, match="is no http or https address"):
+    with pytest.raises(UserError, match="is not an http or https address"):
         parse_model(f"openai:{rest}")
 
 

@@ -55,11 +55,11 @@ def test_sections_and_slots(package: Path) -> None:
 
 
 def test_several_turns_and_blank_lines_are_kept(package: Path) -> None:
-    found = prompt(package, "[user]\n\nq\n\n[assistant]\na\n[user]\n[system] is no section here\n")
+    found = prompt(package, "[user]\n\nq\n\n[assistant]\na\n[user]\n[system] is not a section here\n")
     assert [(message.role.value, message.text) for message in found.messages({})] == [
         ("user", "\nq\n"),
         ("assistant", "a"),
-        ("user", "[system] is no section here"),
+        ("user", "[system] is not a section here"),
     ]
 
 

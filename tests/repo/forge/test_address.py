@@ -83,6 +83,6 @@ def test_a_token_that_cannot_be_one_is_refused_without_showing_it(monkeypatch: p
     with pytest.raises(UserError, match="MY_TOKEN is not set"):
         read_tokens(("MY_TOKEN",))
     monkeypatch.setenv("MY_TOKEN", "with a\nbreak")
-    with pytest.raises(UserError, match="MY_TOKEN holds something that is no token") as error:
+    with pytest.raises(UserError, match="MY_TOKEN holds something that is not a token") as error:
         read_tokens(("MY_TOKEN",))
     assert "break" not in str(error.value)

@@ -156,15 +156,15 @@ def test_a_tar_is_not_held_in_memory(tmp_path: Path) -> None:
     ("name", "content", "problem"),
     [
         ("p.jsonl", b'{"pull": ', "is not valid JSON"),
-        ("p.jsonl", b"[1]\n", "is no object"),
-        ("p.jsonl", b"{}\n", "is no pull request"),
+        ("p.jsonl", b"[1]\n", "is not an object"),
+        ("p.jsonl", b"{}\n", "is not a pull request"),
         ("p.jsonl", lines({"number": 1}), "which repository"),
         ("p.jsonl", b'{"a": ' + b"[" * 100_000 + b"\n", "nested too deeply"),
-        ("p.jsonl.gz", b"no gzip", "is no whole gzip file"),
-        ("p.jsonl.gz", gzip.compress(lines(*[NESTED] * 100))[:-20], "is no whole gzip file"),
-        ("p.zip", b"PK\x03\x04 and then nothing", "is no archive"),
-        ("p.tar.gz", gzip.compress(b"no tar", mtime=0), "is no archive"),
-        ("p.pkl", b"\x80\x04.", "is no archive"),
+        ("p.jsonl.gz", b"no gzip", "is not a whole gzip file"),
+        ("p.jsonl.gz", gzip.compress(lines(*[NESTED] * 100))[:-20], "is not a whole gzip file"),
+        ("p.zip", b"PK\x03\x04 and then nothing", "is not an archive"),
+        ("p.tar.gz", gzip.compress(b"no tar", mtime=0), "is not an archive"),
+        ("p.pkl", b"\x80\x04.", "is not an archive"),
     ],
 )
 def test_what_is_no_dump_is_one_clear_line(name: str, content: bytes, problem: str, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_pages_follow_links_inside_the_api_only(forge: Forge, server: Scripted) 
 
 @pytest.mark.parametrize("path", ["https://evil.example/x", "repos/../x", "repos/o/n?x=1", "repos/o/n\r\nX: y"])
 def test_a_path_is_a_path(path: str, forge: Forge, server: Scripted) -> None:
-    with pytest.raises(UserError, match="is no path of the REST API"):
+    with pytest.raises(UserError, match="is not a path of the REST API"):
         forge.get(path)
     assert not server.asked
 

@@ -1,4 +1,4 @@
-"""Only what is whole is kept: no list where one was asked for is no empty list, and parts are asked for again."""
+"""Only what is whole is kept: no list where one was asked for is not an empty list, and parts are asked for again."""
 
 from __future__ import annotations
 

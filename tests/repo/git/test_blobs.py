@@ -75,7 +75,7 @@ def test_what_is_not_read_has_a_reason(written: tuple[Repository, str]) -> None:
         long = f"{head}:{'d/' * 3_000}f"
         assert list(blobs.read_many([f"{head}:f1", long, f"{head}:f2"])) == [b"1\n", None, b"2\n2\n"]
     for commit in ("--batch", "a..b", ""):
-        with pytest.raises(UserError, match="is no commit"):
+        with pytest.raises(UserError, match="is not a commit"):
             file_name(commit, "f")
 
 

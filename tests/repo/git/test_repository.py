@@ -317,5 +317,5 @@ def test_a_huge_change_is_not_held(tmp_path: Path, git: Git, commit: Commit) -> 
 
 def test_a_path_that_no_record_holds_is_refused(tmp_path: Path) -> None:
     ids = write_history(tmp_path / "long", [Written({b"a": b"1"}), Written({b"/".join([b"d" * 200] * 21): b"x\n"})])
-    with pytest.raises(UserError, match="whose path is no path"):
+    with pytest.raises(UserError, match="whose path is not a path"):
         Repository(tmp_path / "long").changed_files(ids[0], ids[1])

@@ -309,7 +309,7 @@ def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
             list(read_history(repository, [tip]))
         assert "\n" not in str(error.value)
     for tip in ("--output=x", "a..b", "", "main\n", "^main"):
-        with pytest.raises(UserError, match="is no commit"):
+        with pytest.raises(UserError, match="is not a commit"):
             next(read_history(repository, [tip]))
     with pytest.raises(UserError):
         list(read_commits(repository, [ids[0], "1" * 40]))

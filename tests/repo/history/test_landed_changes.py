@@ -47,7 +47,7 @@ def test_a_branch_is_compared_with_where_it_left_and_speaks_with_its_own_words(t
     assert change.description == "- Add b (part one)\n\n  The reason why.\n- Say more in b"
     assert "broke a later" in change.message, "the merge's own words are kept apart"
     files = told.repository.changed_files(change.base, change.head)
-    assert [file.path for file in files] == ["b.py"], "what happened meanwhile is no part of it"
+    assert [file.path for file in files] == ["b.py"], "what happened meanwhile is not part of it"
     assert [c.title for c in changes] == ["meanwhile", "Add b (part one)"]
 
 

@@ -32,7 +32,7 @@ def test_a_few_odd_bytes_are_replaced_and_binary_data_is_left() -> None:
     assert as_text(line + b"x" * 300) == (line.replace(b"\xe9", ODD.encode()) + b"x" * 300, 3)
     assert as_text(b"\x00" * 50) == (b"\x00" * 50, 0)
     assert as_text(b"a\x00") == (f"a{ODD}".encode(), 1)
-    assert as_text(ODD.encode() * 9) == (ODD.encode() * 9, 0), "what was there before is no fault"
+    assert as_text(ODD.encode() * 9) == (ODD.encode() * 9, 0), "what was there before is not a fault"
 
 
 @given(st.text(st.characters(exclude_characters="\x1b\x00", exclude_categories=["Cs"])))

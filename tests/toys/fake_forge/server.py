@@ -111,7 +111,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
+        """A client that went away is not news."""
 
 
 class _Handler(BaseHTTPRequestHandler):

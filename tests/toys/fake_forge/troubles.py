@@ -79,7 +79,7 @@ def missing(on: str, times: int = 10**9, after: int = 0) -> Trouble:
 
 
 def broken(on: str = "", status: int = 502, times: int = 1, after: int = 0) -> Trouble:
-    """The server fails, with a page that is no JSON."""
+    """The server fails, with a page that is not JSON."""
     answer = Answer(status, b"<html><title>Unicorn!</title></html>", {"Content-Type": "text/html"})
     return Trouble(answer, on, times, after)
 

@@ -37,15 +37,15 @@ class Cut(NamedTuple):
         if isinstance(self.limit, date):
             day = _day(value)
             if day is None:
-                raise UserError(f"case {case.id}: {self.fact}={value!r} is no date", remedy="write it as 2025-03-31")
+                raise UserError(f"case {case.id}: {self.fact}={value!r} is not a date", remedy="write it as 2025-03-31")
             return f"before {self.limit}" if day < self.limit else f"{self.limit} and later"
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise UserError(f"case {case.id}: {self.fact}={value!r} is no number")
+            raise UserError(f"case {case.id}: {self.fact}={value!r} is not a number")
         return f"below {self.limit:g}" if value < self.limit else f"{self.limit:g} and above"
 
 
 def parse_cut(name: str) -> Cut | None:
-    """The cut that a slice names; None for a slice that is no cut. Raises UserError for a limit that is none."""
+    """The cut that a slice names; None for a slice that is not a cut. Raises UserError for a limit that is none."""
     found = _CUT.fullmatch(name.strip())
     if found is None:
         return None

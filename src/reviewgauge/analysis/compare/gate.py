@@ -111,7 +111,7 @@ def _check(margin: float, resamples: int, level: float) -> None:
     if resamples < FEWEST_RESAMPLES:
         raise UserError(f"{resamples} resamples have no tails to judge by", remedy=f"{FEWEST_RESAMPLES} or more")
     if not (margin >= 0 and math.isfinite(margin)):
-        problem = "is no number" if math.isnan(margin) else "has no end" if margin > 0 else "is below 0"
+        problem = "is not a number" if math.isnan(margin) else "has no end" if margin > 0 else "is below 0"
         raise UserError(f"a margin of {margin:g} {problem}", remedy="how much worse would still be fine, such as .02")
 
 

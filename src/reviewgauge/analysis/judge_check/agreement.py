@@ -28,7 +28,7 @@ from reviewgauge.core.reports.validity import Figure
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 FAILED = "failed: "  # how a row is left out that the judge failed on
-NO_GRADES = "its readings are no grades on the people's scale: reviewgauge calibrate maps them to grades"
+NO_GRADES = "its readings are not grades on the people's scale: reviewgauge calibrate maps them to grades"
 
 
 @dataclass(frozen=True)

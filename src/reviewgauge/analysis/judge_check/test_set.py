@@ -49,7 +49,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Material:
-    """Recorded reviews and what people said of them. `people` are the systems that are no tools."""
+    """Recorded reviews and what people said of them. `people` are the systems that are not tools."""
 
     label: str
     cases: Sequence[Case]
@@ -190,7 +190,7 @@ def label_bench(material: Material) -> JudgeBench:
     for one in material.labels:
         s = one.subject
         if one.dimension != SAME or s.kind is not SubjectKind.PAIR or one.rater_kind is not RaterKind.HUMAN:
-            left["labels that are no people's same_issue on a pair"] += 1
+            left["labels that are not people's same_issue on a pair"] += 1
         elif s.system is None or (s.case, s.system, s.attempt) not in there or s.case not in known:
             left["labels on reviews that are not here"] += 1
         else:

@@ -90,7 +90,7 @@ def _ratings(labels: Sequence[Label]) -> Ratings:
             left_out["a later label of the same rater"] += 1
         elif abs(label.value) > LARGEST:
             raise UserError(
-                f"{label.rater} gave {label.dimension} {label.value:g} on {label.subject.case}, which is no grade",
+                f"{label.rater} gave {label.dimension} {label.value:g} on {label.subject.case}, which is not a grade",
                 remedy=f"numbers up to {LARGEST:g}",
             )
         else:

@@ -24,7 +24,7 @@ from reviewgauge.core.reports.plan import AttemptRow, PairPlan
 
 ATTEMPTS = (1, 2, 3, 5, 10)
 MOST_ATTEMPTS = 30  # tried when the cheapest number is looked for, and for the changes at hand
-MOST_CHANGES = 10**9  # beyond, the answer is no number of changes that anybody could review
+MOST_CHANGES = 10**9  # beyond, the answer is not a number of changes that anybody could review
 RANGE = 0.95
 LIKE_IT = "another like it"
 

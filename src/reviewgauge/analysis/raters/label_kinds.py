@@ -14,7 +14,7 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Scale
 
-MANY_VALUES = 50  # distinct values from which on they are no categories
+MANY_VALUES = 50  # distinct values from which on they are not categories
 LARGEST = 1e15  # beyond which whole numbers are not told apart
 
 
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 
 
 def kind_of(name: str, labels: Sequence[Label], scale: Scale | None, *, nominal: bool) -> Kind:
-    """What these labels are. Raises UserError for words among numbers, and for numbers that are no grades."""
+    """What these labels are. Raises UserError for words among numbers, and for numbers that are not grades."""
     values = list(dict.fromkeys(label.value for label in labels))
     words = [value for value in values if isinstance(value, str)]
     if words and len(words) < len(values):
@@ -40,7 +40,7 @@ def kind_of(name: str, labels: Sequence[Label], scale: Scale | None, *, nominal:
         code: dict[Fact, float] = {value: float(ordered.index(str(value))) for value in values}
         return Kind(False, np.arange(len(ordered), dtype=np.float64), tuple(ordered), code)
     if any(abs(value) > LARGEST for value in values if not isinstance(value, str)):
-        raise UserError(f"{name} has a label beyond {LARGEST:.0e}, which is no grade")
+        raise UserError(f"{name} has a label beyond {LARGEST:.0e}, which is not a grade")
     numbers = np.unique(np.array([float(value) for value in values]))
     steps = _steps(scale)
     odd = int(sum(float(label.value) not in steps for label in labels)) if steps else 0

@@ -68,7 +68,7 @@ class Clusters:
 def cluster_cases(cases: Sequence[Case], used: Flags) -> Clusters:
     """Cluster the `used` cases by repository where there are at least 20, else by what they are parts of.
 
-    Several states of one pull request, or several hunks of it, are no independent cases: the fact `pull` names it.
+    Several states of one pull request, or several hunks of it, are not independent cases: the fact `pull` names it.
     """
     repositories = sorted({case.change.repo for case, flag in zip(cases, used, strict=True) if flag})
     by_repository = len(repositories) >= ENOUGH_REPOSITORIES

@@ -212,7 +212,7 @@ def _vector(parts: Parts, names: Sequence[str], score: Score) -> Numbers:
     for name, value in parts.items():
         if not math.isfinite(value):
             raise UserError(
-                f"{score.metric} measured {name}={value} for {score.system} on case {score.case}, which is no number",
+                f"{score.metric} measured {name}={value} for {score.system} on {score.case}, which is not a number",
                 remedy="a metric that does not apply returns its reason instead",
             )
     return np.array([parts.get(name, 0.0) for name in names], dtype=np.float64)

@@ -123,7 +123,7 @@ class _Pair:
         The first three ways take the slopes at the totals of the first system, of the second, and of both together.
         A slope there stands for (numerator - r x denominator) / volume at that point, so it is multiplied by that
         volume and divided by the system's own. The fourth divides both by the geometric mean of their volumes.
-        A reading that is no quotient of sums has one way: each system's own slopes.
+        A reading that is not a quotient of sums has one way: each system's own slopes.
         """
         difference = self.difference(reading)
         if np.isnan(difference):
@@ -150,7 +150,7 @@ class _Pair:
         return np.where(np.abs(found) <= _TIE / 10 * np.abs(found).max(), 0.0, found)
 
     def _volume_share(self, reading: str) -> float | None:
-        """The first system's share of the volume of both; None for a reading that is no quotient of sums.
+        """The first system's share of the volume of both; None for a reading that is not a quotient of sums.
 
         A quotient of sums lies, for both together, between the two, and the closer to one the larger its volume.
         """

@@ -1,6 +1,6 @@
 """What one case does to a reading: the reading with a system's parts on that case, and with another's in their place.
 
-This works for readings that are no means, such as a micro-averaged F1, and on cases where the reading alone is
+This works for readings that are not means, such as a micro-averaged F1, and on cases where the reading alone is
 undefined (a false comment on a clean change lowers F1, and has none of its own).
 """
 

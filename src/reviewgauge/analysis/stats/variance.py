@@ -1,6 +1,6 @@
 """How much of a difference's variance lies between changes, and how much between attempts at one change.
 
-A reading that is no mean, such as a micro-averaged F1, is made one first: each attempt gets its influence, how the
+A reading that is not a mean, such as a micro-averaged F1, is made one first: each attempt gets its influence, how the
 reading moves when that attempt takes the place of an average one. Means of influences behave, in large samples, as the
 reading does. Sources: Hampel, The influence curve and its role in robust estimation, JASA 69 (1974); Efron, The
 Jackknife, the Bootstrap and Other Resampling Plans (1982), chapter 6 (the infinitesimal jackknife); Searle, Casella and

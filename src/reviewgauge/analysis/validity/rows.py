@@ -43,7 +43,7 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class HumanValues:
-    """What people said of each review in one dimension; `left_out` counts the labels that are no part of it."""
+    """What people said of each review in one dimension; `left_out` counts the labels that are not part of it."""
 
     summary: LabelSummary
     of: Mapping[Key, float]
@@ -228,7 +228,7 @@ class ReviewTable:
     def of(cls, cases: Sequence[Case], outcomes: Sequence[Outcome], people: Iterable[str] = ()) -> ReviewTable:
         """The bench of a run, its rows by case, system and attempt, so that the order of the reviews changes nothing.
 
-        `people` are the systems that are no tools.
+        `people` are the systems that are not tools.
         """
         outcomes = sorted(outcomes, key=lambda outcome: (outcome.case, outcome.system, outcome.attempt))
         references = [reference_texts(case) for case in cases]

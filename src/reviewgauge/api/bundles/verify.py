@@ -63,7 +63,7 @@ def verify(
     `source` holds the data whose texts the bundle leaves out: a path, or `RUN=PATH` where several runs lack theirs.
     `tables_only` leaves out measuring again. What is measured again must agree to `digits` digits; on another machine
     vectors of embedding models do not to more than six. `plugins`: code outside the package that the bundle may use.
-    Raises UserError for what is no bundle.
+    Raises UserError for what is not a bundle.
     """
     for spec in plugins:
         import_named(spec)
@@ -86,7 +86,7 @@ def verify(
 def _read_manifest(path: Path, folder: Path) -> BundleManifest:
     file = folder / BUNDLE
     if not file.is_file():
-        raise BadInput(str(path), f"is no bundle: it holds no {BUNDLE}", remedy="reviewgauge bundle makes one")
+        raise BadInput(str(path), f"is not a bundle: it holds no {BUNDLE}", remedy="reviewgauge bundle makes one")
     raw = file.read_bytes()
     document = parse_json(raw, f"{path}:{BUNDLE}")
     made = document.get("format") if isinstance(document, dict) else None

@@ -1,7 +1,7 @@
 """What `judge-check` reports: how a judge holds against others, against itself, and against those who would fool it.
 
 Every figure carries its n and, where there is one, its interval; one that is undefined has no value and a `reason`.
-What a judge could not answer is counted in `JudgeCost.failed` and is part of no figure: a failure is no disagreement.
+What a judge could not answer is counted in `JudgeCost.failed` and in no figure: a failure is not a disagreement.
 """
 
 from __future__ import annotations

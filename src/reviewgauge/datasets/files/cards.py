@@ -284,7 +284,7 @@ CODE_REVIEWER = Card(
     traps=(
         "y = 1 says that somebody commented on the hunk, so the verdict (it can stay as it is) is y = 0. What nobody "
         "commented on is not known to be right.",
-        "The official code takes a missing y as 0 and passes over lines that are no JSON; here both are errors.",
+        "The official code takes a missing y as 0 and passes over lines that are not JSON; here both are errors.",
         "The official code leaves out hunks whose header has no line counts (@@ -1 +1 @@) from the assess task; here "
         "they stay.",
         "Each comment is the one that somebody made: other comments may be as right, and many need the discussion "

@@ -78,9 +78,9 @@ class CodeTotals(NamedTuple):
 
 
 def mirror_path(folder: Path, repo: str) -> Path:
-    """The mirror of `owner/name` below `folder`. Raises UserError for a name that is no repository's."""
+    """The mirror of `owner/name` below `folder`. Raises UserError for a name that is not a repository's."""
     if not _REPO.fullmatch(repo):
-        raise UserError(f"{repo!r} is no repository's name", remedy="owner/name")
+        raise UserError(f"{repo!r} is not a repository's name", remedy="owner/name")
     return folder / (repo.replace("/", "+") + ".git")
 
 
@@ -96,10 +96,10 @@ def fetch_code(
 
     `forge` is the address that `owner/name.git` is appended to; `depths` is how many commits to look back for the
     merge base, tried in turn. A repository or change that cannot be had is counted
-    and passed over; run again, only what is missing is asked for. Raises UserError for a forge that is no address.
+    and passed over; run again, only what is missing is asked for. Raises UserError for a forge that is not an address.
     """
     if not _FORGE.fullmatch(forge):
-        raise UserError(f"{forge!r} is no address of a forge", remedy=GITHUB)
+        raise UserError(f"{forge!r} is not an address of a forge", remedy=GITHUB)
     wanted, failed = _wanted(cases)
     folder.mkdir(parents=True, exist_ok=True)
     _mend(folder / DIFFS)

@@ -76,7 +76,7 @@ def take(origins: Iterable[Origin], source: Path, target: Path) -> list[Taken]:
     Another version is taken all the same, since people hold excerpts. Raises UserError where none is there.
     """
     if not source.is_dir():
-        raise UserError(f"{source} is no folder", remedy="give the folder that holds the data set's files")
+        raise UserError(f"{source} is not a folder", remedy="give the folder that holds the data set's files")
     wanted = list(origins)
     if source.resolve() == target.resolve():
         raise UserError(f"{source} is the place that the files would be copied to")

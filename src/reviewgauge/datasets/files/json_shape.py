@@ -57,7 +57,7 @@ class Shape:
     def text(self) -> str:
         """A text without NUL."""
         if not isinstance(self.value, str):
-            raise self.fault("is not a text")
+            raise self.fault("is not text")
         if "\x00" in self.value:
             raise self.fault("holds a NUL character")
         try:

@@ -58,7 +58,7 @@ def moment(shape: Shape, key: str) -> datetime | None:
     try:
         read = datetime.fromisoformat(found.text().strip())
     except ValueError:
-        raise found.fault("is no ISO time") from None
+        raise found.fault("is not an ISO time") from None
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
@@ -72,7 +72,7 @@ def files_of(at: Shape, path: str, patch: str) -> tuple[ChangedFile, ...]:
     if not path and not patch.strip():
         return ()
     if not path:
-        raise at.fault("is no diff")
+        raise at.fault("is not a diff")
     status = FileStatus.MODIFIED
     if patch.startswith("@@ -0,0 "):
         status = FileStatus.ADDED

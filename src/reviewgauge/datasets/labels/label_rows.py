@@ -75,7 +75,7 @@ def from_csv(raw: bytes, source: str, notes: list[Drop]) -> Found:
             row = {name: cell.strip() for name, cell in zip(names, cells, strict=False) if name and cell.strip()}
             yield rows.line_num, _label(row, source, rows.line_num, value)
     except csv.Error as error:
-        raise BadInput(source, f"is no readable CSV: {error}", record=rows.line_num) from None
+        raise BadInput(source, f"is not a readable CSV: {error}", record=rows.line_num) from None
 
 
 def _decoded(raw: bytes, source: str) -> str:
@@ -163,12 +163,12 @@ def _word(cell: object) -> str:
         return cell
     if isinstance(cell, int) and not isinstance(cell, bool):
         return str(cell)
-    raise ValueError(f"is no text: {cell!r:.40}")
+    raise ValueError(f"is not text: {cell!r:.40}")
 
 
 def _whole(cell: object) -> int:
     if isinstance(cell, bool) or not _WHOLE.fullmatch(str(cell)):
-        raise ValueError(f"is no whole number: {cell!r:.40}")
+        raise ValueError(f"is not a whole number: {cell!r:.40}")
     return int(str(cell))
 
 
@@ -176,9 +176,9 @@ def _number(cell: object) -> float:
     try:
         found = float(str(cell).replace(",", "."))
     except ValueError:
-        raise ValueError(f"is no number: {cell!r:.40}") from None
+        raise ValueError(f"is not a number: {cell!r:.40}") from None
     if not math.isfinite(found) or found < 0:
-        raise ValueError(f"is no number from 0 on: {cell!r:.40}")
+        raise ValueError(f"is not a number from 0 on: {cell!r:.40}")
     return found
 
 
@@ -222,7 +222,7 @@ def _csv_value(cell: object, comma: bool) -> str | int | float:
     if not _NUMBER.fullmatch(word):
         return word
     if not math.isfinite(found := float(word)):
-        raise ValueError(f"is no finite number: {word!r:.40}")
+        raise ValueError(f"is not a finite number: {word!r:.40}")
     return found
 
 
@@ -236,4 +236,4 @@ def _json_value(cell: object) -> str | int | float | bool:
 
 def _refuse_no_value(word: str) -> None:
     if word.lower().lstrip("+-") in _NO_VALUE:
-        raise ValueError(f"{word!r} is no value: leave the cell empty where there is none")
+        raise ValueError(f"{word!r} is not a value: leave the cell empty where there is none")

@@ -1,6 +1,6 @@
 """People's judgements from a file: one a row of a CSV table, or one a line of JSON. See docs/labels.md.
 
-A file is refused where a guess could make a number wrong: values that are no numbers, two judgements of one thing by
+A file is refused where a guess could make a number wrong: values that are not numbers, two judgements of one thing by
 one rater, names or words that differ in upper and lower case only, numbers and words mixed in one dimension.
 """
 

@@ -62,7 +62,7 @@ class CrscoreRow(NamedTuple):
         if not word:
             return None
         if not _WHOLE.fullmatch(word) or not low <= (found := int(float(word))) <= high:
-            raise self.fault(column, f"{word!r:.40} is no whole number from {low} to {high}")
+            raise self.fault(column, f"{word!r:.40} is not a whole number from {low} to {high}")
         return found
 
     def fault(self, column: str, problem: str) -> BadInput:
@@ -168,7 +168,7 @@ def _read(folder: Path, name: str, columns: Sequence[str]) -> list[CrscoreRow]:
                 raise row.fault("index", "is empty in the first row")
             rows.append(row._replace(case=case))
     except csv.Error as error:
-        raise BadInput(name, f"is no readable CSV: {error}", record=f"row {len(rows)}") from None
+        raise BadInput(name, f"is not a readable CSV: {error}", record=f"row {len(rows)}") from None
     if not rows:
         raise BadInput(name, "holds no rows")
     return rows

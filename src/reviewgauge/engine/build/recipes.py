@@ -71,7 +71,7 @@ def read_recipe(word: str) -> Recipe:
     try:
         found = Recipe.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(source, f"is no TOML: {error}") from None
+        raise BadInput(source, f"is not valid TOML: {error}") from None
     except ValidationError as error:
         where, problem = first_problem(error)
         raise BadInput(source, problem, field=where) from None

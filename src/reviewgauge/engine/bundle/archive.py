@@ -77,7 +77,7 @@ def _copy(content: Path | bytes, out: IO[bytes]) -> None:
 def unpack(path: Path, into: Path, progress: Progress | None = None) -> dict[str, Unpacked]:
     """Unpack an archive into the empty folder `into`; returns what was found, by name.
 
-    Raises BadInput for what is no whole zip archive and for names, kinds and sizes that no bundle has.
+    Raises BadInput for what is not a whole zip archive and for names, kinds and sizes that no bundle has.
     """
     found: dict[str, Unpacked] = {}
     try:
@@ -92,7 +92,7 @@ def unpack(path: Path, into: Path, progress: Progress | None = None) -> dict[str
         raise UserError(f"cannot read {path}: {error.strerror or error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise BadInput(
-            str(path), f"is no whole bundle: {one_line(str(error), 120)}", remedy="is the file complete?"
+            str(path), f"is not a whole bundle: {one_line(str(error), 120)}", remedy="is the file complete?"
         ) from None
     return found
 

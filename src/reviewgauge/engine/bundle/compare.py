@@ -83,7 +83,7 @@ class Contents:
         )
 
     def read(self, model: type[R], name: str) -> list[R]:
-        """The records of one file. What is no record is a difference."""
+        """The records of one file. What is not a record is a difference."""
         try:
             with (self.folder / name).open("rb") as stream:
                 return list(records(model, stream, name))
@@ -94,7 +94,7 @@ class Contents:
             raise self.differs(name, "a record", str(error), row=row, column=error.field) from None
 
     def read_one(self, model: type[R], name: str) -> R:
-        """The one record that a whole file is. What is no record is a difference."""
+        """The one record that a whole file is. What is not a record is a difference."""
         try:
             return parse_record(model, (self.folder / name).read_bytes(), name)
         except FileNotFoundError:

@@ -62,7 +62,7 @@ class Withheld(Record):
 
 
 class RunEntry(Record):
-    """One run in the bundle. `texts`: all, only what is no part of the data set (own), or none; `why` says why.
+    """One run in the bundle. `texts`: all, only what is not part of the data set (own), or none; `why` says why.
 
     `withheld` counts and hashes what is left out: reviews, labels (the benchmark's hash stands for the cases).
     `left_out` names files of the run folder that are not part of the bundle, with the reason. `validity` says whether
@@ -258,7 +258,7 @@ def _left_out(folder: Path, texts: Texts) -> dict[str, str]:
     for path in sorted(folder.iterdir()):
         if path.name not in known and path.suffix not in (".torn", ".tmp"):
             page = path.suffix in (".html", ".htm")
-            found[path.name] = "a page is made again from the run" if page else "is no part of a run"
+            found[path.name] = "a page is made again from the run" if page else "is not part of a run"
         if path.name == CALLS and texts != "all":
             found[CALLS] = "its prompts hold texts that are left out, so what models scored is not measured again"
     return found

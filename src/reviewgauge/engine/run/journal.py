@@ -90,7 +90,7 @@ class Journal(Generic[R]):
         """(line number, record). A last line without its newline is still being written, or was torn: left out.
 
         Lines that are not `wanted` are passed over unread. Raises BadInput that names file, line and field for any
-        other line that is no record.
+        other line that is not a record.
         """
         try:
             stream: io.BufferedReader = self.path.open("rb")

@@ -72,7 +72,9 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         raw = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise UserError(f"{folder} is no run folder (no {MANIFEST})", remedy="reviewgauge review makes one") from None
+        raise UserError(
+            f"{folder} is not a run folder (no {MANIFEST})", remedy="reviewgauge review makes one"
+        ) from None
     except OSError as error:
         raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
     document = parse_json(raw, str(path))

@@ -84,7 +84,7 @@ class Collector:
         self.comments.append(comment)
 
     def skip(self, item: str, reason: str) -> None:
-        """Something that is no review comment."""
+        """Something that is not a review comment."""
         self.skipped.append(Drop(item=item[:200], by=self.by, reason=reason))
 
     def parsed(self) -> Parsed:

@@ -128,7 +128,7 @@ class Node:
         try:
             return None if not value else datetime.fromisoformat(value)
         except ValueError:
-            raise self.error(key, f"is no time: {value!r:.40}") from None
+            raise self.error(key, f"is not a time: {value!r:.40}") from None
 
     def node(self, key: str) -> Node:
         """An object; an empty one where it is absent or null."""

@@ -36,7 +36,7 @@ TYPES: Mapping[str, ChangeType] = {
     "F.5": ChangeType("Support", "Adjusting interactions with external support systems or libraries."),
     "F.6": ChangeType("Larger Defects", "Fixing major, extensive functional issues or missing features."),
 }
-GROUPS = ("E.1", "E.3")  # what is no leaf
+GROUPS = ("E.1", "E.3")  # what is not a leaf
 _CODE = re.compile(r"([EF](?:\.\d){1,2})\.?(?:[\s:,(–—-]+(.*))?", re.IGNORECASE | re.DOTALL)
 
 

@@ -172,7 +172,7 @@ class ModelJudge(Asking):
 
 
 def _all_read(answers: Sequence[Reading[PairVerdict] | Failed]) -> list[PairVerdict]:
-    """The values, or the first failure for all of them: a vote that is missing is no vote against."""
+    """The values, or the first failure for all of them: a vote that is missing is not a vote against."""
     broken = [answer for answer in answers if isinstance(answer, Failed)]
     if broken:
         first = broken[0]

@@ -85,7 +85,7 @@ def read_hits(text: str, known: Sequence[str], predictions: Sequence[str]) -> li
         if name in found:
             raise Unreadable(f"it says twice who hits {name}")
         if not isinstance(hitting, list):
-            raise Unreadable(f'"predictions" of {name} is no list')
+            raise Unreadable(f'"predictions" of {name} is not a list')
         for one in hitting:
             if not isinstance(one, str) or one not in predictions:
                 raise Unreadable(f"{name} is hit by {_shown(one)}, and the predictions are {_listed(predictions)}")
@@ -105,7 +105,7 @@ def _entries(text: str, key: str) -> list[tuple[int, Mapping[str, JsonValue]]]:
     found: list[tuple[int, Mapping[str, JsonValue]]] = []
     for at, entry in enumerate(entries, 1):
         if not isinstance(entry, dict):
-            raise Unreadable(f'entry {at} of "{key}" is no object')
+            raise Unreadable(f'entry {at} of "{key}" is not an object')
         found.append((at, entry))
     return found
 

@@ -74,7 +74,7 @@ def _read(file: str, _changed: int) -> TokenIdf:
         counts = {int(token): int(count) for token, count in found[COUNTS].items()}
         texts, fitted_for = int(found[TEXTS]), str(found[MODEL])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise BadInput(file, "is no file of token counts", remedy="write_idf makes one") from None
+        raise BadInput(file, "is not a file of token counts", remedy="write_idf makes one") from None
     if texts < 1 or any(not 0 <= count <= texts for count in counts.values()):
         raise BadInput(file, f"a count is not between 0 and the number of texts, {texts}", field=COUNTS)
     return TokenIdf(counts, texts, fitted_for, hashlib.sha256(data).hexdigest())

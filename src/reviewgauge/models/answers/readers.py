@@ -187,7 +187,7 @@ def json_object(text: str, required: Collection[str] = ()) -> dict[str, JsonValu
 
 
 def json_record(text: str, model: type[M]) -> M:
-    """The only JSON object in the answer as a record. Types are strict: "5" is no number."""
+    """The only JSON object in the answer as a record. Types are strict: "5" is not a number."""
     value = json_object(text)
     try:
         return model.model_validate_json(json.dumps(value), strict=True)

@@ -25,7 +25,7 @@ class RecordedCalls:
     """The calls in `calls.jsonl` or `calls.jsonl.gz`; of several under one key the last counts.
 
     A last line without its newline was torn and is left out, as in every file of a run. Raises BadInput for any other
-    line that is no call, UserError for a file that cannot be read.
+    line that is not a call, UserError for a file that cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -121,7 +121,7 @@ def _open(path: Path) -> BinaryIO:
         with gzip.open(path) as stream:
             shutil.copyfileobj(stream, unpacked)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise BadInput(str(path), f"is no whole gzip file: {error}") from None
+        raise BadInput(str(path), f"is not a whole gzip file: {error}") from None
     except OSError as error:
         raise UserError(f"the record {path} cannot be read: {error.strerror or error}") from None
     unpacked.seek(0)

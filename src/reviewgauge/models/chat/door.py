@@ -313,7 +313,7 @@ def together(work: Sequence[Callable[[Tally | None], Coroutine[Any, Any, T]]]) -
 
 
 def call_key(spec: ModelSpec, request: Request, repeat: Repeat) -> str:
-    """SHA-256 of everything that changes an answer, and of which repeat it is. The time-out is no part of it."""
+    """SHA-256 of everything that changes an answer, and of which repeat it is. The time-out is not part of it."""
     what = {
         "model": f"{spec.provider}:{spec.model}@{address_of(spec)}",
         "parameters": [spec.temperature, spec.top_p, spec.top_k, spec.seed, spec.reasoning, spec.max_tokens, spec.json],

@@ -57,7 +57,7 @@ class EncoderSettings:
 def read_settings(folder: Path) -> EncoderSettings:
     """The settings of the model in `folder`. Raises UserError for what is missing or is not understood."""
     if not folder.is_dir():
-        raise UserError(f"{folder} is no folder", remedy="an embedding model is a folder with tokenizer.json")
+        raise UserError(f"{folder} is not a folder", remedy="an embedding model is a folder with tokenizer.json")
     config = _read(folder / CONFIG)
     if config is None:
         raise UserError(f"{folder} holds no {CONFIG}", remedy="an embedding model's folder has one")
@@ -112,10 +112,10 @@ def _read(file: Path) -> Any:
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror or error}") from None
     except (ValueError, RecursionError):
-        raise BadInput(str(file), "is no JSON", remedy="download the model again") from None
+        raise BadInput(str(file), "is not JSON", remedy="download the model again") from None
     wanted = list if file.name == "modules.json" else dict
     if not isinstance(found, wanted):
-        raise BadInput(str(file), f"is no JSON {'list' if wanted is list else 'object'}")
+        raise BadInput(str(file), f"is not JSON {'list' if wanted is list else 'object'}")
     return found
 
 

@@ -166,7 +166,7 @@ class OnnxEmbedder(Embedder):
         try:
             tokenizer = Tokenizer.from_file(str(file))
         except Exception as error:  # the library raises nothing narrower
-            raise BadInput(str(file), f"is no tokenizer: {one_line(str(error), 100)}") from None
+            raise BadInput(str(file), f"is not a tokenizer: {one_line(str(error), 100)}") from None
         tokenizer.no_padding()
         return tokenizer
 
@@ -239,7 +239,7 @@ class Session:
         )
         self._inputs = [wanted.name for wanted in self._session.get_inputs()]
         if unknown := sorted(set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}):
-            raise UserError(f"{model!s}: the graph wants {', '.join(unknown)}", remedy="it is no text encoder")
+            raise UserError(f"{model!s}: the graph wants {', '.join(unknown)}", remedy="it is not text encoder")
         self._output = _states_output(self._session, str(model))
 
     def run(self, ids: Whole) -> Floats:

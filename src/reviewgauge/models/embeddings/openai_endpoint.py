@@ -195,7 +195,7 @@ class EndpointEmbedder(Embedder):
         if sorted(rows) != list(range(wanted)) or len(answer["data"]) != wanted:
             raise _Broken(f"the answer holds {len(answer['data'])} vectors that are not the {wanted} asked for")
         if any(row.ndim != 1 or not row.size or not np.isfinite(row).all() for row in rows.values()):
-            raise _Broken("the answer holds vectors that are no lists of finite numbers")
+            raise _Broken("the answer holds vectors that are not lists of finite numbers")
         sizes = {row.size for row in rows.values()} | ({self._size} if self._size else set())
         if len(sizes) > 1:
             raise UserError(f"{self.name} gave vectors of {' and '.join(map(str, sorted(sizes)))} numbers")
@@ -207,7 +207,7 @@ class EndpointEmbedder(Embedder):
 def _address(given: str) -> _Address:
     parts = urllib.parse.urlsplit(given)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UserError(f"{given} is no http or https address", remedy="write openai:MODEL@http://HOST/v1")
+        raise UserError(f"{given} is not an http or https address", remedy="write openai:MODEL@http://HOST/v1")
     if parts.username or parts.password or parts.query:
         raise UserError(
             "the address of an endpoint stands in manifests and reports, and holds more than host and path",

@@ -44,16 +44,16 @@ def read_safetensors(file: Path) -> dict[str, Floats]:
 
 def _header(data: npt.NDArray[np.uint8], source: str) -> tuple[dict[str, Any], int]:
     if data.size < 8:
-        raise BadInput(source, "is no safetensors file: it ends before its header", remedy=_REMEDY)
+        raise BadInput(source, "is not a safetensors file: it ends before its header", remedy=_REMEDY)
     length = int.from_bytes(data[:8].tobytes(), "little")
     if length > _LONGEST_HEADER or 8 + length > data.size:
-        raise BadInput(source, "is no safetensors file: its header is longer than the file", remedy=_REMEDY)
+        raise BadInput(source, "is not a safetensors file: its header is longer than the file", remedy=_REMEDY)
     try:
         header = json.loads(data[8 : 8 + length].tobytes())
     except (ValueError, RecursionError):
-        raise BadInput(source, "is no safetensors file: its header is no JSON", remedy=_REMEDY) from None
+        raise BadInput(source, "is not a safetensors file: its header is not JSON", remedy=_REMEDY) from None
     if not isinstance(header, dict):
-        raise BadInput(source, "is no safetensors file: its header is no JSON object", remedy=_REMEDY)
+        raise BadInput(source, "is not a safetensors file: its header is not JSON object", remedy=_REMEDY)
     return header, 8 + length
 
 

@@ -46,7 +46,7 @@ FAULTS: Mapping[str, str] = {
     "param": "the model takes no temperature, top-p, top-k or seed: a request with one is refused",
     "maxtokens": "the model wants `max_completion_tokens`: a request with `max_tokens` is refused (OpenAI only)",
     "html": "a proxy's page with status 200 instead of an answer",
-    "badjson": "the body is no JSON",
+    "badjson": "the body is not JSON",
     "blank": "the body is empty",
     "error200": "an error object with status 200, as some gateways send it",
     "badutf8": "the answer holds bytes that are not UTF-8",
@@ -155,5 +155,5 @@ def _number(word: str, value: str, low: float, high: float) -> float:
     except ValueError:
         number = float("nan")
     if not low <= number <= high:
-        raise UserError(f"--fail {word}: {value!r} is no number from {low:g} to {high:g}", remedy=REMEDY)
+        raise UserError(f"--fail {word}: {value!r} is not a number from {low:g} to {high:g}", remedy=REMEDY)
     return number

@@ -139,7 +139,7 @@ class FakeService:
         try:
             body = json.loads(request.body)
             if not isinstance(body, dict):
-                raise Malformed("the body is no JSON object")
+                raise Malformed("the body is not JSON object")
             asked: Asked = protocol.read(body)
         except Malformed as error:
             return _error(protocol, 400, str(error), None, error.param)

@@ -156,7 +156,7 @@ def sendable(variable: str, key: str) -> str:
         what = "a line break" if key[bad - 1] in "\r\n" else "a blank" if key[bad - 1].isspace() else "a letter"
         raise Failed(
             FailureKind.REQUEST,
-            f"{variable} is no key: at place {bad} stands {what} that no key holds",
+            f"{variable} is not a key: at place {bad} stands {what} that no key holds",
             remedy=f"export {variable}=... again, the key alone",
             stops=True,
         )

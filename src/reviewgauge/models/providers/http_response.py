@@ -19,7 +19,7 @@ Header = tuple[bytes, bytes]
 
 
 class Garbled(Exception):
-    """The bytes are no HTTP answer, or stop before it is whole."""
+    """The bytes are not HTTP answer, or stop before it is whole."""
 
 
 class HttpAnswer:

@@ -1,7 +1,7 @@
 """What an address can take: calls in flight, requests and tokens per minute, pauses it asks for, and whether it is up.
 
-All models at one address share one `EndpointLimiter`. It is used on the background loop only, and by nobody else's clock: a
-caller who is cancelled gives back what it held.
+All models at one address share one `EndpointLimiter`, used on the background loop only. A cancelled caller gives back
+what it held.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _MOST = 2**53
 class ProviderReply(NamedTuple):
     """An answer as read. `tokens_in` and `tokens_out` are None where the endpoint does not count them.
 
-    `refusal` and `cut` say why it is no whole answer, in the endpoint's words; `thought` are the tokens of
+    `refusal` and `cut` say why it is not a whole answer, in the endpoint's words; `thought` are the tokens of
     `tokens_out` that went into reasoning, as far as it says.
     """
 

@@ -31,7 +31,7 @@ def address_of(spec: ModelSpec) -> str:
     if not is_address(given) or holds_more(given) or "?" in given:
         raise Failed(
             FailureKind.REQUEST,
-            f"{variable} is no http or https address of host and path: {given}",
+            f"{variable} is not an http or https address of host and path: {given}",
             remedy=f"export {variable}=https://HOST/v1, or unset it",
             stops=True,
         )

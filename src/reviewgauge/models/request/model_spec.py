@@ -86,7 +86,7 @@ def parse_model(text: str) -> ModelSpec:
         address = _checked(text, address)
     elif (host := name[1:].partition("@")[2]) and (host == "localhost" or re.search(r"[.:/]", host)):
         # Taken for a part of the model's name, it would send the code under review to the provider.
-        raise UserError(f"{text!r}: {host} is no http or https address", remedy=REMEDY)
+        raise UserError(f"{text!r}: {host} is not an http or https address", remedy=REMEDY)
     return ModelSpec(provider, name, address, **_parameters(text, query))  # type: ignore[arg-type]
 
 
@@ -98,7 +98,7 @@ def _split_address(rest: str) -> tuple[str, str, str]:
 
 def _checked(text: str, address: str) -> str:
     if not is_address(address):
-        raise UserError(f"{text!r}: {address} is no http or https address", remedy=REMEDY)
+        raise UserError(f"{text!r}: {address} is not an http or https address", remedy=REMEDY)
     if holds_more(address):
         raise UserError(
             "the address of an endpoint stands in manifests and reports, and holds no more than host and path",
@@ -133,7 +133,7 @@ def _parameters(text: str, query: str) -> dict[str, object]:
         elif name in _WHOLE:
             number = _number(text, name, value, *_WHOLE[name])
             if not number.is_integer():
-                raise UserError(f"{text!r}: {name}={value} is no whole number")
+                raise UserError(f"{text!r}: {name}={value} is not a whole number")
             found[name] = int(number)
         elif name in _WORDS:
             if value not in _WORDS[name]:
@@ -151,7 +151,7 @@ def _number(text: str, name: str, value: str, low: float, high: float) -> float:
     except ValueError:
         number = math.nan
     if not low <= number <= high:
-        raise UserError(f"{text!r}: {name}={value} is no number from {low:g} to {high:g}")
+        raise UserError(f"{text!r}: {name}={value} is not a number from {low:g} to {high:g}")
     return number
 
 

@@ -116,7 +116,7 @@ def open_prices(file: Path | None = None) -> Prices:
 
 
 def read_prices(file: Path) -> PriceTable:
-    """A table of one's own. Raises UserError for a file that cannot be read, BadInput for one that is no table."""
+    """A table of one's own. Raises UserError for a file that cannot be read, BadInput for one that is not a table."""
     try:
         raw = file.read_bytes()
     except OSError as error:

@@ -36,7 +36,7 @@ _ENDINGS = (tuple(_STEP_2 | _STEP_3), tuple(_STEP_4))  # by the measure that the
 
 
 class _Letters(dict[int, str]):
-    """What a letter is in a shape: whatever is no vowel and no y is a consonant."""
+    """What a letter is in a shape: whatever is not a vowel and no y is a consonant."""
 
     def __missing__(self, code: int) -> str:
         return "c"

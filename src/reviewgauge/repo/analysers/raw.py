@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is no reason to crash
+STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is not a reason to crash
 OUTPUT_LIMIT = 200_000_000  # bytes of a tool's output that are read
 
 
@@ -32,7 +32,7 @@ class RawFinding:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A file that a tool could not read, and why. It is counted, and it is no failure."""
+    """A file that a tool could not read, and why. It is counted, and it is not a failure."""
 
     tool: str
     path: str
@@ -53,7 +53,7 @@ class AnalyserJob:
     """Where the tools work, the exported files and an empty home folder, and under which terms.
 
     `seconds` is what each tool may take, `suppressions` whether comments may silence it, `cyclomatic` and
-    `cognitive` are the highest complexities that are no finding.
+    `cognitive` are the highest complexities that are not finding.
     """
 
     files: Path

@@ -36,7 +36,7 @@ RULES = (
     "RUF016",  # an index of the wrong type
     "RUF018",  # an assignment inside an assert
 )
-_NEWEST = "py313"  # syntax of every version up to this one is no finding
+_NEWEST = "py313"  # syntax of every version up to this one is not a finding
 
 
 def find_ruff() -> str | None:

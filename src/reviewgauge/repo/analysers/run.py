@@ -35,10 +35,10 @@ from reviewgauge.repo.syntax.languages import language
 __all__ = [
     "TOOLS",
     "AnalyserCrash",
+    "AnalyserSettings",
     "AnalyserTimeout",
     "Analysis",
     "Finding",
-    "AnalyserSettings",
     "analyse",
     "check_tools",
     "gaps",
@@ -150,7 +150,7 @@ def versions(tools: Iterable[str] = TOOLS) -> dict[str, str]:
 
 
 def check_tools(tools: Sequence[str]) -> None:
-    """Raises UserError for a name that is no analyser."""
+    """Raises UserError for a name that is not an analyser."""
     for tool in tools:
         if tool not in TOOLS:
             raise UserError(f"no analyser is called {tool!r}", remedy=f"choose among {', '.join(TOOLS)}")

@@ -81,7 +81,7 @@ def _read_hunk(header: re.Match[str], lines: list[str], at: int) -> tuple[Hunk, 
         elif mark in (" ", "") or line == "\r":  # editors and mail strip the blank of an empty context line
             found.append(DiffLine(" ", old, new, line[1:] if mark == " " else line))
             old, new = old + 1, new + 1
-        elif mark != "\\":  # "\ No newline at end of file" is no line
+        elif mark != "\\":  # "\ No newline at end of file" is not a line
             break
         at += 1
     return Hunk(old_start, old_count, new_start, new_count, header[5].rstrip("\r"), tuple(found)), at

@@ -1,7 +1,7 @@
 """Places in a diff: markers, GitHub's diff positions, the hunk around a line, a line's number in the other version.
 
 A GitHub position counts the lines of a file's patch below its first hunk header (position 1); later headers and
-`\\ No newline at end of file` count too, and are no place for a comment. Sources: GitHub's REST documentation of
+`\\ No newline at end of file` count too, and are not place for a comment. Sources: GitHub's REST documentation of
 review comments, and for the lines beginning with a backslash github/VisualStudio pull request 1148. Markers
 `[old][new]` are those of ContextCRBench (Hu et al., 2025): `[][253]` is an added line, `[254][]` a deleted one.
 """
@@ -44,7 +44,7 @@ def parse_marker(text: str) -> Marker | None:
 
 @lru_cache(maxsize=256)
 def patch_rows(patch: str) -> tuple[DiffLine | None, ...]:
-    """The lines of the patch's text; None for hunk headers, `\\ No newline at end of file` and what is no diff."""
+    """The lines of the patch's text; None for hunk headers, `\\ No newline at end of file` and what is not a diff."""
     rows: list[DiffLine | None] = []
     hunks = iter(parse_patch(patch))
     body: list[DiffLine] = []

@@ -95,7 +95,7 @@ def account(user: JsonValue, association: str = "") -> Account:
 
 
 def is_bot_name(login: str) -> bool:
-    """Whether a name alone says that it is no person's: `...[bot]`, `...-bot`, or one of those that are known."""
+    """Whether a name alone says that it is not a person's: `...[bot]`, `...-bot`, or one of those that are known."""
     name = login.lower()
     return name.endswith(_SUFFIX) or name in _KNOWN or _BOT_NAME.fullmatch(name) is not None
 

@@ -44,7 +44,7 @@ def address(api: str = "") -> Address:
     parts = urllib.parse.urlsplit(given)
     if parts.scheme not in ("http", "https") or not parts.hostname or not _HOST.fullmatch(parts.netloc):
         remedy = f"{PUBLIC}, or https://HOST/api/v3 for GitHub Enterprise; tokens stand in the environment"
-        raise UserError(f"{given} is no http or https address of a host and a path", remedy=remedy)
+        raise UserError(f"{given} is not an http or https address of a host and a path", remedy=remedy)
     if parts.query or parts.fragment or ".." in parts.path:
         raise UserError(f"{given} holds more than a host and a path", remedy="https://HOST/api/v3")
     root = f"{parts.scheme}://{parts.netloc}"

@@ -89,7 +89,7 @@ class Archive(AbstractContextManager["Archive"]):
     """An open archive."""
 
     def __init__(self, path: Path, limits: ArchiveLimits | None = None) -> None:
-        """Raises UserError for what is no archive."""
+        """Raises UserError for what is not an archive."""
         self.path, self._limits = path, limits or ArchiveLimits()
         self._open = ExitStack()
         try:
@@ -166,7 +166,7 @@ class Archive(AbstractContextManager["Archive"]):
             return self._zip()
         if tarfile.is_tarfile(path):
             return self._tar()
-        raise UserError(f"{path.name} is no archive", remedy="a folder, .jsonl, .jsonl.gz, .zip or .tar.gz")
+        raise UserError(f"{path.name} is not an archive", remedy="a folder, .jsonl, .jsonl.gz, .zip or .tar.gz")
 
     def _folder(self) -> Mapping[str, Callable[[], IO[bytes]]]:
         found: dict[str, Callable[[], IO[bytes]]] = {}
@@ -209,7 +209,7 @@ class Archive(AbstractContextManager["Archive"]):
 def shaped(value: object, where: str) -> Raw:
     """One pull request in the shape of `reading`, whether it stands under `pull` or is the object itself."""
     if not isinstance(value, dict):
-        raise BadInput(where, "is no object")
+        raise BadInput(where, "is not an object")
     value = cast(Raw, value)
     raw: Raw = {_OTHER_NAMES.get(name, name): item for name, item in value.items() if name not in _OTHER_NAMES}
     raw |= {own: value[name] for name, own in _OTHER_NAMES.items() if isinstance(value.get(name), list)}
@@ -217,7 +217,7 @@ def shaped(value: object, where: str) -> Raw:
         raw["pull"] = {name: item for name, item in value.items() if name not in _LISTS or not isinstance(item, list)}
     pull = node(raw, "pull")
     if number(pull, "number") is None:
-        raise BadInput(where, "is no pull request", field="pull.number", remedy="see docs/github.md for the shape")
+        raise BadInput(where, "is not a pull request", field="pull.number", remedy="see docs/github.md for the shape")
     for name in _LISTS:
         raw[name] = _flat(raw.get(name))
     raw["repo"] = text(raw, "repo") or text(pull, "base", "repo", "full_name") or text(pull, "repo")
@@ -261,7 +261,7 @@ class _Guarded(io.RawIOBase):
             self._read += len(piece)
             self._limits.weigh(self._read, max(1, self._packed.tell()))
         except (OSError, EOFError, zlib.error):
-            raise BadInput(self._name, "is no whole gzip file", remedy="is the file complete?") from None
+            raise BadInput(self._name, "is not a whole gzip file", remedy="is the file complete?") from None
         buffer[: len(piece)] = piece
         return len(piece)
 

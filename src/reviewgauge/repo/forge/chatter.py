@@ -32,7 +32,7 @@ def is_trigger(body: str) -> bool:
 
 
 def bot_noise(body: str, placed: bool) -> str | None:
-    """Why `body` is no review comment, None where it is one. `placed`: it stands on lines of a file.
+    """Why `body` is not a review comment, None where it is one. `placed`: it stands on lines of a file.
 
     Summaries and status posts are told by their opening, and only where they stand on no line: a comment on a line
     may well begin with "Summary".

@@ -210,7 +210,7 @@ class Forge:
 
     def _url(self, path: str, params: Params | None) -> str:
         if "://" in path or ".." in path.split("/") or any(c in path for c in "?#\\ \r\n"):
-            raise UserError(f"{path!r} is no path of the REST API")
+            raise UserError(f"{path!r} is not a path of the REST API")
         query = f"?{urllib.parse.urlencode(dict(params))}" if params else ""
         return f"{self.address.rest}/{urllib.parse.quote(path.strip('/'), safe='/.-_~@:+,')}{query}"
 

@@ -147,7 +147,7 @@ def _commit(item: Json) -> PullCommit | None:
 
 
 def _author(item: Json) -> Account:
-    """Who wrote a commit. Without an account it is nobody that the forge knows, which is no ghost."""
+    """Who wrote a commit. Without an account it is nobody that the forge knows, which is not a ghost."""
     user = node(item, "author")
     return account(dict(user)) if text(user, "login") else Account()
 

@@ -77,7 +77,7 @@ class PullReader:
     def compared(self, base: str, head: str) -> Json:
         """What changed from where `head` left `base` to `head`: `merge_base_commit`, `files`, `commits`.
 
-        Empty where one of them is no full id, which no forge gives.
+        Empty where one of them is not a full id, which no forge gives.
         """
         if not _ID.fullmatch(base) or not _ID.fullmatch(head):
             return {}
@@ -145,7 +145,7 @@ def read_issue(forge: Forge, repo: str, issue_number: int, *, version: str = "")
     issue = node(forge.get(path, version=version))
     repo = named(issue).partition("#")[0] or repo
     updated = text(issue, "updated_at")
-    if "pull_request" in issue:  # a pull request has a number of the same row, and is no issue
+    if "pull_request" in issue:  # a pull request has a number of the same row, and is not an issue
         return {"repo": repo, "issue": dict(issue), "comments": [], "timeline": []}
     return {
         "repo": repo,

@@ -139,13 +139,13 @@ def next_link(headers: Mapping[str, str]) -> str:
 
 
 def read_json(reply: ForgeResponse) -> JsonValue:
-    """The body, without e-mail addresses. Raises Broken where it is no JSON."""
+    """The body, without e-mail addresses. Raises Broken where it is not JSON."""
     if not reply.body:
         return None
     try:
         return without_addresses(json.loads(reply.body))
     except (ValueError, RecursionError):
-        raise Broken("the answer is no JSON: is the address that of the API?") from None
+        raise Broken("the answer is not JSON: is the address that of the API?") from None
 
 
 def said(reply: ForgeResponse) -> str:
@@ -161,7 +161,7 @@ def said(reply: ForgeResponse) -> str:
 def graphql_step(body: JsonValue) -> tuple[Step, str]:
     """What a GraphQL answer with status 200 asks for, and what its errors say.
 
-    TAKE with words: some of the data is missing. Raises Broken for what is no GraphQL answer and for timeouts.
+    TAKE with words: some of the data is missing. Raises Broken for what is not a GraphQL answer and for timeouts.
     """
     if not isinstance(body, dict) or not ("data" in body or "errors" in body):
         raise Broken("the answer is none of GraphQL")

@@ -53,7 +53,9 @@ def read_tokens(names: Sequence[str] = DEFAULT) -> tuple[Token, ...]:
         secrets = [secret.strip() for secret in value.split(",") if secret.strip()]
         for number, secret in enumerate(secrets, start=1):
             if not secret.isascii() or not secret.isprintable() or " " in secret:
-                raise UserError(f"{name} holds something that is no token", remedy="copy the token alone, in one line")
+                raise UserError(
+                    f"{name} holds something that is not a token", remedy="copy the token alone, in one line"
+                )
             found.setdefault(secret, Token(name if len(secrets) == 1 else f"{name}[{number}]", secret))
     return tuple(found.values())
 

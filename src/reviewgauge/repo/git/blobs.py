@@ -1,6 +1,6 @@
 """Reads many blobs through two long git processes: one that says how large an object is, one that gives its content.
 
-Nothing over the limit is read, nothing that is no blob, and nothing is fetched: a blob that a partial clone lacks is
+Nothing over the limit is read, nothing that is not a blob, and nothing is fetched: a blob that a partial clone lacks is
 missing here. `None` always has a reason, which `why_not` tells.
 """
 
@@ -111,7 +111,7 @@ class BlobReader:
 
 
 def file_name(commit: str, path: str) -> str:
-    """What a `BlobReader` calls `path` (as records have it) in `commit`. Raises UserError for what is no commit."""
+    """What a `BlobReader` calls `path` (as records have it) in `commit`. Raises UserError for what is not a commit."""
     check_commit(commit)
     return f"{commit}:{encode_path(path).decode('utf-8', 'surrogateescape')}"
 

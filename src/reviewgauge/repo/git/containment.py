@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reviewgauge.repo.git.repository import Repository
 
-_MOST = 1_000  # links and borrowed folders that are looked at; more is no repository of anybody's
+_MOST = 1_000  # links and borrowed folders that are looked at; more is not a repository of anybody's
 
 
 def find_escape(git: Path, folders: Sequence[Path]) -> Path | None:

@@ -183,7 +183,7 @@ class Repository:
         options += [part for p in protocols for part in ("-c", f"protocol.{p}.allow=always")]
         command = ["git", "--no-pager", "--no-optional-locks", *options, args[0], *_COMMANDS[args[0]], *args[1:]]
         if not self.git_dir.is_dir():
-            raise UserError(f"{self.git_dir} is no git directory")
+            raise UserError(f"{self.git_dir} is not a git directory")
         try:
             return subprocess.Popen(
                 command,
@@ -279,7 +279,7 @@ class Repository:
             commit = next(iter(LogStream(chain([mark + FIELDS * b"\x00"], printed), mark)))
         files, _, dropped = changed_files(commit)
         if len(files) < len(commit.entries):
-            raise UserError(f"the change from {base} to {head} has a file whose path is no path: {dropped[0].item}")
+            raise UserError(f"the change from {base} to {head} has a file whose path is not a path: {dropped[0].item}")
         return files
 
     def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
@@ -354,7 +354,7 @@ def _is_forbidden(part: str) -> bool:
 def check_commit(commit: str) -> None:
     """Raise UserError where `commit` cannot name a commit: an option, a range, an odd character."""
     if not _is_commit(commit):
-        raise UserError(f"{commit!r} is no commit")
+        raise UserError(f"{commit!r} is not a commit")
 
 
 def _refusal(entry: TreeEntry | None, path: str) -> str:

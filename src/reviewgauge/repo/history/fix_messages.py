@@ -2,7 +2,7 @@
 
 Keywords and closing words as in Śliwerski, Zimmermann and Zeller (MSR 2005) and GitHub's "linking a pull request to
 an issue". What people call a fix is often none (a typo, a test, the build): Herzig, Just and Zeller (ICSE 2013) found
-that a third of the issues filed as bugs were no bugs. Such messages are told apart here, each with its reason. Words
+that a third of the issues filed as bugs were not bugs. Such messages are told apart here, each with its reason. Words
 are English; the commonest words of ten further languages count as a hint, which never makes a label.
 """
 

@@ -46,10 +46,10 @@ _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repository:
     """A bare repository at `target` with what HEAD and `refs` of `source` reach; a second call adds what is new.
 
-    `source` may be bare, a checkout, a linked work tree, shallow or partial (see `missing_objects`); the mirror is then as
-    shallow or as partial. Git is never run with the source's configuration but to list its refs, and its objects are
+    `source` may be bare, a checkout, a linked work tree, shallow or partial (see `missing_objects`); the mirror is
+    then as shallow or as partial. Git is never run with the source's configuration but to list its refs, and its objects are
     read through a folder of links that holds nothing else. Where HEAD of `source` names no commit, that of the mirror
-    names none either. Raises UserError for what is no repository, is empty, is damaged, or borrows its objects.
+    names none either. Raises UserError for what is not a repository, is empty, is damaged, or borrows its objects.
     """
     theirs = _opened(source)
     wanted, head = _refs(theirs, refs, source)
@@ -74,7 +74,7 @@ def _opened(source: Path) -> Repository:
     repository = Repository(source)
     if not (repository.git_dir / "HEAD").is_file():
         raise UserError(
-            f"{source} is no git repository", remedy="name the folder that holds .git, or a bare repository"
+            f"{source} is not a git repository", remedy="name the folder that holds .git, or a bare repository"
         )
     return repository
 
@@ -163,7 +163,7 @@ def mirror_remote(
     _check_address(url, protocols)
     for refspec in refspecs:
         if not _REFSPEC.fullmatch(refspec) or ".." in refspec:
-            raise UserError(f"{refspec!r} is no refspec", remedy=HEADS[0])
+            raise UserError(f"{refspec!r} is not a refspec", remedy=HEADS[0])
     asking = _Asking(url, _created(target, "sha1"), tuple(protocols), token, seconds)
     head = asking.head()
     for refspec in refspecs:
@@ -191,7 +191,7 @@ def fetch_commits(
     _check_address(url, protocols)
     asking = _Asking(url, _created(target, "sha1"), tuple(protocols), token, seconds)
     wanted = list(dict.fromkeys(commits))
-    lost = {commit: "is no full commit id" for commit in wanted if not _ID.fullmatch(commit)}
+    lost = {commit: "is not a full commit id" for commit in wanted if not _ID.fullmatch(commit)}
     sound = [commit for commit in wanted if commit not in lost]
     there = set(present(asking.mirror, sound))
     missing = [commit for commit in sound if commit not in there]

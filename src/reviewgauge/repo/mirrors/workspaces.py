@@ -71,7 +71,7 @@ def workspace(
     """A scrubbed checkout of `at` in a new folder, which is gone afterwards with all that was put into it.
 
     `history=0` gives two commits made here; a number, that many generations of real commits back from head; `ALL`,
-    every one. A base that is no ancestor of head is replaced by their merge base, because it may be later than head.
+    every one. A base that is not an ancestor of head is replaced by their merge base: it may be later than head.
     `whole=False` makes do with the files that are there: by default a file that the repository lacks (a partial
     mirror) is an error. Files whose path is `hidden` are in the commits and not in the folder, and git takes that as
     it should be. `within` is the folder to work in, the system's own for temporary files by default.
@@ -136,7 +136,7 @@ def _commit_id(repository: Repository, name: str) -> str:
 
 
 def _base(repository: Repository, head: str, base: str) -> str:
-    """`base`, or the merge base where it is no ancestor of `head`."""
+    """`base`, or the merge base where it is not an ancestor of `head`."""
     try:
         return repository.run("merge-base", base, head).decode("ascii").split()[0]
     except UserError:  # none, or history is cut before it

@@ -230,7 +230,7 @@ class History:
         known = self._known.get(key)
         if known is None:
             self._asked += 1
-            mark = f"\n#{self._asked}\n".encode()  # what is no object's name is echoed; no line of a diff begins so
+            mark = f"\n#{self._asked}\n".encode()  # what is not an object's name is echoed; no line of a diff begins so
             self._diffs.ask(f"{commit} {parent}".encode() + b"\n" + mark)
             known = read_diff(self._diffs.until(mark, _LARGEST_DIFF))
             self._known.put(key, known, sum(len(file.body) for file in known) + 1000)
@@ -313,7 +313,7 @@ def _made(name: str, content: bytes) -> Made | None:
 
 
 def _time(row: bytes) -> datetime | None:
-    """The seconds since 1970 near the end of an author's or committer's row; None for what is no date."""
+    """The seconds since 1970 near the end of an author's or committer's row; None for what is not a date."""
     words = row.rsplit(b" ", 2)
     try:
         return datetime.fromtimestamp(int(words[1]), UTC)

@@ -14,7 +14,7 @@ from reviewgauge.repo.szz.diffs import FileDiff
 
 _WITHIN, _BETWEEN = 20, 40
 _ENOUGH = 400  # letters and digits; a longer block is no better evidence
-_MOST_PLACES = 50  # at which one text stands; a commoner line is no evidence
+_MOST_PLACES = 50  # at which one text stands; a commoner line is not evidence
 _MOST_LINES = 50_000  # on one side of a commit; beyond it no move is looked for
 
 

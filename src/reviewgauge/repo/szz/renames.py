@@ -42,7 +42,7 @@ def find_renames(hunks: Sequence[Hunk]) -> dict[str, str]:
 
     `a` became `b` when lines of equal place in a hunk differ in nothing but this, at two lines or more, one of which
     defines `a`; nothing else took the place of `a`, nor `b` the place of anything else; no added line still says `a`,
-    no deleted line said `b` already. So `min` that became `max` wherever it is called is no rename.
+    no deleted line said `b` already. So `min` that became `max` wherever it is called is not a rename.
     """
     count: dict[tuple[str, str], int] = {}
     defined: set[str] = set()

@@ -45,7 +45,7 @@ def case_names(change: Change) -> list[str]:
 
 
 def commit_names(change: Change) -> list[str]:
-    """The head commit in full, and as git and forges shorten it; none for what is no plain name (`../x`)."""
+    """The head commit in full, and as git and forges shorten it; none for what is not a plain name (`../x`)."""
     if change.head is None or ODD.search(change.head) or not change.head.strip("."):
         return []
     return list(dict.fromkeys([change.head, *(change.head[:n] for n in (12, 11, 10, 9, 8, SHORTEST))]))

@@ -36,7 +36,7 @@ def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[S
     """
     listed = _object(answer).get("lines")
     if not isinstance(listed, list):
-        raise Unreadable("lines is no list")
+        raise Unreadable("lines is not a list")
     path = change.focus.path if change.focus else change.files[0].path if change.files else ""
     file = next((file for file in change.files if file.path == path), None)
     hunks = parse_patch(file.patch) if file and file.patch else ()
@@ -68,5 +68,5 @@ def read_comment(answer: object) -> str:
 def _object(answer: object) -> Mapping[str, object]:
     found = json_object(answer) if isinstance(answer, str) else answer
     if not isinstance(found, dict):
-        raise Unreadable("is no JSON object")
+        raise Unreadable("is not JSON object")
     return found

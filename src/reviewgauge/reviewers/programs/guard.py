@@ -143,7 +143,7 @@ class _Program:
 
 
 def _descendants() -> list[int]:
-    """Every process that comes from this one and is no zombie; empty where the system does not tell."""
+    """Every process that comes from this one and is not a zombie; empty where the system does not tell."""
     parents: dict[int, list[int]] = {}
     dead = set()
     try:

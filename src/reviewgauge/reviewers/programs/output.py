@@ -1,4 +1,4 @@
-"""What programs print beside their words: colours, titles of windows, bytes that are no text."""
+"""What programs print beside their words: colours, titles of windows, bytes that are not text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 _ESCAPES = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])",
 )
-_FEW = 0.01  # share of what is no text, above which it is taken for binary data
+_FEW = 0.01  # share of what is not text, above which it is taken for binary data
 
 
 class Printed(NamedTuple):

@@ -36,7 +36,7 @@ def read_summary(text: str) -> list[str]:
     if _SAYS_NOTHING.search(answer):
         raise Unreadable("it says that there are no code issues, and more than that")
     if _REFUSES.match(answer) or _ASKS_BACK.search(answer):
-        raise Unreadable("it is no summary of the conversation")
+        raise Unreadable("it is not a summary of the conversation")
     issues = _issues(answer)
     if not issues:
         raise Unreadable("it holds no text")

@@ -90,7 +90,7 @@ def fixes_section(seen: Seen, outcomes: Mapping[str, int]) -> CardSection:
 def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSection:
     """Why blamed lines did not become labels: of `lines`, `placed` did."""
     why = Counter(skipped)
-    why["of a change that is no case, or that is mended later than the horizon"] = (
+    why["of a change that is not a case, or that is mended later than the horizon"] = (
         lines - placed - sum(skipped.values())
     )
     return CardSection(

@@ -95,7 +95,7 @@ class CaseMaker:
         return self.store.get(low - 1).landed if low else ""
 
     def _out(self, number: int, change: LandedChange) -> str:
-        """Why a change is no case, as far as that can be told without its diff; empty when it may be one."""
+        """Why a change is not a case, as far as that can be told without its diff; empty when it may be one."""
         self.seen.changes += 1
         blame = self.traced.blames.get(number, Blame())
         young = (self.now - change.landed_at).total_seconds() / _DAY < self.limits.horizon

@@ -41,7 +41,7 @@ class Blame:
     """What later fixes say of one change.
 
     `fixes` are the numbers (in the list of fixes) of those that mend it within the horizon, `late` is set where the
-    first came later, `doubts` are reasons why it is no clean change either.
+    first came later, `doubts` are reasons why it is not a clean change either.
     """
 
     fixes: list[int] = field(default_factory=list)

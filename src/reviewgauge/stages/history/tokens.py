@@ -38,7 +38,7 @@ class TouchedLine:
 
     @property
     def words(self) -> int:
-        """The number of tokens that are no mere signs."""
+        """The number of tokens that are not mere signs."""
         return sum(token not in _SIGNS for token in self.tokens)
 
     @property
@@ -89,7 +89,7 @@ def touched_at(files: Sequence[ChangedFile], path: str, line: int, side: Side) -
 def held_against_deleted(line: TouchedLine, files: Sequence[ChangedFile]) -> TouchedLine:
     """The line as an edit of the one that it is most like among all that the change deletes, wherever that stood.
 
-    A function that moves to another file with small edits is no new code. A line that is like none stays as it is.
+    A function that moves to another file with small edits is not a new code. A line that is like none stays as it is.
     """
     best, blocks = _ALIKE, None
     mine = set(line.tokens) - _SIGNS

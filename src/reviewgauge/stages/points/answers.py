@@ -65,7 +65,7 @@ def read_change_points(text: str, mentions: Sequence[str], commits: Sequence[str
 
 def _point(entry: JsonValue, at: int, mentions: Sequence[str], commits: Sequence[str]) -> Found:
     if not isinstance(entry, dict):
-        raise Unreadable(f"point {at} is no object")
+        raise Unreadable(f"point {at} is not an object")
     texts = {name: _text(entry, name, at) for name in _TEXTS}
     kind = change_type(texts["type"])
     if kind not in LEAVES:
@@ -74,7 +74,9 @@ def _point(entry: JsonValue, at: int, mentions: Sequence[str], commits: Sequence
     introduced = _label(texts, "introduced", at, commits)
     resolved = _label(texts, "resolved", at, commits)
     if commits.index(resolved) <= commits.index(introduced):
-        raise Unreadable(f"point {at} came with {introduced} and is resolved by {resolved}, which is no later commit")
+        raise Unreadable(
+            f"point {at} came with {introduced} and is resolved by {resolved}, which is not a later commit"
+        )
     code = entry.get("code")
     if code is not None and not isinstance(code, str):
         raise Unreadable(f'"code" of point {at} is neither text nor null')

@@ -1,7 +1,7 @@
 """What became of the lines that somebody commented on: did a later commit of the same pull request change them?
 
 Lines are followed from the state that was commented on to the final one, commit by commit where the states follow each
-other, else (after a forced push) from state to state. What the base branch did meanwhile is no answer to a comment: a
+other, else (after a forced push) from state to state. What the base branch did meanwhile does not answer a comment: a
 line that came from the base, and that the base changed, is lost from sight (None), not adopted. Nor is a commit an
 answer that was made before the comment: somebody may speak of a state while the next one is on its way.
 
@@ -106,7 +106,7 @@ class Followed:
         return Adoption(own.changed, own.commit, own.snippet, changed, places)
 
     def _answer(self, fate: Fate, thread: Thread) -> Fate:
-        """`fate`, lost from sight where the lines were changed before the comment was made: that was no answer."""
+        """`fate`, lost from sight where the lines were changed before the comment was made: that was not an answer."""
         said = thread.remarks[0].created
         if not fate.changed or fate.commit is None or said is None:
             return fate
@@ -274,7 +274,7 @@ class Followed:
     def _base_rate(self, thread: Thread, patch: str, lines: Sequence[int], steps: Sequence[Step]) -> tuple[int, int]:
         """(changed, all) of the runs of as many added lines in the same hunk that nobody commented on.
 
-        A run of empty lines is no place: nobody comments on one.
+        A run of empty lines is not a place: nobody comments on one.
         """
         hunk = hunk_at(patch, Side.NEW, lines[-1])
         if hunk is None:

@@ -83,7 +83,7 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
         return NO_BASE
     try:
         files = repository.changed_files(base, revision.head, LARGEST_FILE)
-    except UserError:  # a name that is no path, a damaged object: it costs this state, not the build
+    except UserError:  # a name that is not a path, a damaged object: it costs this state, not the build
         return NO_DIFF
     return _named(pull, revision, base, files) if files else NO_FILES
 

@@ -30,5 +30,5 @@ def replace_references(item: Candidate, by_id: Mapping[str, Sequence[Comment]]) 
 
 
 def left_out(comment: Comment, by: str, reason: str) -> Comment:
-    """The comment as it stands among the neutral ones, with why it is no reference."""
+    """The comment as it stands among the neutral ones, with why it is not a reference."""
     return comment.model_copy(update={"same_as": None, "extra": {**comment.extra, "left_out": reason, "by": by}})

@@ -143,11 +143,11 @@ def read_candidates(path: Path) -> list[RepositoryCandidate]:
         raise BadInput(path.name, f"names {twice} twice", remedy="keep one line of it")
     for one in found:
         if one.language_share is not None and not 0 <= one.language_share <= 1:
-            problem = f"{one.language_share} is no share"
+            problem = f"{one.language_share} is not a share"
             raise BadInput(path.name, problem, record=one.name, field="language_share", remedy="a number from 0 to 1")
         if one.active and _day(one) is None:
             raise BadInput(
-                path.name, f"{one.active!r} is no date", record=one.name, field="active", remedy="YYYY-MM-DD"
+                path.name, f"{one.active!r} is not a date", record=one.name, field="active", remedy="YYYY-MM-DD"
             )
     return found
 
@@ -166,7 +166,7 @@ def _from_csv(raw: bytes, source: str) -> list[RepositoryCandidate]:
     except UnicodeDecodeError as error:
         raise BadInput(source, f"is not UTF-8 (byte {error.start + 1})", remedy="save it as UTF-8") from None
     except csv.Error as error:
-        raise BadInput(source, f"is no CSV: {error}") from None
+        raise BadInput(source, f"is not a CSV: {error}") from None
 
 
 def _from_row(row: Mapping[str | None, str | None], source: str, number: int) -> RepositoryCandidate:
@@ -191,4 +191,4 @@ def _number(value: str, field: str, source: str, number: int) -> float | int:
     try:
         return float(value) if field == "language_share" else int(value)
     except ValueError:
-        raise BadInput(source, f"{value!r} is no number", record=number, field=field) from None
+        raise BadInput(source, f"{value!r} is not a number", record=number, field=field) from None

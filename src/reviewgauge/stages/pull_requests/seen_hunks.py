@@ -86,7 +86,7 @@ def seen_hunks(item: Candidate, *, outdated: bool) -> tuple[list[Seen], list[Los
 def _said(item: Candidate, outdated: bool) -> tuple[list[tuple[str | None, Comment]], list[Lost]]:
     """(the commit that was looked at, the comment) of each; no commit stands for the change as it is.
 
-    What was said of an earlier state, and is no reference of this one, counts too; what a stage took out does not.
+    What was said of an earlier state, and is not a reference of this one, counts too; what a stage took out does not.
     """
     pull, references = item.pull, item.case.references
     if pull is None:

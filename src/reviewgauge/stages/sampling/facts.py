@@ -42,9 +42,9 @@ def change_facts(change: Change, created: datetime | None = None, commits: int |
 
 
 def check_day(name: str, word: str) -> None:
-    """Raise ValueError where `word` is no day as the fact `created` has it: days are compared as text."""
+    """Raise ValueError where `word` is not a day as the fact `created` has it: days are compared as text."""
     if not _DAY.fullmatch(word):
-        raise ValueError(f"{name}={word!r} is no day, which is written as 2024-01-31")
+        raise ValueError(f"{name}={word!r} is not a day, which is written as 2024-01-31")
     date.fromisoformat(word)
 
 

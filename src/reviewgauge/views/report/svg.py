@@ -33,7 +33,7 @@ DEFAULTS = {("opacity", "1"), ("stroke-width", "1"), ("stroke-miterlimit", "10")
 def adapt(svg: str, name: str, title: str, description: str) -> str:
     """`svg` with page colours, without scripts, links, styles and per-mark roles; ids start with `name`.
 
-    Raises ValueError when it is no well-formed SVG.
+    Raises ValueError when it is not a well-formed SVG.
     """
     try:
         root = Xml.fromstring(svg)
