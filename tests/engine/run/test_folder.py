@@ -181,7 +181,7 @@ def test_the_code_is_where_the_data_set_has_it_now(tmp_path: Path) -> None:
 
 def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(UserError, match=r"holds thesis.tex which is not a run folder"):
+    with pytest.raises(UserError, match=r"is not a run folder: it holds thesis.tex"):
         create(tmp_path)
     with pytest.raises(UserError, match="is a file, not a folder"):
         create(tmp_path / "thesis.tex")

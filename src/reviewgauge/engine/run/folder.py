@@ -358,6 +358,6 @@ def _make_folder(folder: Path) -> None:
         raise write_error(folder, error) from None
     if MANIFEST not in names and (foreign := names - _BEFORE_MANIFEST):
         raise UserError(
-            f"{folder} holds {min(foreign)} which is not a run folder",
+            f"{folder} is not a run folder: it holds {min(foreign)}",
             remedy="name a new or an empty folder",
         )

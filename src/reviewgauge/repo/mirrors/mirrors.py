@@ -47,7 +47,7 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     """A bare repository at `target` with what HEAD and `refs` of `source` reach; a second call adds what is new.
 
     `source` may be bare, a checkout, a linked work tree, shallow or partial (see `missing_objects`); the mirror is
-    then as shallow or as partial. Git is never run with the source's configuration but to list its refs, and its objects are
+    then the same. Git is never run with the configuration of the source but to list its refs, and its objects are
     read through a folder of links that holds nothing else. Where HEAD of `source` names no commit, that of the mirror
     names none either. Raises UserError for what is not a repository, is empty, is damaged, or borrows its objects.
     """
