@@ -1,14 +1,21 @@
-"""Fixtures that every unit shares."""
+"""Fixtures that every unit shares, and how much the property tests try."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
 os.environ.setdefault("REVIEWGAUGE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewgauge"))
+
+# Examples per property: 10 while working, 100 in CI. No deadline, because a machine may be busy.
+_UNHURRIED = hypothesis.settings(deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
+hypothesis.settings.register_profile("quick", _UNHURRIED, max_examples=10)
+hypothesis.settings.register_profile("ci", _UNHURRIED, max_examples=100)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 
 @pytest.fixture(scope="session")

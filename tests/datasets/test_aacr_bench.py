@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -186,7 +186,6 @@ def test_a_cut_file_and_an_absent_one(tmp_path: Path) -> None:
         st.sampled_from(sorted(sample())), st.none() | st.integers() | st.text(max_size=4) | st.just([]), max_size=2
     ),
 )
-@settings(max_examples=100, deadline=None)
 def test_no_file_brings_anything_but_a_user_error(
     tmp_path_factory: pytest.TempPathFactory, odd: dict[str, object], odder: dict[str, object]
 ) -> None:

@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -152,7 +152,6 @@ ROW = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(ROW, max_size=4), task=st.sampled_from(["comment", "assess", "refine"]))
 def test_no_row_is_a_crash(tmp_path: Path, rows: list[object], task: str) -> None:
     file = write(tmp_path / "data.jsonl", *rows)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -166,7 +166,6 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
         sheet(tmp_path, ROW).recorded(judge="me")
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0, 4000), byte=st.integers(0, 255))
 def test_a_damaged_workbook_is_never_a_crash(tmp_path: Path, at: int, byte: int) -> None:
     data = sheet(tmp_path, ROW)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from git_project import make_change
@@ -237,7 +237,6 @@ def test_nothing_there(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200) | st.builds(lambda a, b: line()[:a] + b + line()[a:], st.integers(0, 40), st.binary()))
-@settings(max_examples=200, deadline=None)
 def test_no_bytes_bring_anything_but_a_user_error(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
     file = write(tmp_path_factory.mktemp("fuzz"), raw)
     outcome: list[bool] = []
@@ -263,7 +262,6 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*Case.model_fields, "case", "system", "review", "metric"]), JSON, max_size=4))
-@settings(max_examples=150, deadline=None)
 def test_no_record_brings_anything_but_a_user_error(
     tmp_path_factory: pytest.TempPathFactory, changes: dict[str, object]
 ) -> None:

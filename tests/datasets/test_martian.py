@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.base import content_id
@@ -238,7 +238,6 @@ JSON = st.recursive(
 
 
 @given(goldens=JSON, found=JSON, stored=JSON)
-@settings(max_examples=80, deadline=None)
 def test_no_json_brings_anything_but_a_user_error(
     tmp_path_factory: pytest.TempPathFactory, goldens: object, found: object, stored: object
 ) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from formats.conftest import FIXTURES
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput
@@ -57,13 +57,11 @@ def swallow(data: bytes) -> None:
         return
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.binary() | st.text().map(str.encode) | JUNK)
 def test_junk(data: bytes) -> None:
     swallow(data)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(FILES), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), JUNK), min_size=1, max_size=4))
 def test_damaged_files(data: bytes, cuts: list[tuple[float, int, bytes]]) -> None:
     for where, length, junk in cuts:
@@ -88,7 +86,6 @@ def spots(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ..
 DOCUMENTS = [json.loads(data) for data in FILES if data[:1] in (b"{", b"[") and data.count(b"\n{") == 0]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(DOCUMENTS), st.integers(0, 10**6), VALUES)
 def test_values_of_another_type(document: object, which: int, value: object) -> None:
     text = json.dumps(document)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, precision_score, recall_score
 
@@ -30,7 +30,6 @@ def readings(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
     return read(Assess(), [m.parts for m in measured if isinstance(m, Measured)])
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
 def test_equals_scikit_learn(pairs: list[tuple[bool, bool]]) -> None:
     true, said = [t for t, _ in pairs], [s for _, s in pairs]
@@ -47,7 +46,6 @@ def test_equals_scikit_learn(pairs: list[tuple[bool, bool]]) -> None:
             assert math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected)
 
 
-@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=30))
 def test_constant_answers_get_what_is_printed_beside_every_system(true: list[bool]) -> None:
     always = readings([(one, True) for one in true])

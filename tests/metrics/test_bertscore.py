@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tiny_models
@@ -130,7 +130,6 @@ def tiny_folder(home: Path) -> str:
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5))
-@settings(max_examples=40, deadline=None)
 def test_any_text_has_the_value_of_the_plain_implementation(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]
 ) -> None:

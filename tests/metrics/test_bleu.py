@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 from sacrebleu.metrics.bleu import BLEU
@@ -36,7 +36,6 @@ def test_a_sentence_equals_sacrebleus_own_object(said: str, wanted: tuple[str, .
         assert value(Bleu(), said, *wanted) == pytest.approx(theirs, abs=1e-9)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(texts, texts.filter(str.strip), texts.filter(str.strip)), min_size=1, max_size=6))
 def test_a_corpus_equals_sacrebleus_own_object(rows: list[tuple[str, str, str]]) -> None:
     ours = read(Bleu(), [parts_of(Bleu(), *row) for row in rows])
@@ -45,7 +44,6 @@ def test_a_corpus_equals_sacrebleus_own_object(rows: list[tuple[str, str, str]])
 
 
 @pytest.mark.parametrize("variant", ["nltk1", "nltk4"])
-@settings(max_examples=40)
 @given(rows=st.lists(st.tuples(texts.filter(str.strip), references), min_size=1, max_size=4))
 def test_equals_nltk_on_the_same_tokens(variant: Variant, rows: list[tuple[str, tuple[str, ...]]]) -> None:
     metric = Bleu(variant=variant)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
@@ -143,7 +143,6 @@ def test_the_share_of_cut_texts_is_a_reading(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(min_size=1, max_size=20)), min_size=1, max_size=8))
-@settings(max_examples=40, deadline=None)
 def test_a_value_does_not_depend_on_the_batch(pairs: list[tuple[str, str]]) -> None:
     metric = Embedding()
     together = metric.segments([TextPair(said, (known,)) for said, known in pairs])

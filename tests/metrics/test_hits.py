@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.compare.leaderboard import leaderboard
@@ -76,7 +76,6 @@ def situations(draw: st.DrawFn) -> tuple[Case, Review]:
 
 @pytest.mark.parametrize("metric", METRICS, ids=signature)
 @given(situation=situations())
-@settings(max_examples=60, deadline=None)
 def test_every_share_lies_within_0_and_1(metric: Hits, situation: tuple[Case, Review]) -> None:
     readings = read(metric, measured(metric, *situation).parts)
     for name, value in readings.items():
@@ -86,7 +85,6 @@ def test_every_share_lies_within_0_and_1(metric: Hits, situation: tuple[Case, Re
 
 @pytest.mark.parametrize("metric", [*METRICS, *PUBLISHED], ids=signature)
 @given(situation=situations())
-@settings(max_examples=60, deadline=None)
 def test_the_slices_of_a_facet_add_up_to_the_whole(metric: Hits, situation: tuple[Case, Review]) -> None:
     found = measured(metric, *situation)
     counted = {

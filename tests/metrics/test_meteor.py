@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 from nltk.translate.meteor_score import meteor_score
@@ -69,7 +69,6 @@ def test_the_formula_of_lavie_and_agarwal_2007() -> None:
     assert [found[name] for name in ("matches", "chunks", "length", "reference_length")] == [3, 2, 4, 5]
 
 
-@settings(max_examples=200, deadline=None)
 @given(hypothesis=TEXTS, references=st.lists(TEXTS.filter(str.strip), min_size=1, max_size=2))
 def test_without_wordnet_the_variant_is_nltks(hypothesis: str, references: list[str]) -> None:
     found = meteor(hypothesis, *references, variant="nltk")["value"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.stats import spearmanr
 
 import text_metrics as tm
@@ -29,7 +29,6 @@ def test_rare_words_count_and_common_ones_do_not() -> None:
 
 
 @given(tm.texts, tm.references)
-@settings(max_examples=100)
 def test_batch_is_one_by_one_and_the_best_reference_counts(said: str, wanted: tuple[str, ...]) -> None:
     metric = Overlap()
     together = metric.segments([TextPair(said, wanted), *(TextPair(said, (text,)) for text in wanted)])

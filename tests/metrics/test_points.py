@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
@@ -160,7 +160,6 @@ def situations(draw: st.DrawFn, published: bool) -> Table:
 
 @pytest.mark.parametrize("published", [False, True])
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
 def test_the_counts_add_up(published: bool, data: st.DataObject) -> None:
     one = data.draw(situations(published))
     parts, facets, matching = one.parts(), one.facets()["type"], one.matching()
@@ -197,7 +196,6 @@ def test_the_counts_add_up(published: bool, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("published", [False, True])
 @given(data=st.data())
-@settings(max_examples=100, deadline=None)
 def test_bounds_bound(published: bool, data: st.DataObject) -> None:
     one = data.draw(situations(published))
     metric = Points(FAKE, variant="published" if published else "")

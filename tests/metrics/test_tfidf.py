@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -58,7 +58,6 @@ def review(name: str, body: str) -> Review:
 
 @pytest.mark.parametrize("sublinear", [True, False])
 @pytest.mark.parametrize(("low", "high"), [(3, 5), (1, 2), (5, 6)])
-@settings(max_examples=60, deadline=None)
 @given(pairs=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
 def test_characters_are_scikit_learns(low: int, high: int, sublinear: bool, pairs: list[tuple[str, str]]) -> None:
     pairs = [*pairs, ("check", "null")]  # it refuses an empty vocabulary

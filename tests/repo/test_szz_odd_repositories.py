@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.repo.git.repository import Repository
@@ -148,7 +148,6 @@ def grow(steps: Steps) -> Iterator[tuple[str, list[tuple[str, int]]]]:
         yield path, lines
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(steps=STEPS, chosen=st.sets(st.integers(0, 30), min_size=1, max_size=5))
 def test_basic_finds_who_wrote_each_line(tmp_path: Path, steps: Steps, chosen: set[int]) -> None:
     story = Story(Path(tempfile.mkdtemp(dir=tmp_path)) / "shop")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewed_pulls import FAKE, FIRST, candidate, listening, made, reference, the_one
@@ -198,7 +198,6 @@ def test_what_was_joined_before_stays_joined(calls: list[Call]) -> None:
 WORDS = st.lists(st.sampled_from(["cache", "user", "null", "loop", "index"]), min_size=1, max_size=4).map(" ".join)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(WORDS, st.sampled_from([2, 42, None])), max_size=6),
     st.integers(0, 6),

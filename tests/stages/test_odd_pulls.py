@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_forge import shop
@@ -158,7 +158,6 @@ def test_whatever_stands_anywhere_in_a_dump_is_read_or_told(forge: Forge, tmp_pa
         places.setdefault(tuple("*" if isinstance(step, int) else step for step in path), []).append(path)
     tried = 0
 
-    @settings(max_examples=150, deadline=None)
     @given(st.lists(st.tuples(st.sampled_from([one[0] for one in places.values()]), st.sampled_from(JUNK)), max_size=4))
     def check(changes: list[tuple[tuple[str | int, ...], Any]]) -> None:
         nonlocal tried

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.building import Candidate
@@ -152,7 +152,6 @@ def test_a_number_that_never_varies_has_no_difference_or_none_to_tell() -> None:
     assert (nobody.mean_changed, nobody.mean_clean, nobody.ks) == (1.0, None, None)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.integers(0, 50), min_size=1, max_size=4),
     st.lists(st.integers(0, 50), min_size=1, max_size=5),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from git_project import commit, make_change
@@ -324,7 +324,6 @@ def test_without_a_diff_or_a_comment_there_is_nothing_to_split() -> None:
     assert [d.reason for d in split(SplitHunks(task="locate"), silent)[1]] == ["no hunk that people commented on"]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["same\n", "a\n", "b\n"]), max_size=60), st.lists(st.booleans(), min_size=60, max_size=60)
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_toys import (
@@ -89,7 +89,6 @@ def test_the_difference_is_that_of_the_leaderboard_and_its_interval_holds_it() -
         assert c.detectable == pytest.approx((c.high - c.low) / 2 * 2.8016 / 1.96, rel=0.15)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 30))
 def test_a_system_against_itself(seed: int, n: int) -> None:
     cases = make_cases(n)
@@ -102,7 +101,6 @@ def test_a_system_against_itself(seed: int, n: int) -> None:
     assert (found.low, found.high) in {(0.0, 0.0), (None, None)}
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_scores_and_cases_does_not_matter(random: object) -> None:
     scores, cases = three(15)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_toys import (
@@ -90,7 +90,6 @@ def test_a_reading_of_nothing_is_none_and_last() -> None:
     assert row.estimate("no such reading") is None
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 12).flatmap(lambda n: st.lists(st.lists(STATES, min_size=n, max_size=n), min_size=1, max_size=3)))
 def test_coverage_adds_up(states: list[list[str]]) -> None:
     cases = make_cases(len(states[0]), language=["go", "python"])
@@ -114,7 +113,6 @@ def test_coverage_adds_up(states: list[list[str]]) -> None:
     assert len({row.scored for row in found.on_common}) <= 1
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_scores_and_cases_does_not_matter(random: object) -> None:
     generator = np.random.default_rng(1)
@@ -190,7 +188,6 @@ def test_differing_coverage_brings_the_common_cases() -> None:
     assert (apart.common, apart.on_common) == (0, ())
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6))
 def test_slices_add_up_to_the_whole(seed: int) -> None:
     generator = np.random.default_rng(seed)

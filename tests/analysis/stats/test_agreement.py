@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.stats import agreement
@@ -101,7 +101,6 @@ def _pairs(values: Numbers) -> list[list[tuple[float, float]]]:
 
 
 @given(tables)
-@settings(max_examples=150)
 def test_alpha_is_what_its_definition_says(values: Numbers) -> None:
     """Krippendorff (2011): pairs within units against all pairs of pairable values, loop by loop."""
     within_units = _pairs(values)
@@ -130,7 +129,6 @@ def _raters(pairs: list[tuple[float, float]]) -> int:
 
 
 @given(tables, st.integers(0, 2**32 - 1))
-@settings(max_examples=150)
 def test_a_weight_is_the_same_as_repeating_the_item(values: Numbers, seed: int) -> None:
     often = np.random.default_rng(seed).integers(0, 4, values.shape[1])
     categories = [1.0, 2.0, 3.0, 5.0]
@@ -150,7 +148,6 @@ def test_a_weight_is_the_same_as_repeating_the_item(values: Numbers, seed: int) 
 
 
 @given(tables)
-@settings(max_examples=100)
 def test_no_coefficient_is_ever_nan_or_above_one(values: Numbers) -> None:
     for coefficient in coefficients([(Table(values), EVERY)])[0]:
         figure = coefficient.figure

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
@@ -160,7 +160,6 @@ def test_the_interval_of_a_ratio_agrees_with_scipy() -> None:
     assert estimate.high == pytest.approx(peer.confidence_interval.high, abs=0.06 * peer.standard_error)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6))
 def test_the_interval_of_a_large_sample_holds_its_own_value(seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=300)

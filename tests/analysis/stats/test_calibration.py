@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, isotonic_regression, minimize
 from scipy.stats import spearmanr
@@ -19,7 +19,6 @@ def spearman(score: object, human: object) -> float:
     return float(found) if np.isfinite(found) else -2.0
 
 
-@settings(deadline=None)
 @pytest.mark.filterwarnings("ignore:An input array is constant")
 @given(rows)
 def test_the_best_floor_is_the_one_that_trying_all_finds(found: list[tuple[int, int]]) -> None:
@@ -41,7 +40,6 @@ def test_a_floor_removes_noise_among_the_bad_ones() -> None:
     assert spearman(floored(score, floor, 0.0), human) > spearman(score, human) + 0.2
 
 
-@settings(deadline=None)
 @given(rows)
 def test_isotonic_is_scipys_on_distinct_scores(found: list[tuple[int, int]]) -> None:
     score, human = (np.array(values, dtype=np.float64) for values in zip(*found, strict=True))
@@ -66,7 +64,6 @@ def test_gradient_and_curvature_are_the_slopes_of_the_loss() -> None:
         assert curvature == pytest.approx(approx_fprime(at, lambda x: loss(x)[1], 1e-6), rel=1e-3, abs=1e-3)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10_000), st.integers(2, 5), st.booleans())
 def test_the_minimum_is_the_one_of_a_general_solver(seed: int, grades: int, rising: bool) -> None:
     generator = np.random.default_rng(seed)

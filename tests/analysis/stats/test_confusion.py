@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -11,7 +11,6 @@ from reviewgauge.analysis.stats.confusion import accuracy, balanced_accuracy, co
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40)
 
 
-@settings(deadline=None)
 @given(pairs)
 def test_every_figure_is_the_one_of_scikit_learn(rows: list[tuple[int, int]]) -> None:
     predicted, true = np.array(rows).T

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -28,7 +28,6 @@ def _constant(values: Numbers) -> bool:
 
 
 @given(small)
-@settings(max_examples=150)
 def test_with_every_weight_one_a_draw_is_what_scipy_says(rows: list[tuple[int, int, int]]) -> None:
     score, human, _ = _columns(rows)
     found = Rows(score, human, np.arange(score.size)).drawn
@@ -41,7 +40,6 @@ def test_with_every_weight_one_a_draw_is_what_scipy_says(rows: list[tuple[int, i
 
 
 @given(small)
-@settings(max_examples=150)
 def test_a_weight_is_the_same_as_repeating_the_row(rows: list[tuple[int, int, int]]) -> None:
     score, human, weight = _columns(rows)
     often = weight.astype(int)

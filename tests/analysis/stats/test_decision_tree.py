@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -16,7 +16,6 @@ scores = st.one_of(
 rows = st.lists(st.tuples(scores, st.integers(0, 3)), min_size=1, max_size=40)
 
 
-@settings(deadline=None)
 @given(rows, st.lists(scores, min_size=1, max_size=30), st.integers(0, 3))
 def test_the_tree_is_the_one_of_scikit_learn(train: list[tuple[float, int]], asked: list[float], seed: int) -> None:
     x, y = np.array([score for score, _ in train]), np.array([label for _, label in train])
@@ -25,7 +24,6 @@ def test_the_tree_is_the_one_of_scikit_learn(train: list[tuple[float, int]], ask
     assert OneScoreTree.grown(x, y).predict(questions).tolist() == theirs.tolist()
 
 
-@settings(deadline=None)
 @given(rows, st.integers(0, 5))
 def test_smote_makes_labels_equally_frequent_between_rows_of_one_label(
     given_rows: list[tuple[float, int]], seed: int

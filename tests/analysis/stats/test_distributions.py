@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.stats.bootstrap import Resampler
@@ -28,7 +28,6 @@ def test_a_row_for_each_grade() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 3)), min_size=1, max_size=25))
-@settings(max_examples=100)
 def test_a_resampled_median_is_that_of_the_repeated_rows(rows: list[tuple[int, int]]) -> None:
     cluster = np.array([c for _, c in rows])
     score = np.array([s for s, _ in rows], dtype=np.float64)

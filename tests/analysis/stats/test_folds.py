@@ -4,14 +4,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.stats.folds import _near_pairs, duplicate_groups, grouped_folds
 from reviewgauge.core.errors import UserError
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=200), st.integers(2, 6), st.integers(0, 3))
 def test_a_group_lies_in_one_fold_and_folds_are_balanced(groups: list[int], k: int, seed: int) -> None:
     sizes = Counter(groups)
@@ -71,7 +70,6 @@ def test_groups_are_numbered_as_they_appear() -> None:
 words = st.sampled_from("abcdefghijkl")
 
 
-@settings(deadline=None)
 @given(st.lists(st.frozensets(words, min_size=0, max_size=12), max_size=25), st.sampled_from([0.5, 0.6, 0.8, 1.0]))
 def test_prefix_filtering_finds_every_near_pair(sets: list[frozenset[str]], near: float) -> None:
     slow = {

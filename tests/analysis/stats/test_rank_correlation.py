@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -32,7 +32,6 @@ def test_the_tables_of_critical_values() -> None:
         assert found is not None and (found <= 0.05) is small
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=3, max_size=5))
 def test_it_is_scipys_permutation_test(rows: list[tuple[int, int]]) -> None:
     first, second = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))

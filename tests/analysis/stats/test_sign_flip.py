@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
@@ -74,7 +74,6 @@ def brute_force(first: Numbers, second: Numbers, top: Numbers, bottom: Numbers) 
     return float(max(found))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 8), TABLES, st.sampled_from(["f1", "precision", "recall"]))
 def test_the_exact_test_is_the_brute_force_one(clusters: int, generator: np.random.Generator, reading: str) -> None:
     first, second = (generator.integers(0, 4, (clusters, 3)).astype(float) for _ in range(2))
@@ -85,7 +84,6 @@ def test_the_exact_test_is_the_brute_force_one(clusters: int, generator: np.rand
     assert micro_test(first, second, reading=reading).p == pytest.approx(brute_force(first, second, top, bottom))
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(3, 9), TABLES)
 def test_the_exact_test_of_a_mean_is_scipys(n: int, generator: np.random.Generator) -> None:
     first, second = generator.normal(size=n), generator.normal(size=n)
@@ -179,7 +177,6 @@ def test_an_undefined_difference_has_no_p() -> None:
     assert none["f1"].p is None
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(2, 30), TABLES)
 def test_neither_the_order_of_systems_nor_an_exact_order_of_clusters_matters(
     clusters: int, generator: np.random.Generator
@@ -191,7 +188,6 @@ def test_neither_the_order_of_systems_nor_an_exact_order_of_clusters_matters(
         assert micro_p(first[order], second[order]) == micro_p(first, second)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(2, 10), TABLES)
 def test_an_f1_made_of_precision_and_recall_is_the_same_f1(clusters: int, generator: np.random.Generator) -> None:
     """It has a kink where nothing was hit, which is where many a small benchmark is."""

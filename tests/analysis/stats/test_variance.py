@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_toys import Mean, Micro, review_counts
@@ -47,7 +47,6 @@ def test_the_influence_on_a_quotient_is_its_linear_form() -> None:
     assert influence(Micro(), NAMES, each_once(rows), "recall") == pytest.approx(expected, abs=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(*[st.integers(0, 6)] * 3), min_size=3, max_size=12))
 def test_influences_are_what_leaving_a_change_out_shows(counts: list[tuple[int, int, int]]) -> None:
     """The jackknife on many copies of the same changes: a change of thousands is a small step."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
@@ -83,7 +83,6 @@ def test_two_systems_are_no_ranking_and_equal_means_have_none() -> None:
     assert found.kendall.reason == "the human means of all systems are equal"
 
 
-@settings(deadline=None)
 @given(
     st.integers(3, 6).flatmap(
         lambda n: st.lists(

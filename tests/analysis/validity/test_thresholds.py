@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -22,7 +22,6 @@ def sample(score: list[float], grade: list[int], *, less_is_better: bool = False
 rows = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=2, max_size=40)
 
 
-@settings(deadline=None, max_examples=30)
 @given(rows)
 def test_every_point_is_what_counting_gives(found: list[tuple[int, int]]) -> None:
     score, grade = [float(s) for s, _ in found], [g for _, g in found]

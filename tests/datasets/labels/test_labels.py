@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -267,7 +267,6 @@ def test_observed_scales(tmp_path: Path) -> None:
 WORD = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(lambda w: w.strip())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ids=st.lists(WORD.filter(lambda w: w.strip()[0] not in "/~" and "\\" not in w and ".." not in w), min_size=1),
     rater=WORD,
@@ -292,7 +291,6 @@ def test_what_a_csv_writer_wrote_is_read_back(
     assert parts(found) == [(name, rater.strip(), "d", value) for name, value in zip(names, values, strict=True)]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(raw=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_no_bytes_are_a_crash(tmp_path: Path, raw: bytes) -> None:
     for name in ("labels.csv", "labels.jsonl"):

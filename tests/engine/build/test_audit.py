@@ -133,7 +133,6 @@ def test_blanks_above_a_mark_are_told(tmp_path: Path) -> None:
     assert "3 rows above a checked one were left blank" in audit(tmp_path, made, 10).text
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(5, 30), st.integers(0, 30), st.integers(1, 12), st.integers(1, 12), st.data())
 def test_no_mark_and_no_note_is_ever_lost(
     tmp_path_factory: pytest.TempPathFactory, before: int, new: int, first: int, second: int, data: st.DataObject
@@ -290,7 +289,6 @@ def test_no_count_of_350_is_92_36_percent() -> None:
     assert f"{285 / 300:.2%}" == "95.00%"
 
 
-@settings(deadline=None)
 @given(st.integers(1, 400), st.data())
 def test_wilsons_interval_is_the_usual_one_and_narrows_to_a_point_when_all_are_checked(
     n: int, data: st.DataObject

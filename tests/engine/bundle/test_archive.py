@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -45,7 +45,6 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
 NAMES = st.text("abc.-_é漢", min_size=1, max_size=8).filter(lambda name: name not in (".", ".."))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.dictionaries(NAMES, st.binary(max_size=200), max_size=6))
 def test_what_was_packed_comes_out(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]) -> None:
     folder = tmp_path_factory.mktemp("round")

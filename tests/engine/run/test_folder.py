@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine_small import make_case, make_cases
@@ -110,7 +110,6 @@ def test_lines_about_unknown_cases_and_half_outcomes_are_refused(tmp_path: Path)
 # --- torn and broken lines -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.booleans())
 def test_a_last_line_cut_anywhere_is_moved_aside(tmp_path_factory: pytest.TempPathFactory, cut: int, nul: bool) -> None:
     folder = tmp_path_factory.mktemp("run")

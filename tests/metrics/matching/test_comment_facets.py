@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.plugin import signature
@@ -42,7 +42,6 @@ def situations(draw: st.DrawFn) -> tuple[Case, Review]:
 
 @pytest.mark.parametrize("metric", METRICS, ids=signature)
 @given(situation=situations())
-@settings(max_examples=60, deadline=None)
 def test_they_are_those_of_hits(metric: Hits, situation: tuple[Case, Review]) -> None:
     case, review = situation
     found = metric.parts(case, review)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Location, Review, Side, Span
@@ -91,7 +91,6 @@ POLICIES = [
 
 
 @pytest.mark.parametrize("choice", POLICIES, ids=lambda c: "-".join(c.values()))
-@settings(max_examples=120, deadline=None)
 @given(situation=situations())
 def test_every_comment_and_every_finding_counts_exactly_once(
     choice: dict[str, object], situation: tuple[Case, Review, list[list[Verdict | None]]]
@@ -113,7 +112,6 @@ def test_every_comment_and_every_finding_counts_exactly_once(
 
 
 @pytest.mark.parametrize("choice", POLICIES[:6], ids=lambda c: "-".join(c.values()))
-@settings(max_examples=60, deadline=None)
 @given(situation=situations(), data=st.data())
 def test_order_of_comments_and_references_changes_nothing(
     choice: dict[str, object], situation: tuple[Case, Review, list[list[Verdict | None]]], data: st.DataObject
@@ -131,7 +129,6 @@ def test_order_of_comments_and_references_changes_nothing(
     assert shuffled == match.match(case, review, table, rules(**choice))
 
 
-@settings(max_examples=80, deadline=None)
 @given(rows=st.integers(1, 4), columns=st.integers(1, 4), data=st.data())
 def test_optimal_beats_every_other_assignment(rows: int, columns: int, data: st.DataObject) -> None:
     values = data.draw(st.lists(st.floats(0, 1), min_size=rows * columns, max_size=rows * columns))

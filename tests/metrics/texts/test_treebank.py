@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import graded_pairs
@@ -34,7 +34,6 @@ def test_examples(text: str, expected: str) -> None:
     assert " ".join(treebank(text)) == expected
 
 
-@settings(max_examples=1000, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_the_tokens_are_nltks(text: str) -> None:
     from nltk.tokenize.destructive import NLTKWordTokenizer

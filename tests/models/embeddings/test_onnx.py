@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tiny_models
@@ -83,7 +83,6 @@ def test_long_texts_are_cut_and_counted(tiny: OnnxEmbedder) -> None:
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
 def test_a_vector_does_not_depend_on_its_company(texts: list[str]) -> None:
     model = shared_tiny()
     together = model.vectors(texts)

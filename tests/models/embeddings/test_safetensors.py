@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -75,7 +75,6 @@ def test_a_broken_file_is_named(tmp_path: Path, content: bytes, words: str) -> N
         max_leaves=8,
     )
 )
-@settings(max_examples=200, deadline=None)
 def test_a_header_of_anything_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, entry: object) -> None:
     header = json.dumps({"a": entry}).encode()
     file = tmp_path_factory.getbasetemp() / "any.safetensors"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.records import Usage
@@ -154,7 +154,6 @@ def test_small_sums_keep_two_digits_that_say_something(amount: float, said: str)
     assert money(amount) == said
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     budget=st.floats(0.001, 0.2),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.models.text.porter import stem
@@ -38,7 +38,6 @@ def test_examples_of_the_paper_and_of_nltk(word: str, expected: str) -> None:
     assert stem(word) == expected
 
 
-@settings(max_examples=500, deadline=None)
 @given(st.text("aeiouybcdgilmnrstvzA'1é", max_size=8), st.sampled_from(ENDINGS), st.sampled_from(ENDINGS))
 def test_the_stem_is_nltks(start: str, middle: str, end: str) -> None:
     from nltk.stem.porter import PorterStemmer

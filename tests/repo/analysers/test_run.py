@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from git_project import commit, make_change
@@ -393,7 +393,6 @@ def test_cppcheck_reads_c_and_no_other_file_of_this_machine(tmp_path: Path) -> N
 # --- any content ---------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=15, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
@@ -266,7 +266,6 @@ CLAIMS = st.builds(
 QUOTES = st.none() | st.sampled_from([*NEW[8:14], "}", "...", ""]) | st.text("+- \n\r\t@a()}é")
 
 
-@settings(max_examples=400)
 @given(CLAIMS, QUOTES, st.none() | st.sampled_from(["/x", "", "/", "src"]), st.booleans(), st.booleans())
 def test_whatever_is_claimed_gets_one_honest_answer(
     claim: Location, quote: str | None, root: str | None, code: bool, diff: bool

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.repo.diff.combined_diffs import CombinedHunk, is_combined, parse_combined
@@ -29,7 +29,6 @@ def check(hunks: tuple[CombinedHunk, ...], parents: list[list[str]], result: lis
             assert sum(line.old[at] is not None for line in hunk.lines) == count
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(TEXTS, min_size=2, max_size=3), TEXTS, st.sampled_from(["", "\n"]))
 def test_what_git_prints_for_a_merge_is_read(
     tmp_path_factory: pytest.TempPathFactory, parents: list[list[str]], result: list[str], end: str

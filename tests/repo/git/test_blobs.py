@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import UserError
@@ -144,7 +144,6 @@ def test_a_reader_that_is_closed_starts_again_when_asked(written: tuple[Reposito
     blobs.close()
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.lists(st.binary(max_size=80), min_size=1, max_size=8))
 def test_any_content_comes_back(tmp_path_factory: pytest.TempPathFactory, contents: list[bytes]) -> None:
     folder = tmp_path_factory.mktemp("blobs") / "r"

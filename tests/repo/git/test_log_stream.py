@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.repo.git.log_stream import LogCommit, LogStream
@@ -63,7 +63,6 @@ def test_commits_are_cut_where_git_ended_them(printed: bytes) -> None:
     )  # with the three names of the files
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     sizes=st.lists(st.integers(30, 4_000), min_size=1, max_size=5),
     large=st.sampled_from([64, 300, 5_000, UNLIMITED]),

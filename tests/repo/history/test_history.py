@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from unidiff.patch import PatchSet
 
@@ -416,7 +416,6 @@ TEXTS = st.builds(
 NAMES = st.sampled_from(["f", "a b", "-x", "d/diff --git a", 'q"', "ü", "\t"])
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.dictionaries(NAMES, st.one_of(st.none(), TEXTS), max_size=4), min_size=1, max_size=6))
 def test_unidiff_and_our_other_reader_see_the_same(
     tmp_path_factory: pytest.TempPathFactory, states: list[dict[str, str | None]]

@@ -11,7 +11,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Language
 
@@ -581,7 +581,6 @@ PIECES = [
 codes = st.lists(st.sampled_from(PIECES), max_size=60).map(lambda parts: "".join(parts).encode())
 
 
-@settings(max_examples=150, deadline=None)
 @given(codes | st.binary(max_size=200), st.sampled_from(sorted(SOURCES)), st.integers(-2, 30), st.integers(-2, 30))
 def test_any_code_is_answered(source: bytes, path: str, start: int, end: int) -> None:
     count = max(source.count(b"\n") + (not source.endswith(b"\n")), 1)
@@ -601,7 +600,6 @@ def test_any_code_is_answered(source: bytes, path: str, start: int, end: int) ->
     references(source, path, "x")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "(", ")", "+", "'x  y'", ","]), max_size=12), st.data())
 def test_white_space_between_tokens_never_counts(tokens: list[str], data: st.DataObject) -> None:
     loose = "".join(token + data.draw(st.sampled_from([" ", "  ", "\n", "\n\t"])) for token in ["(", *tokens, ")"])

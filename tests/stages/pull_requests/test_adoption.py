@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from git_project import commit
@@ -187,7 +187,6 @@ def test_find_adopted_takes_the_commits_subject_where_nobody_answered(story: Sto
 edits = st.lists(st.tuples(st.sampled_from(["change", "delete", "insert"]), st.integers(0, 39)), min_size=1, max_size=6)
 
 
-@settings(max_examples=12, deadline=None)
 @given(edits)
 def test_following_agrees_with_a_model_of_the_file(steps: list[tuple[str, int]]) -> None:
     """A file whose lines are all different: a line is there at the end, or it was changed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
@@ -26,7 +26,6 @@ def test_where_the_exact_p_value_fails_the_asymptotic_one_stands_and_nothing_is_
     assert found.p == pytest.approx(1.0)
 
 
-@settings(deadline=None, max_examples=60)
 @given(VALUES, VALUES)
 def test_it_is_scipys_test_and_never_warns(one: list[int], other: list[int]) -> None:
     with warnings.catch_warnings():
