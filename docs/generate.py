@@ -1,4 +1,4 @@
-"""Writes the generated pages: docs/catalogue.md and the help text in docs/verbs/. `make docs` runs it.
+"""Writes the generated pages: the catalogue, the JSON fields and the help texts. `make docs` runs it.
 
 `python docs/generate.py --check` exits with 1 when a page is not up to date.
 """
@@ -88,7 +88,7 @@ def catalogue_page() -> str:
     for kind in KINDS:
         parts += [f"## {kind}", "", "| name | what it is |", "|---|---|"]
         parts += [
-            f"| [`{e.name}`](../src/{PACKAGE}/{kind}/{e.name}.py) | {e.summary.replace('|', chr(92) + '|')} |"
+            f"| [`{e.name}`](../../src/{PACKAGE}/{kind}/{e.name}.py) | {e.summary.replace('|', chr(92) + '|')} |"
             for e in catalogue(kind)
         ]
         parts.append("")
@@ -129,9 +129,9 @@ def _all_records(model: type[Record]) -> list[type[Record]]:
 
 def main() -> int:
     """Write the pages, or say which are not up to date."""
-    pages = {DOCS / "catalogue.md": catalogue_page(), DOCS / "json.md": json_page()}
+    pages = {DOCS / "reference" / "catalogue.md": catalogue_page(), DOCS / "reference" / "json.md": json_page()}
     for verb in VERBS:
-        path = DOCS / "verbs" / f"{verb}.md"
+        path = DOCS / "reference" / "verbs" / f"{verb}.md"
         pages[path] = verb_page(verb, path.read_text(encoding="utf-8") if path.exists() else "")
     stale = [path for path, text in pages.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv:
@@ -141,7 +141,7 @@ def main() -> int:
     for path in stale:
         path.parent.mkdir(exist_ok=True)
         path.write_text(pages[path], encoding="utf-8")
-    write_schema(DOCS)
+    write_schema(DOCS / "reference")
     return 0
 
 

@@ -171,7 +171,7 @@ def test_what_cannot_be_planned_is_one_line(
     assert said in err
 
 
-PAGE = (Path(__file__).parents[2] / "docs" / "plan.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "plan.md").read_text(encoding="utf-8")
 
 
 def test_the_page_prints_what_the_verb_prints(

@@ -8,7 +8,7 @@ import pytest
 
 from documented import commands, run, write_files
 
-PAGES = sorted((Path(__file__).parents[2] / "docs" / "adding").glob("*.md"))
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "guides" / "adding").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

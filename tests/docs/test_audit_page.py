@@ -1,4 +1,4 @@
-"""docs/audit.md, and docs/stages.md on stages that ask a model: their figures and words are the code's."""
+"""audit.md, and stages.md on stages that ask a model: their figures and words are the code's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reviewgauge.engine.build.audit_table import COLUMNS
 from reviewgauge.stages.points.agreement import RULES
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "audit.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "guides" / "audit.md").read_text(encoding="utf-8")
 
 
 def percent(value: float | None) -> str:
@@ -50,6 +50,6 @@ def test_its_margins_are_those_of_the_code() -> None:
 
 
 def test_the_rules_of_extract_points_are_named() -> None:
-    stages = (DOCS / "stages.md").read_text(encoding="utf-8")
+    stages = (DOCS / "reference" / "stages.md").read_text(encoding="utf-8")
     for rule in RULES:
         assert f'| `"{rule}"` |' in stages

@@ -1,4 +1,4 @@
-"""docs/build.md: its recipe builds what the page shows."""
+"""build.md: its recipe builds what the page shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from documented import commands, run, write_files
 
-PAGE = (Path(__file__).parents[2] / "docs" / "build.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "build.md").read_text(encoding="utf-8")
 
 
 def flat(text: str) -> str:

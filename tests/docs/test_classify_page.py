@@ -1,4 +1,4 @@
-"""docs/classify.md: its commands run, and print what it says that they print."""
+"""classify.md: its commands run, and print what it says that they print."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from documented import commands, run
 
-PAGE = (Path(__file__).parents[2] / "docs" / "classify.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "classify.md").read_text(encoding="utf-8")
 
 
 def flat(text: str) -> str:

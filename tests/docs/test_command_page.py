@@ -1,4 +1,4 @@
-"""docs/command.md: its scripts and commands run and print what it says; an agent's stand-in gets what it promises."""
+"""command.md: its scripts and commands run and print what it says; an agent's stand-in gets what it promises."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.specs import load
 from reviewgauge.reviewers.command import Command
 
-PAGE = (Path(__file__).parents[2] / "docs" / "command.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "command.md").read_text(encoding="utf-8")
 STAND_IN = """#!/bin/sh
 [ "$ANTHROPIC_API_KEY" = stand-in ] || exit 2
 git diff --quiet HEAD || exit 3

@@ -1,4 +1,4 @@
-"""docs/cost.md is true: its commands are run in order, and print what the page shows."""
+"""cost.md is true: its commands are run in order, and print what the page shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from documented import CONSOLE, run, write_files
 
-PAGE = (Path(__file__).parents[2] / "docs" / "cost.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "cost.md").read_text(encoding="utf-8")
 
 
 def plain(text: str, numbers: bool = True) -> str:

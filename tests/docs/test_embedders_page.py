@@ -1,4 +1,4 @@
-"""docs/embedders.md: its programs print what it says."""
+"""embedders.md: its programs print what it says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from documented import commands, run, write_files
 
-PAGE = (Path(__file__).parents[2] / "docs" / "embedders.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "embedders.md").read_text(encoding="utf-8")
 OUTPUT = re.compile(r"```text\n(?P<text>.*?)```", re.DOTALL)
 
 

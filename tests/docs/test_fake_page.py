@@ -1,4 +1,4 @@
-"""docs/fake.md: its tables are those of the code, and its commands do what it shows."""
+"""fake.md: its tables are those of the code, and its commands do what it shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.fake.server import FakeServer
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "fake.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "fake.md").read_text(encoding="utf-8")
 
 
 def words(text: str) -> str:
@@ -29,9 +29,9 @@ def test_every_rule_is_described_in_its_modules_own_words() -> None:
         said = import_module(rule.reply.__module__).__doc__
         assert said, f"the rule of {rule.task} is not described"
         assert f"### {rule.task}\n" in PAGE, (
-            f"python docs/_fake_page.py writes the rule of {rule.task} into docs/fake.md"
+            f"docs/reference/_fake_page.py writes the rule of {rule.task} into docs/reference/fake.md"
         )
-        assert words(said) in words(PAGE), f"python docs/_fake_page.py brings the rule of {rule.task} up to date"
+        assert words(said) in words(PAGE), f"docs/reference/_fake_page.py brings the rule of {rule.task} up to date"
 
 
 def test_every_fault_and_manner_is_described() -> None:
@@ -45,8 +45,8 @@ def test_every_fault_and_manner_is_described() -> None:
 
 def test_the_page_is_as_its_program_writes_it() -> None:
     code = "import _fake_page as made; text = made.PAGE.read_text(); raise SystemExit(made.page(text) != text)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "docs", check=False)
-    assert done.returncode == 0, "run: python docs/_fake_page.py"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "docs" / "reference", check=False)
+    assert done.returncode == 0, "run: docs/reference/_fake_page.py"
 
 
 def test_its_commands_print_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""docs/gate.md: its commands print what it says, and its workflow is one whose steps do what they should."""
+"""gate.md: its commands print what it says, and its workflow is one whose steps do what they should."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import yaml
 
 from documented import commands, run
 
-PAGE = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "gate.md").read_text(encoding="utf-8")
 ENDS = {"gate runs/new --baseline": 1}  # exit codes other than 0
 
 

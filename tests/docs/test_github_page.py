@@ -1,4 +1,4 @@
-"""docs/github.md: its commands print what it shows when the fake forge answers; its tables name what there is."""
+"""github.md: its commands print what it shows when the fake forge answers; its tables name what there is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.repo.forge.archive import Archive
 from reviewgauge.stages.from_github import FromGithub
 
-PAGE = (Path(__file__).parents[2] / "docs" / "github.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "github.md").read_text(encoding="utf-8")
 OUTPUT = re.compile(r"```text\n(.*?)```", re.DOTALL)
 
 

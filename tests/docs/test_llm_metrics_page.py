@@ -1,4 +1,4 @@
-"""docs/llm-metrics.md: its commands run, and print what it says that they print."""
+"""llm-metrics.md: its commands run, and print what it says that they print."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from documented import commands, run, write_files
 from reviewgauge.models.answers.readers import Unreadable, whole_number
 
-PAGE = (Path(__file__).parents[2] / "docs" / "llm-metrics.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "llm-metrics.md").read_text(encoding="utf-8")
 
 
 def test_its_commands_and_what_they_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""docs/metrics.md: every metric is in its tables, its commands run, and its figures come out of the metrics."""
+"""metrics.md: every metric is in its tables, its commands run, and its figures come out of the metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.specs import load, names
 from text_metrics import value
 
-PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
 BLOCK = "```python\nif x == 1:\n    return user_id[0]\n```"
 LOCK = "This lock is never released."
 ODD = {

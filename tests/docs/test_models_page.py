@@ -1,4 +1,4 @@
-"""docs/models.md: its program prints what it says, its commands run, and what it says of errors is what they say."""
+"""models.md: its program prints what it says, its commands run, and what it says of errors is what they say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reviewgauge.models.providers import anthropic, rate_limits, retries
 from reviewgauge.models.request import model_spec
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "models.md").read_text(encoding="utf-8")
 OUTPUT = re.compile(r"```text\n(?P<text>.*?)```", re.DOTALL)
 SAYS = re.compile(r"^\| (`.*?`) \| (?:request|budget|refusal|unreadable|timeout|network)(?:,| \|)", re.MULTILINE)
 

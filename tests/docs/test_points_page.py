@@ -1,4 +1,4 @@
-"""docs/points.md: its commands run, and print what it says that they print."""
+"""points.md: its commands run, and print what it says that they print."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from documented import commands, run, write_files
 
-PAGE = (Path(__file__).parents[2] / "docs" / "points.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "points.md").read_text(encoding="utf-8")
 
 
 def flat(text: str) -> str:

@@ -1,4 +1,4 @@
-"""docs/published.md says what comes out: each row that names a spec is computed again."""
+"""published.md says what comes out: each row that names a spec is computed again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from judged_studies import graded, of_language
 
-PAGE = (Path(__file__).parents[2] / "docs" / "published.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "published.md").read_text(encoding="utf-8")
 SPEC = re.compile(r"`([^`]+)`")
 
 

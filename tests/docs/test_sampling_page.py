@@ -9,7 +9,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
 from reviewgauge.stages.stratify import Stratify
 
-PAGE = (Path(__file__).parents[2] / "docs" / "stages.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "stages.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Stages that draw a sample")[2].partition("\n## ")[0]
 
 

@@ -1,4 +1,4 @@
-"""docs/small-tasks.md: its commands run, and give what the page's definitions say."""
+"""small-tasks.md: its commands run, and give what the page's definitions say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from documented import commands, run, write_files
 
-PAGE = (Path(__file__).parents[2] / "docs" / "small-tasks.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "small-tasks.md").read_text(encoding="utf-8")
 
 
 def test_its_commands_and_what_comes_out(tmp_path: Path) -> None:

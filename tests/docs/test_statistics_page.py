@@ -1,4 +1,4 @@
-"""The worked example of docs/statistics.md gives the figures that the page prints."""
+"""The worked example of statistics.md gives the figures that the page prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reviewgauge.analysis.stats.power import clusters_needed
 from reviewgauge.core.reports.leaderboard import Estimate
 from reviewgauge.core.results import Score
 
-PAGE = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
 CASES = make_cases(12, repositories=3)
 
 

@@ -12,7 +12,7 @@ from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.files.schema import WHOLE, schema, with_cards, with_tables
 from reviewgauge.datasets.martian import Martian
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "reference"
 REMEDY = "run: python -m reviewgauge.datasets.files.schema docs"
 
 
