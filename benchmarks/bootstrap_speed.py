@@ -18,7 +18,7 @@ from scipy.stats import bootstrap
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Score

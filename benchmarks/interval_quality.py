@@ -20,9 +20,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler, percentile_interval, resampled_readings
 from reviewgauge.analysis.stats.sign_flip import flip_test
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 

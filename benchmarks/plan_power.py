@@ -18,8 +18,8 @@ import numpy as np
 
 from reviewgauge.analysis.planning.plan import plan
 from reviewgauge.analysis.planning.study import Question
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.sign_flip import flip_test
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Change, Review

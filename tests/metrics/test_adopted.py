@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.stats.sums import MatrixBag
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.metrics.adopted import Adopted
@@ -38,7 +38,7 @@ def readings(*reviews: Review, metric: Adopted | None = None) -> Mapping[str, fl
         measured = metric.parts(CASE, one)
         assert isinstance(measured, Measured)
         parts.append(measured.parts)
-    return {name: float(value[0]) for name, value in metric.combine(MatrixBag.of(parts)).items()}
+    return {name: float(value[0]) for name, value in metric.combine(MatrixAggregate.of(parts)).items()}
 
 
 def test_lift_is_what_changed_less_what_would_have_changed_anyway() -> None:

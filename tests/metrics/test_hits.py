@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.plugin import signature
@@ -43,7 +43,7 @@ def measured(metric: Hits, case: Case, review: Review) -> Measured:
 
 
 def read(metric: Hits, *parts: Mapping[str, float]) -> dict[str, float]:
-    return {name: float(values[0]) for name, values in readings_of(metric, MatrixBag.of(parts)).items()}
+    return {name: float(values[0]) for name, values in readings_of(metric, MatrixAggregate.of(parts)).items()}
 
 
 METRICS = [

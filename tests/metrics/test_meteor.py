@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 
 import graded_pairs
 from nltk_wordnet import nltk_reader
-from reviewgauge.analysis.stats.sums import MatrixBag
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
@@ -143,11 +143,11 @@ def test_a_folder_without_wordnet_is_refused(tmp_path: Path) -> None:
 def test_corpus_is_the_formula_on_summed_counts() -> None:
     metric = Meteor(wordnet="none")
     texts = [TextPair("check null", ("check for null",)), TextPair("", ("use it",)), TextPair("use it", ("use it",))]
-    readings = metric.combine(MatrixBag.of(metric.segments(texts)))
+    readings = metric.combine(MatrixAggregate.of(metric.segments(texts)))
     matches, chunks, length, reference = 4, 3, 4, 7
     expected = matches / (0.9 * reference + 0.1 * length) * (1 - 0.5 * (chunks / matches) ** 3)
     assert readings["corpus"] == pytest.approx(expected)
-    silent = metric.combine(MatrixBag.of(metric.segments(texts[1:2])))
+    silent = metric.combine(MatrixAggregate.of(metric.segments(texts[1:2])))
     assert (silent["mean"].tolist(), silent["corpus"].tolist()) == ([0.0], [0.0])
 
 

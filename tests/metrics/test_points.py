@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
@@ -80,7 +80,7 @@ def worked(published: bool) -> list[Table]:
 
 
 def read(metric: Points, *parts: Mapping[str, float]) -> dict[str, float]:
-    return {name: float(values[0]) for name, values in readings_of(metric, MatrixBag.of(parts)).items()}
+    return {name: float(values[0]) for name, values in readings_of(metric, MatrixAggregate.of(parts)).items()}
 
 
 def test_the_worked_example_as_published() -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Change, Review

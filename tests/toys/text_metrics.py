@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
@@ -61,7 +61,7 @@ def parts_of(metric: Metric, said: str, *wanted: str) -> Parts:
 
 def read(metric: Metric, parts: Sequence[Parts]) -> dict[str, float]:
     """The readings of these measurements together."""
-    return {name: float(values[0]) for name, values in readings_of(metric, MatrixBag.of(parts)).items()}
+    return {name: float(values[0]) for name, values in readings_of(metric, MatrixAggregate.of(parts)).items()}
 
 
 def value(metric: Metric, said: str, *wanted: str) -> float:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from analysis_toys import BENCHMARK, Errors, Mean, Micro, failed, make_cases, mean_scores, micro_scores, score
 from reviewgauge.analysis.compare.gate import expanded_level, gate
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case

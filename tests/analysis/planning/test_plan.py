@@ -7,8 +7,8 @@ from analysis_toys import BENCHMARK, Mean, Micro, failed, make_cases, score
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.planning.plan import dollars_per_attempt, plan
 from reviewgauge.analysis.planning.study import Question
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.sign_flip import flip_test
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.reports.plan import ChangePlan, PairPlan

@@ -7,7 +7,7 @@ import pytest
 
 from reviewgauge.analysis.planning.raters import rater_plans
 from reviewgauge.analysis.planning.study import Question
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.reports.plan import RaterPlan

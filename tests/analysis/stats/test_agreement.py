@@ -34,8 +34,8 @@ from reviewgauge.analysis.stats.agreement import (
     percent_agreement,
     within,
 )
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.stats.sums import Numbers
 
 NAN = float("nan")
 EVERY = [PERCENT, within(1), FLEISS, *ALPHA.values(), AC1, *AC2.values()]

@@ -8,6 +8,7 @@ from scipy.stats import bootstrap
 
 from analysis_toys import BENCHMARK, Mean, Micro, make_cases, mean_scores, micro_scores, review_counts
 from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import (
     Clusters,
     Resampler,
@@ -16,7 +17,6 @@ from reviewgauge.analysis.stats.bootstrap import (
     resampled_readings,
     sum_by_cluster,
 )
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.records import Case
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.distributions import _Distances, density, grade_rows, ks_table
-from reviewgauge.analysis.stats.sums import Numbers
 
 
 def test_a_row_for_each_grade() -> None:

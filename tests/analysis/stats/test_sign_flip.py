@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import permutation_test
 
 from analysis_toys import Mean, Micro, review_counts
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.protocols import Aggregate, Metric
 
 NAMES = ("tp", "fp", "fn")

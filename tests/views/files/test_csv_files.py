@@ -63,7 +63,7 @@ def test_comparisons_have_a_row_each() -> None:
     assert (row["first"], row["difference"], row["p Holm"], row["detectable"]) == ("a", "0.25", "0.02", "")
 
 
-@given(st.text(max_size=30).filter(lambda text: not text.startswith("'") and "\r" not in text and "\x00" not in text))
+@given(st.text(max_size=30).filter(lambda text: "\r" not in text and "\x00" not in text))
 def test_text_comes_back_and_starts_no_formula(text: str) -> None:
     written = to_csv(("name", "n"), [(text, 1)])
     cell = list(csv.reader(io.StringIO(written)))[1][0]

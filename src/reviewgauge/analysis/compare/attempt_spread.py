@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Flags
+from reviewgauge.analysis.stats.power import Attempts, Spread, case_means, influences
 from reviewgauge.analysis.stats.score_table import ScoreTable
-from reviewgauge.analysis.stats.sums import Flags
-from reviewgauge.analysis.stats.variance import Attempts, Spread, case_means, influences
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import AttemptSpread
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import number, order_ends, rank
+from reviewgauge.analysis.stats.arrays import Flags, Numbers
 from reviewgauge.analysis.stats.bootstrap import (
     ENOUGH_REPOSITORIES,
     UNDEFINED_LIMIT,
@@ -27,7 +28,6 @@ from reviewgauge.analysis.stats.bootstrap import (
 from reviewgauge.analysis.stats.power import detectable_difference, standard_error
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
-from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric

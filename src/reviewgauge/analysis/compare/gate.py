@@ -17,6 +17,8 @@ import numpy as np
 from scipy.stats import norm, t
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
+from reviewgauge.analysis.stats.aggregates import ROUNDING, reading_with, swapped
+from reviewgauge.analysis.stats.arrays import Flags, Numbers
 from reviewgauge.analysis.stats.bootstrap import (
     Resampler,
     cluster_cases,
@@ -25,8 +27,6 @@ from reviewgauge.analysis.stats.bootstrap import (
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status, lay_out, merge_pins
-from reviewgauge.analysis.stats.sums import Flags, Numbers
-from reviewgauge.analysis.stats.swaps import ROUNDING, reading_with, swapped
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from reviewgauge.analysis.stats.aggregates import reading_with, swapped
+from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out
-from reviewgauge.analysis.stats.sums import Numbers
-from reviewgauge.analysis.stats.swaps import reading_with, swapped
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
@@ -63,9 +63,7 @@ def smoke(
     )
 
 
-def _effects(
-    panel: ScoreTable, metric: Metric, reading: str, kept: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> tuple[Numbers, Numbers]:
+def _effects(panel: ScoreTable, metric: Metric, reading: str, kept: Integers) -> tuple[Numbers, Numbers]:
     """(what each system's parts on each case do to the mean system's reading: S x n, noise between attempts: n).
 
     An undefined effect counts as none.
@@ -99,9 +97,7 @@ def _effects(
     return effects, noise
 
 
-def _choose(
-    panel: ScoreTable, kept: np.ndarray[tuple[int], np.dtype[np.int64]], effects: Numbers, noise: Numbers, count: int
-) -> list[SmokeCase]:
+def _choose(panel: ScoreTable, kept: Integers, effects: Numbers, noise: Numbers, count: int) -> list[SmokeCase]:
     """The best of the clean changes and of the others, each by its share of the whole, best first."""
     centred = effects - effects.mean(axis=0)
     rest = centred.sum(axis=1, keepdims=True) - centred

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Flags, Numbers
 from reviewgauge.analysis.stats.bootstrap import (
     UNDEFINED_LIMIT,
     Clusters,
@@ -20,7 +21,6 @@ from reviewgauge.analysis.stats.bootstrap import (
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status
-from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
@@ -68,7 +69,7 @@ class Trial:
         return [(case, review, found) for (case, review), found in pairs if isinstance(found, Failure)]
 
     @cached_property
-    def _totals(self) -> tuple[list[str], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
+    def _totals(self) -> tuple[list[str], Numbers]:
         names = sorted({name for answer in self.answers for name in answer.measured.parts})
         rows = [[answer.measured.parts.get(name, 0.0) for name in names] for answer in self.answers]
         return names, np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
@@ -79,7 +80,7 @@ class Trial:
         names, rows = self._totals
         if not len(rows):
             return {}
-        bag = MatrixBag(names, rows.sum(axis=0, keepdims=True).T, np.array([float(len(rows))]))
+        bag = MatrixAggregate(names, rows.sum(axis=0, keepdims=True).T, np.array([float(len(rows))]))
         return {name: float(values[0]) for name, values in readings_of(self.metric, bag).items()}
 
     @cached_property
@@ -87,7 +88,7 @@ class Trial:
         names, rows = self._totals
         if not len(rows):
             return {}
-        bag = MatrixBag(names, np.ascontiguousarray(rows.T), np.ones(len(rows)))
+        bag = MatrixAggregate(names, np.ascontiguousarray(rows.T), np.ones(len(rows)))
         return {name: [float(v) for v in values] for name, values in readings_of(self.metric, bag).items()}
 
     def of_cases(self, reading: str) -> Iterator[tuple[TrialResult, float]]:

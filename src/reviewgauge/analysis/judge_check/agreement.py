@@ -12,21 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Decisions
 from reviewgauge.analysis.judge_check.test_set import Item
 from reviewgauge.analysis.stats.agreement import Resampling, Weighting, cohen_kappa, percent_agreement
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.stats.confusion import ratio
 from reviewgauge.analysis.stats.correlation import interval_figure, spearman_only, spearman_within
-from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.core.reports.judge_check import JudgeAgreement
 from reviewgauge.core.reports.validity import Figure
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 FAILED = "failed: "  # how a row is left out that the judge failed on
 NO_GRADES = "its readings are not grades on the people's scale: reviewgauge calibrate maps them to grades"
 

@@ -12,11 +12,12 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import MatrixBag, readings_of
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError, hide_secrets
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Judge, Measured, Metric
@@ -115,7 +116,7 @@ class PairInstrument(Instrument):
         return [float(at in hit) for at in range(probability.shape[1])], [float(p) for p in scores], ""
 
 
-def shared_out(table: Cells, references: int) -> tuple[list[tuple[int, int]], np.ndarray[Any, np.dtype[np.float64]]]:
+def shared_out(table: Cells, references: int) -> tuple[list[tuple[int, int]], Numbers]:
     """The pairs that one-to-one assignment of the judge's yeses leaves, and the probabilities of all pairs."""
     probability = np.array([[np.nan if c is None else c.probability for c in row] for row in table], dtype=np.float64)
     probability = probability.reshape(len(table), references)
@@ -146,7 +147,7 @@ class GradeInstrument(Instrument):
         measured = self.metric.parts(ask.case, ask.review)
         if not isinstance(measured, Measured):
             return [math.nan], [math.nan], str(measured)
-        readings = readings_of(self.metric, MatrixBag.of([measured.parts]))
+        readings = readings_of(self.metric, MatrixAggregate.of([measured.parts]))
         value = float(readings[self.metric.headline][0]) if self.metric.headline in readings else math.nan
         reason = "" if math.isfinite(value) else f"{self.metric.headline} is undefined on the review alone"
         return [value], [value], reason

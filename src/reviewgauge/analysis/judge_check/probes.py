@@ -27,7 +27,7 @@ from reviewgauge.analysis.judge_check.injections import ATTACKS, WANTED, Attack,
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
 from reviewgauge.analysis.judge_check.test_set import Item
 from reviewgauge.analysis.stats.agreement import Resampling, fleiss_kappa, krippendorff_alpha
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.reports.judge_check import Injection, InjectionRow, ProbeRow, Repeats
 

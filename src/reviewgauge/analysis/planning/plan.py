@@ -14,10 +14,10 @@ import numpy as np
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import number, rank
 from reviewgauge.analysis.planning.study import LIKE_IT, RANGE, Question, no_plan, pair_plan, twins
+from reviewgauge.analysis.stats.arrays import Flags
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, cluster_cases, point_readings
+from reviewgauge.analysis.stats.power import Attempts, Spread, case_means, influences, split
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
-from reviewgauge.analysis.stats.sums import Flags
-from reviewgauge.analysis.stats.variance import Attempts, Spread, case_means, influences, split
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric

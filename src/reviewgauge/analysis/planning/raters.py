@@ -20,9 +20,9 @@ import numpy as np
 from reviewgauge.analysis.compare.summary import number
 from reviewgauge.analysis.planning.study import RATER_WORDS, Question, pair_plan
 from reviewgauge.analysis.raters.label_kinds import LARGEST
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, percentile_interval
-from reviewgauge.analysis.stats.sums import Numbers
-from reviewgauge.analysis.stats.variance import Attempts, Spread, case_means, split
+from reviewgauge.analysis.stats.power import Attempts, Spread, case_means, split
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.reports.plan import Estimated, PairPlan, RaterPlan, RaterRow

@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, UNDEFINED_LIMIT, Clusters
-from reviewgauge.analysis.stats.power import clusters_needed, detectable_difference
-from reviewgauge.analysis.stats.variance import Components, Spread
+from reviewgauge.analysis.stats.power import Components, Spread, clusters_needed, detectable_difference
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.plan import AttemptRow, PairPlan
 

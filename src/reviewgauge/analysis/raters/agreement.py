@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from reviewgauge.analysis.raters.label_kinds import Kind, kind_of, measures_of
 from reviewgauge.analysis.stats import agreement
 from reviewgauge.analysis.stats.agreement import ALPHA, Measure, Resampling, Table, coefficients
+from reviewgauge.analysis.stats.arrays import Integers
 from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, Resampler
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, Subject
@@ -32,7 +33,6 @@ from reviewgauge.core.results import NOT_STATED
 
 MANY_PAIRS = 300  # pairs of raters from which on they get no intervals
 ALONE = "on items that no second rater judged"
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Chosen(NamedTuple):

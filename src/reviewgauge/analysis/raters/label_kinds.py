@@ -9,7 +9,7 @@ import numpy as np
 
 from reviewgauge.analysis.stats import agreement
 from reviewgauge.analysis.stats.agreement import ALPHA, Measure, within
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Scale

@@ -20,16 +20,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, row_weights
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.reports.validity import Coefficient, Figure
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 Weighting = Literal["identity", "linear", "quadratic", "ordinal"]
 Level = Literal["nominal", "ordinal", "interval"]
 Between = Callable[[Integers, Integers], Numbers]  # the distance of two categories by their positions
@@ -170,13 +169,13 @@ def _beyond(difference: Numbers, tolerance: float) -> Numbers:
 def _disagreement(table: Table, between: Between) -> Draw:
     """The mean distance of two labels on one item, over the items judged twice or more."""
     apart, twice = table.apart(between), (table.judged >= 2).astype(np.float64)
-    return lambda weights: _ratio(weights @ apart, weights @ twice)
+    return lambda weights: ratio(weights @ apart, weights @ twice)
 
 
 def _shares(table: Table) -> Draw:
     """The mean share of each category over items (resamples x categories)."""
     shares = table.counts / table.judged[:, None]
-    return lambda weights: _ratio(weights @ shares, weights.sum(axis=1)[:, None])
+    return lambda weights: ratio(weights @ shares, weights.sum(axis=1)[:, None])
 
 
 def _cohen(table: Table, weighting: Weighting = "identity") -> Draw:
@@ -188,7 +187,7 @@ def _cohen(table: Table, weighting: Weighting = "identity") -> Draw:
     def draw(weights: Numbers) -> Numbers:
         known = weights[:, both]
         chance = np.einsum("rk,kl,rl->r", known @ each[first], apart, known @ each[second], optimize=True)
-        return 1 - _ratio(known @ between * known.sum(axis=1), chance)
+        return 1 - ratio(known @ between * known.sum(axis=1), chance)
 
     return draw
 
@@ -199,7 +198,7 @@ def _fleiss(table: Table, weighting: Weighting = "identity") -> Draw:
 
     def draw(weights: Numbers) -> Numbers:
         shares = shares_of(weights)
-        return 1 - _ratio(disagreement(weights), np.einsum("rk,kl,rl->r", shares, apart, shares, optimize=True))
+        return 1 - ratio(disagreement(weights), np.einsum("rk,kl,rl->r", shares, apart, shares, optimize=True))
 
     return draw
 
@@ -211,7 +210,7 @@ def _gwet(table: Table, weighting: Weighting = "identity") -> Draw:
 
     def draw(weights: Numbers) -> Numbers:
         shares = shares_of(weights)
-        return 1 - _ratio(disagreement(weights), 1 - agreeing * (shares * (1 - shares)).sum(axis=1))
+        return 1 - ratio(disagreement(weights), 1 - agreeing * (shares * (1 - shares)).sum(axis=1))
 
     return draw
 
@@ -238,16 +237,9 @@ def _alpha(table: Table, level: Level = "nominal") -> Draw:
         else:
             chance = 2 * (n * (totals * at**2).sum(axis=1) - (totals * at).sum(axis=1) ** 2)
         one = totals.max(axis=1, initial=0.0) >= n  # one category alone: what `chance` then holds is rounding
-        return 1 - _ratio(observed * (n - 1), np.where(one, 0.0, chance))
+        return 1 - ratio(observed * (n - 1), np.where(one, 0.0, chance))
 
     return draw
-
-
-def _ratio(top: Numbers, bottom: Numbers) -> Numbers:
-    """Their quotient, NaN where the denominator is 0."""
-    top, bottom = np.broadcast_arrays(top, bottom)
-    found: Numbers = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom != 0)
-    return found
 
 
 @dataclass(frozen=True)

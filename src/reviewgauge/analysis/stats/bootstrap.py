@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import Flags, MatrixBag, Numbers, readings_of
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
@@ -36,7 +37,7 @@ class Clusters:
 
     by: str
     labels: tuple[str, ...]
-    index: np.ndarray[tuple[int], np.dtype[np.int64]]
+    index: Integers
     repositories: int
 
     @property
@@ -157,7 +158,8 @@ def stack_readings(found: Sequence[Mapping[str, Numbers]], resamples: int) -> Re
 def point_readings(metric: Metric, names: Sequence[str], sums: Numbers, sizes: Numbers) -> Readings:
     """The readings of each system from its sums by cluster (systems x clusters x parts), every cluster once."""
     bags = [
-        MatrixBag(names, part.sum(axis=0)[:, None], size.sum()[None]) for part, size in zip(sums, sizes, strict=True)
+        MatrixAggregate(names, part.sum(axis=0)[:, None], size.sum()[None])
+        for part, size in zip(sums, sizes, strict=True)
     ]
     return stack_readings([readings_of(metric, bag) for bag in bags], 1)
 
@@ -179,7 +181,9 @@ def resampled_readings(
     for weights in resampler.weights():
         drawn = weights if everything else weights[:, active]
         totals = (columns @ drawn.T).reshape(systems, width + 1, -1)
-        found = [readings_of(metric, MatrixBag(names, totals[s, :width], totals[s, width])) for s in range(systems)]
+        found = [
+            readings_of(metric, MatrixAggregate(names, totals[s, :width], totals[s, width])) for s in range(systems)
+        ]
         pieces.append(stack_readings(found, weights.shape[0]))
     if not pieces:
         return Readings((), np.zeros((0, systems, 0)))

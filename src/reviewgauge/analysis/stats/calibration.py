@@ -1,9 +1,9 @@
-"""Maps from scores to grades that are fitted in folds: floors, isotonic and ordinal calibration.
+"""Maps from scores to grades: floors, isotonic and ordinal calibration.
 
-Every row is mapped by a fit that has seen neither it nor any row of a reference that says nearly the same. The fits
-use the human labels, which a judge that was never shown any does not: `WARNING` belongs beside their figures.
+The fits use human labels, so their figures do not compare with those of a judge that saw none: show `WARNING` beside
+them. Callers fit in folds, so that no row is mapped by a fit that has seen it.
 Sources: Ayer et al., An empirical distribution function for sampling with incomplete information, Annals of
-Mathematical Statistics 26 (1955) (pool adjacent violators); McCullagh, Regression models for ordinal data, JRSS B 42
+Mathematical Statistics 26 (1955) (isotonic regression); McCullagh, Regression models for ordinal data, JRSS B 42
 (1980) (proportional odds); Zadrozny and Elkan, Transforming classifier scores into accurate multiclass probability
 estimates, KDD 2002 (isotonic calibration).
 """
@@ -11,18 +11,17 @@ estimates, KDD 2002 (isotonic calibration).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Integers, Numbers
 
 WARNING = (
     "fitted to human labels, out of fold: figures of a judge that saw no label, such as a prompted model, are not to "
     "be compared with it as if both knew as much"
 )
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 _STEEP = 1e-7  # a gradient below this is none
 _FEW_FEATURES = 12
 
@@ -69,19 +68,13 @@ class Isotonic(NamedTuple):
 
     @classmethod
     def fitted(cls, score: Numbers, human: Numbers) -> Isotonic:
-        """The rising map with the least squares, by pooling adjacent violators."""
+        """The rising map with the least squared error."""
+        from scipy.optimize import isotonic_regression
+
         scores, place = np.unique(score, return_inverse=True)
-        weight = np.bincount(place.reshape(-1)).astype(np.float64)
-        means = np.bincount(place.reshape(-1), weights=human) / weight
-        blocks: list[tuple[float, float, int]] = []  # mean, weight, how many scores
-        for mean, size in zip(means.tolist(), weight.tolist(), strict=True):
-            block = (mean, size, 1)
-            while blocks and blocks[-1][0] >= block[0]:
-                last = blocks.pop()
-                total = last[1] + block[1]
-                block = ((last[0] * last[1] + block[0] * block[1]) / total, total, last[2] + block[2])
-            blocks.append(block)
-        return cls(scores, np.repeat([block[0] for block in blocks], [block[2] for block in blocks]))
+        weights = np.bincount(place.reshape(-1)).astype(np.float64)
+        means = np.bincount(place.reshape(-1), weights=human) / weights
+        return cls(scores, isotonic_regression(means, weights=weights).x)
 
     def predict(self, score: Numbers) -> Numbers:
         """The value of each score."""

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import warnings
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, interval_figure, row_weights
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.core.reports.validity import GradeRow, KsCell
 
 DENSITY_POINTS = 64
 _NEARLY_EQUAL = 1e-9  # a spread this small beside the largest score has no density worth drawing
 _CELLS = 2_000_000  # 16 MB of distribution functions at a time
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def grade_rows(

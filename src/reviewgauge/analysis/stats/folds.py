@@ -13,16 +13,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Integers
 from reviewgauge.core.errors import UserError
 from reviewgauge.models.text.words import STOP_WORDS, tokens
 
 NEAR = 0.8  # Jaccard similarity of the stemmed content words from which on two texts are near-duplicates
 _ENOUGH_WORDS = 4  # fewer content words say too little: such texts must have all their words in common
 
-Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
 
-
-def grouped_folds(groups: Sequence[str | int], k: int, seed: int) -> Indices:
+def grouped_folds(groups: Sequence[str | int], k: int, seed: int) -> Integers:
     """The fold, 0 to k-1, of each row: rows of one group share it, folds are about equally large.
 
     Groups are shuffled by `seed`, then dealt out from the largest to the smallest, each to the smallest fold. Raises
@@ -43,7 +42,7 @@ def grouped_folds(groups: Sequence[str | int], k: int, seed: int) -> Indices:
     return np.array([fold[name] for name in groups], dtype=np.int64)
 
 
-def duplicate_groups(texts: Sequence[str], near: float = NEAR) -> Indices:
+def duplicate_groups(texts: Sequence[str], near: float = NEAR) -> Integers:
     """The group of each text, counted from 0 in order of first appearance: copies and near-copies share one.
 
     Two texts are copies where they are the same but for case, blanks and punctuation, and near-copies where their

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.reports.validity import Figure
 
 FEWEST = 10  # checked clusters under which the interval is said to be rough

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import Flags, Numbers
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
@@ -27,7 +27,6 @@ class Status(IntEnum):
     SCORED = 3
 
 
-Whole = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Cells = Mapping[tuple[int, int], Sequence[Score]]
 
 
@@ -50,9 +49,9 @@ class ScoreTable:
     parts: Numbers
     worst: Numbers
     best: Numbers
-    status: Whole
+    status: Integers
     bounded: Flags
-    attempts: Whole
+    attempts: Integers
     failed: tuple[tuple[int, int, str], ...]  # one entry a failed attempt: row, column, kind
     fake: Flags
     cells: Cells
@@ -161,8 +160,8 @@ def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benc
     names = _names(cells, bounds.values())
     shape = (len(systems), len(ordered), len(names))
     parts, worst, best = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    status: Whole = np.zeros(shape[:2], dtype=np.int64)
-    attempts: Whole = np.zeros(shape[:2], dtype=np.int64)
+    status: Integers = np.zeros(shape[:2], dtype=np.int64)
+    attempts: Integers = np.zeros(shape[:2], dtype=np.int64)
     fake = np.zeros(shape[:2], dtype=np.bool_)
     bounded = np.ones(len(systems), dtype=np.bool_)
     for at, group in cells.items():

@@ -31,7 +31,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import MatrixBag, Numbers, readings_of
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.protocols import Metric
 
 EXACT_CLUSTERS = 12
@@ -187,7 +188,7 @@ class _Pair:
 
     def _read(self, totals: Numbers) -> dict[str, Numbers]:
         columns = np.ascontiguousarray(totals.T)
-        found = readings_of(self.metric, MatrixBag(self.names, columns[:-1], columns[-1]))
+        found = readings_of(self.metric, MatrixAggregate(self.names, columns[:-1], columns[-1]))
         return {reading: found[reading] for reading in self.readings}
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.correlation import spearman_only
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.analysis.validity.combination import Features, Held, features_of, fit, fit_in_folds, shuffled
 from reviewgauge.analysis.validity.report import Scored, Validator, ValiditySettings, length_baseline
 from reviewgauge.analysis.validity.rows import HumanValues, Key, ReviewTable, on_steps

@@ -8,13 +8,14 @@ Source: McCullagh, Regression models for ordinal data, JRSS B 42 (1980) (proport
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.calibration import fit_ordinal
 from reviewgauge.analysis.stats.folds import grouped_folds
-from reviewgauge.analysis.stats.sums import MatrixBag, Numbers, readings_of
 from reviewgauge.analysis.validity.rows import Key
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Score
@@ -22,8 +23,6 @@ from reviewgauge.metrics.grades.combination import Fit, graded
 
 RIDGE = 3.0
 INNER_FOLDS, INNER_ROUNDS = 5, 3  # the floor is set on the mean of three rounds, as one round is noisy
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Features(NamedTuple):
@@ -53,7 +52,7 @@ def features_of(scored: Mapping[str, tuple[Metric, Sequence[Score]]]) -> Feature
                 every[score.case, score.system, score.attempt] = f"{spec}: {score.reason}"
         names = sorted({name for score in own for name in score.parts or {}})
         values = np.array([[(score.parts or {}).get(name, 0.0) for score in own] for name in names])
-        bag = MatrixBag(names, values.reshape(len(names), len(own)), np.ones(len(own)))
+        bag = MatrixAggregate(names, values.reshape(len(names), len(own)), np.ones(len(own)))
         for reading, found in readings_of(metric, bag).items():
             columns[spec, reading] = dict(zip(keys, found.tolist(), strict=True))
     kept = tuple(key for key in every if all(key in own for own in measured))

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.sums import Numbers
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
+from reviewgauge.analysis.stats.arrays import Integers, Numbers
 
 _FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")

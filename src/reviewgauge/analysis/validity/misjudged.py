@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.stats.confusion import ratio
 from reviewgauge.analysis.stats.correlation import figure_of
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.analysis.validity.rows import LabelledScores
 from reviewgauge.core.reports.validity import Figure, Misjudged, SharedTrait
 

@@ -6,15 +6,14 @@ See calibration for the maps and their sources.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.calibration import WARNING, Isotonic, Segments, best_floor, fit_ordinal, floored
-from reviewgauge.analysis.stats.confusion import accuracy, confusion, quadratic_kappa
+from reviewgauge.analysis.stats.classification import accuracy, confusion, quadratic_kappa
 from reviewgauge.analysis.stats.correlation import mean_within, telling_groups
 from reviewgauge.analysis.stats.folds import grouped_folds
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.analysis.validity.rows import on_steps
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
@@ -25,8 +24,6 @@ WITHIN = "mean of the correlations within each fold"
 GROUPED_BY = "reference, near-copies together"
 OWN_GRADE = "the score itself, rounded"
 _BINS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)  # shares of the rows: the top ones matter most
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from reviewgauge.analysis.stats.confusion import ratio
-from reviewgauge.analysis.stats.correlation import KENDALL, SPEARMAN
-from reviewgauge.analysis.stats.rank_correlation import spearman_p
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, ratio
+from reviewgauge.analysis.stats.correlation import KENDALL, SPEARMAN, spearman_p
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.reports.validity import Figure, Ranking, SystemPoint
 
 FEWEST = 3  # systems; two are in one order or the other
 _CELLS = 1_000_000  # signs of pairs that are held at a time
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def ranking(sample: RowSample, system: Sequence[str], scale: Scale, *, left_out: Sequence[str] = ()) -> Ranking | None:

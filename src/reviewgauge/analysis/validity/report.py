@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, Resampler
-from reviewgauge.analysis.stats.decision_tree import classifiers
+from reviewgauge.analysis.stats.classification import classifiers
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
-from reviewgauge.analysis.stats.sums import Numbers
 from reviewgauge.analysis.validity.misjudged import misjudged
 from reviewgauge.analysis.validity.out_of_fold import out_of_fold, own_heat_map
 from reviewgauge.analysis.validity.ranking import ranking

@@ -10,12 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.analysis.stats.folds import duplicate_groups
-from reviewgauge.analysis.stats.sums import Flags, MatrixBag, Numbers, readings_of
 from reviewgauge.analysis.validity.features import Feature, traits_of
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
@@ -33,7 +33,6 @@ MOST_GRADES = 12  # distinct human values up to which they are grades
 OTHER_ROUNDS = "labels of other rounds"
 _MOST_REASONS = 6  # reasons why a metric does not apply that are told apart
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 Key = tuple[str, str, int]
 """(case, system, attempt)."""
 
@@ -318,7 +317,7 @@ class LabelledScores:
         found = [self.bench.facts[at].get(name) for at in self.place]
         return [None if value is None else str(value) for value in found]
 
-    def row_set(self, name: str = ALL_ROWS, chosen: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> RowSet:
+    def row_set(self, name: str = ALL_ROWS, chosen: Flags | None = None) -> RowSet:
         """What stands beside figures of these rows, or of the `chosen` ones."""
         cluster = self.cluster if chosen is None else self.cluster[chosen]
         left_out = dict(self.left_out)
@@ -378,7 +377,7 @@ def row_scores(metric: Metric, scores: Iterable[Score]) -> dict[Key, float | str
             found[key] = f"{_DOES_NOT_APPLY}: {score.reason}"
     names = sorted({name for own in parts for name in own})
     values = np.array([[own.get(name, 0.0) for name in names] for own in parts], dtype=np.float64)
-    bag = MatrixBag(names, np.ascontiguousarray(values.reshape(len(parts), len(names)).T), np.ones(len(parts)))
+    bag = MatrixAggregate(names, np.ascontiguousarray(values.reshape(len(parts), len(names)).T), np.ones(len(parts)))
     reading = readings_of(metric, bag).get(metric.headline, np.full(len(parts), np.nan)) if parts else np.zeros(0)
     for key, value in zip(keys, reading.tolist(), strict=True):
         found[key] = value if np.isfinite(value) else f"{metric.headline} is undefined on the review alone"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import correlate, figure_of, interval_figure, spearman_only, spearman_within
-from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.core.reports.validity import Figure
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)

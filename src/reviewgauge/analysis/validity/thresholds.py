@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.confusion import ratio
+from reviewgauge.analysis.stats.arrays import Flags, Numbers, ratio
 from reviewgauge.analysis.stats.correlation import row_weights
-from reviewgauge.analysis.stats.sums import Flags, Numbers
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.reports.validity import Figure, Sweep, SweepPoint
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.spreadsheet import escape_cell
 from reviewgauge.engine.run.journal import write_error, write_whole
 
 COLUMNS = ("id", "shown", "decided", "reason", "correct", "note")
 _YES = {"y", "yes", "true", "1", "right", "correct"}
 _NO = {"n", "no", "false", "0", "wrong", "incorrect"}
 _DELIMITERS = (",", ";", "\t")
-_FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # what spreadsheets take for the beginning of one
 LONGEST = 30_000  # characters of a cell; spreadsheets take no more than 32,767
 LARGEST = 256 * 1024 * 1024  # bytes of a table
 
@@ -129,4 +129,4 @@ def _cell(text: str) -> str:
     text = "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]}\n(cut: {len(text) - LONGEST:,} more characters)"
-    return "'" + text if text.lstrip().startswith(_FORMULAS) or text[:1] == "\t" else text
+    return escape_cell(text)

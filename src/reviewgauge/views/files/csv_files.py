@@ -7,8 +7,10 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SystemSummary
+from reviewgauge.core.spreadsheet import escape_cell, unescape_cell
 
 Cell = str | float | int | bool | None
+Row = Sequence[Cell]
 ESTIMATES = (
     *("system", "reading", "headline", "value", "low", "high", "level", "unit", "n", "clusters", "worst", "best"),
     *("cases", "scored", "failed", "not applicable", "missing", "attempts", "fake"),
@@ -18,7 +20,6 @@ COMPARISONS = (
     *("first", "second", "reading", "first value", "second value", "difference", "low", "high", "level", "p"),
     *("p Holm", "detectable", "n", "clusters", "worst", "best", "unit", "test"),
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def leaderboard_csv(board: Leaderboard) -> str:
@@ -49,7 +50,7 @@ def comparisons_csv(table: ComparisonTable) -> str:
     return to_csv(COMPARISONS, rows)
 
 
-def _estimates(system: SystemSummary, headline: str) -> Iterator[Sequence[Cell]]:
+def _estimates(system: SystemSummary, headline: str) -> Iterator[Row]:
     for e in system.estimates:
         yield (
             *(system.system, e.reading, e.reading == headline, e.value, e.low, e.high, e.level, e.unit, e.n),
@@ -58,8 +59,8 @@ def _estimates(system: SystemSummary, headline: str) -> Iterator[Sequence[Cell]]
         )
 
 
-def to_csv(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table as text; what is undefined is an empty cell."""
+def to_csv(head: Sequence[str], rows: Iterable[Row]) -> str:
+    """A table as CSV: undefined values are empty cells, and no text runs as a formula in a spreadsheet."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(head)
@@ -68,22 +69,14 @@ def to_csv(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def from_csv(text: str) -> list[dict[str, str]]:
-    """The rows of such a table, with the names of its columns; an apostrophe before a formula is taken off."""
+    """The rows of such a table by column, texts as they were before `to_csv`."""
     rows = csv.DictReader(io.StringIO(text))
-    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+    return [{name: unescape_cell(value or "") for name, value in row.items()} for row in rows]
 
 
 def _cell(value: Cell) -> str:
-    """A cell; text that a spreadsheet would run as a formula gets an apostrophe before it."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, str):
-        return "'" + value if value.startswith(_FORMULA) else value
-    return repr(value)
-
-
-def _plain(value: str | None) -> str:
-    text = value or ""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+    return escape_cell(value) if isinstance(value, str) else repr(value)

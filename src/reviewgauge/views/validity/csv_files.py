@@ -6,18 +6,15 @@ An undefined value is an empty cell with its reason in the row.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from reviewgauge.core.reports.validity import Classifier, ClassRow, Correlations, Figure, MetricValidity, ValidityReport
+from reviewgauge.views.files.csv_files import Row, to_csv
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 
-Row = Sequence[str | float | int | None]
 FIGURE = ("value", "low", "high", "level", "n", "p", "reason")
 METRIC = ("metric", "label", "reading", "unit", "note", "dimension")
-FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # what spreadsheets take for the beginning of one
 
 
 def csv_tables(report: ValidityReport) -> dict[str, str]:
@@ -56,21 +53,8 @@ def _labels(report: ValidityReport) -> Iterator[Row]:
 
 
 def _text(head: Sequence[str], rows: Sequence[Row]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return out.getvalue()
-
-
-def _cell(value: str | float | None) -> str | float:
-    """The value; in texts, control characters are shown and what a spreadsheet would run gets an apostrophe before."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return value
-    shown = figures.visible(value)
-    return "'" + shown if shown.lstrip().startswith(FORMULAS) else shown
+    """The table as CSV, with the control characters of its texts made visible."""
+    return to_csv(head, ([figures.visible(cell) if isinstance(cell, str) else cell for cell in row] for row in rows))
 
 
 def _figure(figure: Figure) -> Row:

@@ -1,32 +1,77 @@
-"""Telling the grade from one score: the decision tree of the GradedReviews paper, beside always saying the commonest.
+"""Tables of predicted against true grades, and the classifiers that guess a grade from one score.
 
-The rows are split in half, the training half is balanced by SMOTE, and a tree that is grown until its leaves are pure
-is read off on the other half; over several seeds. On one feature such a tree needs no growing: any node that is not
-pure and holds two values is split, so in the end each training value decides up to the middle between it and the
-next, whatever the criterion.
+A table is ... x k x k with predictions in rows, so that many are read at once; undefined figures are NaN. The decision
+tree follows the GradedReviews paper: the rows are split in half, SMOTE balances the training half, and a tree grown
+until its leaves are pure is tested on the other half, over several seeds. On one feature such a tree needs no growing:
+every impure node with two values is split, so each training value decides up to the middle between it and the next,
+whatever the criterion. `tests/analysis/stats/test_classification.py` compares it with scikit-learn's.
+
 Sources: "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, sections 6.3 and 6.4, Table 4;
 Breiman et al., Classification and Regression Trees (1984); Chawla et al., SMOTE: Synthetic Minority Over-sampling
-Technique, JAIR 16 (2002); Cohen, Weighted kappa, Psychological Bulletin 70 (1968).
+Technique, JAIR 16 (2002); Cohen, Weighted kappa, Psychological Bulletin 70 (1968); Brodersen et al., The balanced
+accuracy and its posterior distribution, ICPR 2010.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.confusion import Rates, accuracy, balanced_accuracy, confusion, quadratic_kappa, rates
-from reviewgauge.analysis.stats.sums import Numbers
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, ratio
 from reviewgauge.core.reports.validity import Classifier, ClassRow, Figure
+
+
+class Rates(NamedTuple):
+    """Precision, recall and F1 of each grade (... x k).
+
+    A grade that was never predicted has no precision, one that never occurred no recall, one that did neither no F1.
+    """
+
+    precision: Numbers
+    recall: Numbers
+    f1: Numbers
+
+
+def confusion(predicted: Integers, true: Integers, k: int) -> Numbers:
+    """How often each grade 0 to k-1 was predicted (row) where each was true (column)."""
+    return np.bincount(predicted * k + true, minlength=k * k).reshape(k, k).astype(np.float64)
+
+
+def rates(tables: Numbers) -> Rates:
+    """Precision, recall and F1 by grade."""
+    hits = np.diagonal(tables, axis1=-2, axis2=-1)
+    said, there = tables.sum(axis=-1), tables.sum(axis=-2)
+    return Rates(ratio(hits, said), ratio(hits, there), ratio(2 * hits, said + there))
+
+
+def accuracy(tables: Numbers) -> Numbers:
+    """The share of exact agreement."""
+    return ratio(np.trace(tables, axis1=-2, axis2=-1), tables.sum(axis=(-2, -1)))
+
+
+def balanced_accuracy(tables: Numbers) -> Numbers:
+    """The mean recall over the grades that occur: 1/k for saying one grade always."""
+    recall = rates(tables).recall
+    there = np.isfinite(recall)
+    return ratio(np.where(there, recall, 0.0).sum(axis=-1), there.sum(axis=-1))
+
+
+def quadratic_kappa(tables: Numbers, grades: Numbers) -> Numbers:
+    """Cohen's kappa weighted by the squared distance of the `grades` (k); undefined where both sides are one grade."""
+    cost = (grades[:, None] - grades[None, :]) ** 2
+    total = tables.sum(axis=(-2, -1))
+    by_chance = tables.sum(axis=-1)[..., :, None] * tables.sum(axis=-2)[..., None, :]
+    observed = (tables * cost).sum(axis=(-2, -1)) * total
+    return 1 - ratio(observed, (by_chance * cost).sum(axis=(-2, -1)))
+
 
 TREE, MAJORITY = "decision tree", "majority class"
 NEIGHBOURS = 5
 SPLITS = 10
 _APART = 1e-7  # scores that lie closer than this are one value, as in scikit-learn
 _RANGE = 1.0  # the level of an interval that holds all splits
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class OneScoreTree(NamedTuple):

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis_toys import Mean, Micro
+from reviewgauge.analysis.stats.aggregates import MatrixAggregate, reading_with, readings_of, swapped
+from reviewgauge.core.errors import UserError
+
+
+def test_totals_are_weighted_sums_of_the_columns() -> None:
+    values = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    weights = np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
+    bag = MatrixAggregate.resampled(["a", "b"], values, weights)
+    assert bag.total("a").tolist() == [9, 11]
+    assert bag.total("b").tolist() == [12, 14]
+    assert bag.count.tolist() == [3, 3]
+    assert bag.total("never seen").tolist() == [0, 0]
+
+
+def test_rows_that_stand_for_several_measurements_count_as_many() -> None:
+    bag = MatrixAggregate.resampled(["a"], np.array([[6.0], [1.0]]), np.array([[1.0, 2.0]]), np.array([3.0, 1.0]))
+    assert bag.count.tolist() == [5]
+    assert readings_of(Mean(), MatrixAggregate(["value"], np.array([[8.0]]), bag.count))["value"].tolist() == [1.6]
+
+
+def test_a_ratio_over_nothing_is_undefined_and_not_zero() -> None:
+    bag = MatrixAggregate.of([{"tp": 0, "fp": 0, "fn": 2}])
+    assert np.isnan(bag.ratio(np.array([0.0, 1.0]), np.array([0.0, 0.0]))).all()
+    found = readings_of(Micro(), bag)
+    assert np.isnan(found["precision"][0])
+    assert found["recall"][0] == 0
+
+
+def test_totals_of_another_shape_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected"):
+        MatrixAggregate(["a"], np.zeros((2, 3)), np.zeros(3))
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(-9, 9)), max_size=8))
+def test_a_bag_of_measurements_sums_them(measurements: list[dict[str, int]]) -> None:
+    bag = MatrixAggregate.of(measurements)
+    for name in "abc":
+        assert bag.total(name)[0] == sum(parts.get(name, 0) for parts in measurements)
+    assert bag.count.tolist() == [len(measurements)]
+
+
+def test_a_case_without_a_reading_of_its_own_still_moves_the_whole() -> None:
+    total = np.array([4.0, 2.0, 2.0])  # tp, fp, fn
+    false_on_clean, quiet = np.array([[0.0, 1.0, 0.0]]), np.zeros((1, 3))
+    with_it = reading_with(Micro(), ("tp", "fp", "fn"), total[None], 5, "f1")[0]
+    without = reading_with(Micro(), ("tp", "fp", "fn"), swapped(total, false_on_clean, quiet), 5, "f1")[0]
+    assert with_it == pytest.approx(8 / 12)
+    assert without == pytest.approx(8 / 11)
+
+
+def test_an_unknown_reading_is_refused_and_undefined_is_not_zero() -> None:
+    with pytest.raises(UserError, match="no reading is called 'f3'"):
+        reading_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f3")
+    assert np.isnan(reading_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f1")).all()
