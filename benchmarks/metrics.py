@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 
 from _speed import Row, table
+from measure_stream import measure_stream
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec
@@ -30,7 +31,6 @@ from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.graded_reviews import GradedReviews
-from reviewgauge.engine.stream import measure_stream
 from reviewgauge.metrics.texts.text_metric import TextPair, text_pair
 
 LIBRARIES = ("rapidfuzz", "numpy", "scipy", "rouge-score", "nltk", "sacrebleu", "scikit-learn")

@@ -76,7 +76,7 @@ def test_any_text_is_a_spec_or_a_user_error(text: str) -> None:
         ("hit", "did you mean hits?"),
         ("hits(tolerence=2)", "no parameter 'tolerence'"),
         ("hits(tolerance='two')", "tolerance='two' is not of type int"),
-        ("hits(policy='best')", "policy='best' is none of 'optimal', 'greedy', 'any'"),
+        ("hits(policy='best')", "policy='best' must be one of 'optimal', 'greedy', 'any'"),
         ("hits(beta=1e400)", "beta=inf is not of type float (a finite number)"),
         ("hits(variant='aacr')", "write policy='greedy'"),
         ("no.such.module", "no metric found at no.such.module"),

@@ -12,7 +12,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Comment, Review, Usage
 from reviewgauge.core.results import FailureKind
 from reviewgauge.engine.review import import_reviews, review
-from reviewgauge.engine.run.executors import Executor, Processes, Serial, Threads
+from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
 
 
@@ -22,7 +22,7 @@ def run(tmp_path: Path) -> Iterator[RunFolder]:
         yield made
 
 
-@pytest.mark.parametrize("executor", [Serial(), Threads(4), Processes(2)], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("executor", [Serial(), Threads(4)], ids=lambda e: type(e).__name__)
 def test_every_case_and_attempt_is_reviewed_once(run: RunFolder, executor: Executor) -> None:
     totals = review(run, Echo(), executor=executor, attempts=2)
     assert (totals.systems, totals.done, totals.skipped, totals.failed) == (("echo",), 18, 0, {})

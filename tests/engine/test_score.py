@@ -13,12 +13,12 @@ from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.results import Bounds, Failure, FailureKind, Outcome
 from reviewgauge.core.specs import load
 from reviewgauge.engine.review import import_reviews, review
-from reviewgauge.engine.run.executors import Executor, Processes, Serial, Threads
+from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.score import REVIEW_FAILED, score
 from reviewgauge.metrics.rank_mean import RankMean
 
-EXECUTORS = [Serial(), Threads(3), Processes(2)]
+EXECUTORS = [Serial(), Threads(3)]
 
 
 @pytest.fixture

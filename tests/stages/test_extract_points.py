@@ -394,7 +394,7 @@ def test_it_is_refused_without_sense() -> None:
         ("extract_points", "needs model"),
         ("extract_points(model='gpt-5')", "names no model"),
         ("extract_points(model='fake:rules', requests=0)", "requests=0"),
-        ("extract_points(model='fake:rules', agree='all')", "is none of"),
+        ("extract_points(model='fake:rules', agree='all')", "must be one of"),
     ):
         with pytest.raises(UserError, match=problem):
             load(Stage, spec)

@@ -148,7 +148,7 @@ def test_it_says_what_it_asks_and_rests_on() -> None:
         ("generate(reviewers=('silent', 'silent'))", "named twice"),
         ("generate(reviewers=('slient',))", "no reviewer is called 'slient'"),
         ("generate", "needs reviewers"),
-        ("generate(reviewers=('silent',), as_='rejected')", "is none of"),
+        ("generate(reviewers=('silent',), as_='rejected')", "must be one of"),
     ],
 )
 def test_what_is_refused(spec: str, problem: str) -> None:

@@ -258,18 +258,6 @@ def slowly(number: int) -> int:
     return number
 
 
-def die(number: int) -> int:
-    if number == 2:
-        os._exit(7)
-    if number == 4:
-        time.sleep(60)
-    return number
-
-
-def unpicklable(number: int) -> object:
-    return (lambda: number) if number else 0
-
-
 def crash_kind(failure: object) -> FailureKind | None:
     return failure.kind if isinstance(failure, Failure) else None
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reviewgauge.api.model_options import ModelOptions, Spending, spending
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.stopping import executor_for, with_bill
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.core.specs import import_named
 from reviewgauge.core.version import __version__

@@ -12,9 +12,9 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.api.bundles.data import policy_of
 from reviewgauge.api.bundles.tables import TableSettings, csv_texts, make_tables
 from reviewgauge.api.bundles.validity import stage_validity
-from reviewgauge.api.progress import Progress
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.specs import import_named
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.bundle import rescore

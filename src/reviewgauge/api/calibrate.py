@@ -15,12 +15,11 @@ from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable, human_v
 from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
 from reviewgauge.api.measure import MeasureResult, interruptible, measure_run, rehearse_run, run_to_rehearse
 from reviewgauge.api.model_options import ModelOptions, Spending
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
-from reviewgauge.core.protocols import Dataset, Metric, Stage
+from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import Figure, MetricValidity
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_error, write_whole

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from reviewgauge.api.model_options import ModelOptions, Spending, spending
-from reviewgauge.api.progress import Progress
 from reviewgauge.core.base import Record
+from reviewgauge.core.protocols import Progress
 from reviewgauge.engine.classify import Of, Sorted
 from reviewgauge.engine.classify import classify as classify_run
 from reviewgauge.engine.run.executors import Threads

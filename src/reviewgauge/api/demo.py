@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 from reviewgauge.api.build import BuildResult, build
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.report import ReportResult, report
 from reviewgauge.api.review import ReviewResult, review
 from reviewgauge.api.score import ScoreResult, score
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Progress
 from reviewgauge.datasets.jsonl import REVIEWS, Jsonl
 from reviewgauge.datasets.sample import MAINTAINED, Sample
 from reviewgauge.engine.run.journal import write_whole

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.base import Record
-from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.protocols import Dataset, Progress
 from reviewgauge.core.results import Drop
 
 

@@ -12,9 +12,8 @@ from reviewgauge.analysis.judge_check.instrument import Asker, Instrument
 from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
 from reviewgauge.api.judge_bench import Held, find_instrument, read_calibration, reference_labels, write_calibration
 from reviewgauge.api.model_options import ModelOptions, spending
-from reviewgauge.api.progress import Progress
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Dataset, Judge, Metric
+from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
 from reviewgauge.engine.run.journal import write_error, write_whole
 

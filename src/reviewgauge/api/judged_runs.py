@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, staged_label
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
-from reviewgauge.core.protocols import Dataset, Stage
+from reviewgauge.core.protocols import Dataset, Progress, Stage
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load_recorded, names

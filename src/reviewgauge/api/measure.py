@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from reviewgauge.api.judged_runs import is_run, make_run
 from reviewgauge.api.model_options import ModelOptions, Spending, spending
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.stopping import executor_for, with_bill
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Dataset, Metric, Stage
+from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.engine.rehearsal import rehearse_score
 from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.interruption import Interruption

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.api.model_options import ModelOptions, Spending, spending
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, staged_label
 from reviewgauge.api.stopping import executor_for, with_bill
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.protocols import Dataset, Reviewer, Stage
+from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load, parse_spec

@@ -8,12 +8,11 @@ from typing import Any
 
 from reviewgauge.api.measure import measure_run, rehearse_run
 from reviewgauge.api.model_options import ModelOptions, Spending
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.api.runs import read_runs
 from reviewgauge.core.base import Record
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Metric
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption

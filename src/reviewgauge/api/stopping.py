@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reviewgauge.api.progress import Progress
 from reviewgauge.core.plugin import Plugin
+from reviewgauge.core.protocols import Progress
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.models.chat.door import ChatClient
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 from pydantic import BaseModel
 
-from reviewgauge.api.progress import Progress
+from reviewgauge.core.protocols import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Numbers = np.ndarray[Any, np.dtype[np.float64]]
 from reviewgauge.core.plugin import Plugin
 
+Progress = Callable[[int, int, str], None]  # (done, total, what is being done)
+
 # --- data sets -----------------------------------------------------------------------------------------------------
 
 

@@ -13,15 +13,17 @@ import difflib
 import importlib
 import importlib.machinery
 import inspect
-import math
 import re
 import shlex
 import sys
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib import resources
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from reviewgauge.core.errors import UserError, secret_in
 from reviewgauge.core.plugin import PACKAGE, Plugin
@@ -105,7 +107,7 @@ def find_class(kind: type[P], name: str) -> type[P]:
     if isinstance(found, types.ModuleType):
         return _public_class(kind, found)
     if not (isinstance(found, type) and issubclass(found, kind)):
-        raise UserError(f"{name} is no {kind.__name__}")
+        raise UserError(f"{name} is not a {kind.__name__}")
     return found
 
 
@@ -287,30 +289,20 @@ def _required(cls: type[Plugin]) -> list[str]:
 
 def _misfit(hint: object) -> str:
     if typing.get_origin(hint) is typing.Literal:
-        return f"is none of {', '.join(repr(word) for word in typing.get_args(hint))}"
+        return f"must be one of {', '.join(repr(word) for word in typing.get_args(hint))}"
     finite = " (a finite number)" if hint is float else ""
     return f"is not of type {getattr(hint, '__name__', str(hint).replace('typing.', ''))}{finite}"
 
 
+@lru_cache
+def _checker(hint: Any) -> TypeAdapter[Any]:
+    # 1e400 reads as infinity, which no spec can write: a score under such a name could never be read again
+    return TypeAdapter(hint, config=ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True))
+
+
 def _fits(value: object, hint: object) -> bool:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint is typing.Any or hint is object:
-        return True
-    if origin is typing.Literal:
-        return value in arguments
-    if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, option) for option in arguments)
-    if hint is None or hint is type(None):
-        return value is None
-    if hint is float:
-        # 1e400 reads as infinity, which no spec can write: a score under such a name could never be read again
-        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        if len(arguments) == 2 and arguments[1] is Ellipsis:
-            return all(_fits(item, arguments[0]) for item in value)
-        return len(value) == len(arguments) and all(_fits(v, a) for v, a in zip(value, arguments, strict=True))
-    return isinstance(value, hint) if isinstance(hint, type) else True
+    try:
+        _checker(hint).validate_python(value)
+    except ValidationError:
+        return False
+    return True

@@ -18,12 +18,13 @@ from pydantic import Field
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case, Comment, Usage
 from reviewgauge.core.results import Failed, Failure
 from reviewgauge.engine.run.executors import Executor, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.progress import Progress, TimeSpent
+from reviewgauge.engine.run.progress import TimeSpent
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
 from reviewgauge.judges.pairs.hunks import hunk_of

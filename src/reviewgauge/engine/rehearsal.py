@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
-from reviewgauge.core.protocols import Metric, Reviewer
+from reviewgauge.core.protocols import Metric, Progress, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome
 from reviewgauge.engine.review import Job, Stopped, changes_to_review, checked_system, what_to_review
 from reviewgauge.engine.run.executors import Executor
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.progress import Progress
 from reviewgauge.engine.run.selection import Selection
 from reviewgauge.engine.score import answers_of, desk_of, what_to_score
 

@@ -15,14 +15,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 from reviewgauge.core.base import Id, Record
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Review, Usage
 from reviewgauge.core.results import Drop, Failed, Failure, FailureKind, Outcome
 from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
-from reviewgauge.engine.run.progress import Progress, SyncedProgress, TimeSpent, progress_words
+from reviewgauge.engine.run.progress import SyncedProgress, TimeSpent, progress_words
 from reviewgauge.engine.run.selection import Selection
 from reviewgauge.models.chat.door import counted
 

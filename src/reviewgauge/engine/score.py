@@ -15,7 +15,7 @@ from pydantic import Field
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.protocols import Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
 from reviewgauge.engine.run.benchmark import labels_hash
@@ -23,7 +23,7 @@ from reviewgauge.engine.run.executors import Executor, Serial, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
-from reviewgauge.engine.run.progress import Progress, SyncedProgress, TimeSpent, progress_words
+from reviewgauge.engine.run.progress import SyncedProgress, TimeSpent, progress_words
 from reviewgauge.engine.run.selection import Selection
 from reviewgauge.models.chat.door import counted
 

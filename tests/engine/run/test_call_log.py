@@ -127,7 +127,7 @@ def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read"):
         RecordedCalls(tmp_path / "calls.jsonl")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(made("a").to_line())[:-12])
-    with pytest.raises(BadInput, match="no whole gzip file"):
+    with pytest.raises(BadInput, match="not a whole gzip file"):
         RecordedCalls(tmp_path / "cut.gz")
 
 

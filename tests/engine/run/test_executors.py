@@ -1,22 +1,20 @@
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 import time
 import urllib.error
-from pathlib import Path
 
 import pytest
 
-from engine_small import crash_kind, die, slowly, square, unpicklable
+from engine_small import crash_kind, slowly, square
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.results import Failure, FailureKind
-from reviewgauge.engine.run.executors import Executor, Processes, Serial, Threads, failure_of
+from reviewgauge.engine.run.executors import Executor, Serial, Threads, failure_of
 from reviewgauge.engine.run.interruption import Interruption
 
 
-@pytest.mark.parametrize("executor", [Serial(), Threads(3), Processes(2)], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("executor", [Serial(), Threads(3)], ids=lambda e: type(e).__name__)
 def test_every_item_comes_back_once_with_its_index(executor: Executor) -> None:
     found = dict(executor.map(square, range(6)))
     assert {k: v for k, v in found.items() if k != 3} == {0: 0, 1: 1, 2: 4, 4: 16, 5: 25}
@@ -37,7 +35,7 @@ def test_a_plug_in_that_ends_the_program_costs_its_item_alone(executor: Executor
     assert found == {0: 0, 2: 2, 3: 3}
 
 
-@pytest.mark.parametrize("executor", [Serial(), Threads(3), Processes(2)], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("executor", [Serial(), Threads(3)], ids=lambda e: type(e).__name__)
 def test_once_it_is_to_stop_what_was_begun_comes_back_and_nothing_else(executor: Executor) -> None:
     stop, found = Interruption(), []
     for index, _ in executor.map(slowly, range(100), stop):
@@ -78,19 +76,6 @@ def test_threads_stop_handing_out_when_nobody_listens() -> None:
     assert len(started) < 100
 
 
-def test_a_worker_that_dies_or_hangs_costs_its_item_alone() -> None:
-    found = dict(Processes(2, timeout=3).map(die, range(6)))
-    assert found[2] == Failure(kind=FailureKind.CRASH, message="the worker process died (exit code 7)")
-    assert crash_kind(found[4]) is FailureKind.TIMEOUT
-    assert [found[i] for i in (0, 1, 3, 5)] == [0, 1, 3, 5]
-
-
-def test_a_value_that_does_not_pickle_is_a_failure() -> None:
-    found = dict(Processes(1).map(unpicklable, range(3)))
-    assert found[0] == 0
-    assert crash_kind(found[1]) is crash_kind(found[2]) is FailureKind.CRASH
-
-
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
@@ -108,41 +93,3 @@ def test_failures_say_at_what_it_broke(error: Exception, kind: FailureKind) -> N
 
 def test_messages_are_one_line_without_escapes() -> None:
     assert failure_of(ValueError("a\n\x1b[31mb")).message == "ValueError: a [31mb"
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
-def test_workers_end_with_their_parent() -> None:
-    program = (
-        "import os, signal\n"
-        "from engine_small import die\n"
-        "from reviewgauge.engine.run.executors import Processes\n"
-        "from multiprocessing import active_children\n"
-        "if __name__ == '__main__':\n"
-        "    answers = Processes(2).map(die, [0, 1, 4, 4])\n"
-        "    next(answers); next(answers)\n"
-        "    print(*[child.pid for child in active_children()], flush=True)\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={"PYTHONPATH": str(Path(__file__).parents[2] / "toys")},
-    )
-    workers = [int(pid) for pid in done.stdout.split()]
-    assert len(workers) == 2, done.stderr
-    deadline = time.monotonic() + 20
-    while any(_alive(pid) for pid in workers) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(_alive(pid) for pid in workers)
-
-
-def _alive(pid: int) -> bool:
-    """Whether the process runs: reading from a dead parent's orphan may leave a zombie, which does not."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"

@@ -317,8 +317,9 @@ FILL = """
 import resource, signal, sys
 sys.path.insert(0, {tests!r})
 from reviewgauge.core.errors import UserError
-from reviewgauge.engine.store import RunFolder
-from engine.test_store import said
+from reviewgauge.engine.run.folder import RunFolder
+sys.path.insert(0, {here!r})
+from test_folder import said
 from engine_small import make_cases
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limit = int(sys.argv[2])
@@ -336,7 +337,7 @@ except UserError as error:
 
 
 def fill(folder: Path, limit: int) -> tuple[int, str]:
-    program = FILL.format(tests=str(Path(__file__).parents[2] / "toys"))
+    program = FILL.format(tests=str(Path(__file__).parents[2] / "toys"), here=str(Path(__file__).parent))
     done = subprocess.run(
         [sys.executable, "-B", "-c", program, str(folder), str(limit)],  # -B: no compiled file cut in half
         check=False,

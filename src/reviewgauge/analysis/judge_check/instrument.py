@@ -10,7 +10,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError, hide_secrets
 from reviewgauge.core.plugin import short_spec, signature
-from reviewgauge.core.protocols import Judge, Measured, Metric
+from reviewgauge.core.protocols import Judge, Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.reports.judge_check import JudgeCost, Kind
 from reviewgauge.core.results import Failed, Failure, FailureKind, Verdict
@@ -28,7 +28,6 @@ from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.judges.pairs.assignment import assign, golden_scores
 from reviewgauge.models.chat.door import counted
 
-Progress = Callable[[int, int, str], None]
 Cells = Sequence[Sequence[Verdict | None]]
 _LEAST = 1e-6  # a yes of probability 0 is still a yes when comments are shared out
 

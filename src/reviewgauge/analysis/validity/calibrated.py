@@ -6,7 +6,7 @@ Rows of the account: the calibrated grade, the same without its floor, each metr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from reviewgauge.analysis.validity.combination import Features, Held, features_o
 from reviewgauge.analysis.validity.report import Scored, Validator, ValiditySettings, length_baseline
 from reviewgauge.analysis.validity.rows import HumanValues, Key, ReviewTable, on_steps
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Metric
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.validity import Figure, MetricValidity
 from reviewgauge.core.results import Score
 from reviewgauge.metrics.grades.combination import Combination
@@ -50,7 +50,7 @@ def fit_account(
     settings: ValiditySettings,
     *,
     dataset: str,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Account:
     """Fit the metrics (by spec) to the human values, in folds and on all rows.
 

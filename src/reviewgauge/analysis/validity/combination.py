@@ -7,7 +7,7 @@ Source: McCullagh, Regression models for ordinal data, JRSS B 42 (1980) (proport
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.calibration import fit_ordinal
 from reviewgauge.analysis.stats.folds import grouped_folds
 from reviewgauge.analysis.validity.rows import Key
-from reviewgauge.core.protocols import Metric
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.results import Score
 from reviewgauge.metrics.grades.combination import Fit, graded
 
@@ -148,7 +148,7 @@ def fit_in_folds(
     folds: int,
     seed: int,
     ridge: float = RIDGE,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Held:
     """A fit for each fold that has not seen it, and what each says of its fold.
 

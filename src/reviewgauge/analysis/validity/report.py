@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ from reviewgauge.analysis.validity.rows import (
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.analysis.validity.thresholds import sweeps
 from reviewgauge.core.plugin import short_spec, signature
-from reviewgauge.core.protocols import Metric
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.validity import Correlations, GradeRow, KsCell, MetricValidity, SliceRow, ValidityReport
 from reviewgauge.core.results import NOT_STATED, Score
 
@@ -121,7 +121,7 @@ class Evidence:
         yield from (bench.claims.tolist(), bench.cluster.tolist(), self.humans, self.scored, self.settings)
         yield from (self.dataset, self.benchmark, self.warnings, bench.places.tolist(), bench.where)
 
-    def report(self, progress: Callable[[int, int, str], None] | None = None) -> ValidityReport:
+    def report(self, progress: Progress | None = None) -> ValidityReport:
         """Every metric in every dimension, a few at a time: the arrays are handled without the interpreter's lock."""
         validator = Validator(self.bench, self.settings)
         jobs = [(one, human) for human in self.humans for one in self.scored]

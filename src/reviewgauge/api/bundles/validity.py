@@ -7,11 +7,11 @@ from pathlib import Path
 from reviewgauge.analysis.validity.report import LENGTH
 from reviewgauge.analysis.validity.rows import human_values
 from reviewgauge.api.judged_runs import open_run
-from reviewgauge.api.progress import Progress
 from reviewgauge.api.stamp import STAMP
 from reviewgauge.api.validate import RESULT, validate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import parse_record
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.engine.bundle.compare import Contents, compare_tables, count_figures, first_difference
 from reviewgauge.engine.bundle.contents import VALIDITY, RunEntry

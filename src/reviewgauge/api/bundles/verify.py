@@ -12,12 +12,11 @@ from pydantic import Field
 from reviewgauge.api.bundles.data import whole_run
 from reviewgauge.api.bundles.tables import LABELS, TableSettings, make_tables
 from reviewgauge.api.bundles.validity import make_again, stored_report, validity_files
-from reviewgauge.api.progress import Progress
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import parse_json, parse_record
 from reviewgauge.core.plugin import short_spec
-from reviewgauge.core.protocols import Metric
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.specs import import_named, load_recorded
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.bundle import compare, rescore

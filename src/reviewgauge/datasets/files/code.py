@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import re
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.base import Id, Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import records
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case, ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
 
-Progress = Callable[[int, int, str], None]
 """Called with the changes that are done, the changes in all, and the repository's name."""
 
 GITHUB = "https://github.com"

@@ -13,15 +13,14 @@ import shutil
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
 
 from reviewgauge.core.base import Record, RelPath
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.protocols import Origin
+from reviewgauge.core.protocols import Origin, Progress
 
-Progress = Callable[[int, int, str], None]
 """Called with the bytes that are there, the bytes that there will be, and the file's name."""
 
 TIMEOUT = 30.0  # seconds without a byte

@@ -8,10 +8,9 @@ from typing import NamedTuple, TypeVar
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import plugin_name
-from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.protocols import Dataset, Progress
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files import code, fetch
-from reviewgauge.datasets.files.fetch import Progress
 from reviewgauge.datasets.files.home import data_home, locate
 
 D = TypeVar("D", bound=Dataset)

@@ -11,7 +11,7 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -19,9 +19,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from reviewgauge.core.base import RelPath
 from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.core.protocols import Progress
 from reviewgauge.engine.run.journal import sync_folder, write_error
 
-Progress = Callable[[int, int, str], None]
 MOST_FILES = 10_000
 LARGEST = 4 * 1024**3  # bytes, unpacked, of all files together
 _STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive can say

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.plugin import short_spec, signature
-from reviewgauge.core.protocols import Metric
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import load_recorded, parse_spec
@@ -26,7 +26,6 @@ from reviewgauge.models.request.messages import Call, Repeat
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.settings import ChatSettings
 
-Progress = Callable[[int, int, str], None]
 _ASKS_A_MODEL = re.compile(r"\b(openai|anthropic|azure|bedrock|vertex|litellm):|https?://")
 LABELS_PIN = "labels"  # what a score says of the labels that it was measured with
 _NOT_NUMBERS = ("usage", "pins", "metric")

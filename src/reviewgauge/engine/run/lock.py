@@ -1,10 +1,12 @@
-"""One writer at a time: an flock that the operating system lets go of when its process ends, however it ends."""
+"""One writer at a time: a file lock that the operating system releases when its process ends, however it ends."""
 
 from __future__ import annotations
 
 import os
-import sys
+from contextlib import suppress
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.journal import write_error
@@ -15,40 +17,33 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         """Take the lock. Raises UserError that names the process which has it."""
-        if sys.platform == "win32":
-            raise UserError("run folders are locked with flock, which Windows does not have", remedy="use WSL")
-        import fcntl
-
+        self._path = path
+        self._lock = FileLock(path, timeout=0, mode=0o644, thread_local=False, fallback_to_soft=False)
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._lock.acquire()
+        except Timeout:
+            raise UserError(
+                f"{path.parent} is being written by {_holder(path)}",
+                remedy="wait until it ends, or use another folder",
+            ) from None
+        except NotImplementedError:
+            raise UserError(f"cannot lock {path}: its file system has no locks", remedy="use a local disk") from None
         except OSError as error:
             raise write_error(path, error) from None
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            holder = os.pread(self._descriptor, 32, 0).decode("ascii", "replace").strip()
-            os.close(self._descriptor)
-            if not isinstance(error, BlockingIOError):
-                raise UserError(f"cannot lock {path}: {error.strerror}", remedy="use a local disk") from None
-            who = "this process" if holder == str(os.getpid()) else f"process {holder}" if holder else "another process"
-            raise UserError(
-                f"{path.parent} is being written by {who}", remedy="wait until it ends, or use another folder"
-            ) from None
-        try:
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
-        except OSError:  # a full disk: the lock holds without its label
-            pass
+        with suppress(OSError):  # a full disk: the lock holds without its label
+            path.write_text(f"{os.getpid()}\n")
 
     def release(self) -> None:
         """Let the next writer in."""
-        if self._descriptor >= 0:
-            import fcntl
+        if self._lock.is_locked:
+            with suppress(OSError):
+                self._path.write_text("")
+            self._lock.release()
 
-            try:
-                os.ftruncate(self._descriptor, 0)
-                # Closing alone is not enough: a child between its fork and its exec still holds the open file.
-                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-            finally:
-                os.close(self._descriptor)
-                self._descriptor = -1
+
+def _holder(path: Path) -> str:
+    try:
+        holder = path.read_text(errors="replace").strip()
+    except OSError:
+        holder = ""
+    return "this process" if holder == str(os.getpid()) else f"process {holder}" if holder else "another process"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Usage
 from reviewgauge.engine.run.folder import RunFolder
 
-Progress = Callable[[int, int, str], None]
 SYNC_EVERY = 0.25  # seconds between two fsyncs while results stream in
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from measure_stream import measure_stream
 
 from engine_small import Halting, Length, Together, make_case
 from reviewgauge.core.errors import BadInput, UserError
@@ -18,7 +19,6 @@ from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Failure
 from reviewgauge.core.specs import load
 from reviewgauge.engine.score import measure
-from reviewgauge.engine.stream import measure_stream
 from reviewgauge.metrics.meteor import Meteor
 from reviewgauge.metrics.rouge import Rouge
 from reviewgauge.metrics.tfidf import Tfidf
@@ -81,10 +81,11 @@ def test_what_cannot_be_streamed_is_refused_at_once() -> None:
 @pytest.mark.parametrize("spec", ["rouge", "tfidf"])
 def test_memory_does_not_grow_with_the_stream(spec: str) -> None:
     """The most that a fresh process holds in 50,000 pairs is what it held in 15,000, when the token caches are full."""
-    folder = Path(__file__).parents[1] / "toys"
+    tests = Path(__file__).parents[1]
+    path = os.pathsep.join([str(tests / "toys"), str(tests.parent / "benchmarks")])
     ran = subprocess.run(
         [sys.executable, __file__, spec, "15000", "50000"],
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=True,
