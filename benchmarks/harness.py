@@ -48,7 +48,7 @@ class Run(NamedTuple):
 def ours(job: dict[str, Any]) -> Run:
     """2,000 calls through the door from as many threads as are in flight, with everything on."""
     from reviewgauge.core.version import __version__
-    from reviewgauge.models.chat.door import ChatClient, chat_model, counted
+    from reviewgauge.models.chat.client import ChatClient, chat_model, counted
     from reviewgauge.models.request.messages import Answer, Request, system, user
     from reviewgauge.models.request.settings import ChatSettings
 
@@ -71,7 +71,7 @@ def ours(job: dict[str, Any]) -> Run:
                     began, worked = time.perf_counter(), time.process_time()
                     answers = list(pool.map(call, range(job["calls"])))
                     wall, processor = time.perf_counter() - began, time.process_time() - worked
-                if len(answers) != job["calls"] or door.ledger.totals.calls != job["calls"] + 1:
+                if len(answers) != job["calls"] or door.budget.totals.calls != job["calls"] + 1:
                     raise RuntimeError("a call was lost, or made twice")
     return Run(wall, processor, __version__)
 

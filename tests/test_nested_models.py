@@ -18,7 +18,7 @@ from reviewgauge.core.specs import Spec, build, find_class, load, names
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.score import score
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.request.settings import ChatSettings
 
 MODEL = "fake:rules"
@@ -142,7 +142,7 @@ def test_what_a_nested_model_cost_and_that_it_is_fake_stands_in_the_scores(spec:
             run.append_outcome(Outcome(case=review.case, system="bot", review=review))
         with ChatClient(ChatSettings(cache=False)) as door:
             totals = score(run, metric)
-            made = door.ledger.totals.calls
+            made = door.budget.totals.calls
         scores = run.scores(signature(metric))
     assert totals.fake and made > 0
     assert totals.cost.calls == sum(one.usage.calls for one in scores) == made

@@ -19,7 +19,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.recorded_calls import RecordedCalls
 from reviewgauge.models.cache.vector_cache import VectorCache
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.settings import ChatSettings
 

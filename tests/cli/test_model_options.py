@@ -16,7 +16,7 @@ from reviewgauge.cli._model_options import model_options
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.chat.door import ChatClient, chat_model
+from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.settings import ChatSettings
 

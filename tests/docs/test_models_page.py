@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from documented import commands, run, write_files
-from reviewgauge.models.chat.asking import ASKS
+from reviewgauge.models.chat.ask import ASKS
 from reviewgauge.models.providers import anthropic, rate_limits, retries
 from reviewgauge.models.request import model_spec
 

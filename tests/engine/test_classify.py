@@ -15,7 +15,7 @@ from reviewgauge.engine.classify import FAKE as FAKE_BATCH
 from reviewgauge.engine.classify import classify
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.judges.classes.classes import Classifier
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.settings import ChatSettings

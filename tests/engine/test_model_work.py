@@ -16,7 +16,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.selection import Selection
 from reviewgauge.engine.score import score
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.settings import ChatSettings
 
@@ -169,10 +169,10 @@ def test_a_rehearsal_makes_the_calls_of_what_is_missing_and_writes_nothing(run: 
     before = {path.name: path.read_bytes() for path in run.path.iterdir()}
     with ChatClient(ChatSettings(rehearsal=True)) as door:
         count = rehearse_review(run.cases(), run.outcomes(), Asking(), executor=Threads(4), attempts=2)
-        assert (count, door.ledger.totals.calls) == (14, 14)
+        assert (count, door.budget.totals.calls) == (14, 14)
     with ChatClient(ChatSettings(rehearsal=True)) as door:
         assert rehearse_score(run, Voting(), executor=Threads(4)) == 4
-        assert door.ledger.totals.calls == 12
+        assert door.budget.totals.calls == 12
         assert rehearse_score(run, Length(), executor=Serial()) == 4
-        assert door.ledger.totals.calls == 12
+        assert door.budget.totals.calls == 12
     assert {path.name: path.read_bytes() for path in run.path.iterdir()} == before

@@ -20,7 +20,7 @@ from reviewgauge.judges.pairs.loading import judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.rules import golden as golden_rule
 from reviewgauge.models.fake.rules import same_concern as same_rule
 from reviewgauge.models.fake.server import FakeServer

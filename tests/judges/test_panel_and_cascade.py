@@ -24,7 +24,7 @@ from reviewgauge.judges.pairs.votes import Cast, agreed, chance
 from reviewgauge.judges.panel import Panel
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.settings import ChatSettings
 

@@ -12,7 +12,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Failed, FailureKind, Verdict
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import OpenAI, Say, Scripted
 

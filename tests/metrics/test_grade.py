@@ -21,7 +21,7 @@ from reviewgauge.core.results import Failed, Failure, FailureKind
 from reviewgauge.core.specs import load
 from reviewgauge.metrics.grade import Grade, capped, mode_or_median
 from reviewgauge.metrics.texts.text_metric import TextPair
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.rules.grade import grade as rule
 from reviewgauge.models.text.lexical import dice
 from scripted_models import scripted

@@ -17,7 +17,7 @@ from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.pairs.asking import NOT_ASKED
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.rules.golden import confidence
 from reviewgauge.models.fake.rules.same_concern import SAME, overlap
 from reviewgauge.models.fake.server import FakeServer

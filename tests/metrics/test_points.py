@@ -28,7 +28,7 @@ from reviewgauge.metrics.change_points.points_model import (
     vote,
 )
 from reviewgauge.metrics.points import Points
-from reviewgauge.models.chat.door import ChatClient, chat_model, counted
+from reviewgauge.models.chat.client import ChatClient, chat_model, counted
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.models.text.lexical import dice

@@ -16,7 +16,7 @@ from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.rules.relevance import score as rule
 from scripted_models import scripted
 from text_metrics import BLANK, read

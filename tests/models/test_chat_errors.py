@@ -15,7 +15,7 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import KEY, Asked, OpenAI, Protocol, Say, Scripted
@@ -221,7 +221,7 @@ def test_a_refusal_keeps_what_was_said_and_what_it_cost(protocol: Protocol, serv
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.REFUSAL, False, 1)
     assert "I cannot help with that" in str(failed)
     assert (tally.usage.calls, tally.usage.tokens_in, tally.usage.tokens_out) == (1, 11, 7)
-    assert door.ledger.totals.tokens_out == 7
+    assert door.budget.totals.tokens_out == 7
 
 
 def test_a_filter_is_a_refusal(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
@@ -244,7 +244,7 @@ def test_an_answer_that_is_cut_off_is_none(text: str, protocol: Protocol, server
     assert "raise max_tokens, which is 7" in failed.remedy
     assert ("all of it went into reasoning" in str(failed)) == (not text)
     assert failed.raw == (text or None)
-    assert (tally.usage.tokens_out, door.ledger.totals.tokens_out) == (7, 7)
+    assert (tally.usage.tokens_out, door.budget.totals.tokens_out) == (7, 7)
 
 
 def test_an_empty_answer_is_asked_for_once_more(protocol: Protocol, server: Scripted, door: ChatClient) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.providers.openai import is_strict
 from reviewgauge.models.request.messages import (
     Answer,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.providers.http_response import LARGEST, Garbled, HttpAnswer, unpacked
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.settings import ChatSettings

@@ -9,7 +9,7 @@ import pytest
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError, hide_secrets
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import parse_model
 from scripted_endpoint import KEY, OpenAI, Protocol, Scripted

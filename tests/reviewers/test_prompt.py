@@ -13,7 +13,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, FileStatus, Side, Span
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.door import ChatClient, call_key, counted
+from reviewgauge.models.chat.client import ChatClient, call_key, counted
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, assistant, user
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prompts import FENCE_NOTE, load_prompt

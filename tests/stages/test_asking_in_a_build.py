@@ -17,7 +17,7 @@ from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.stages.augment import Augment

@@ -14,7 +14,7 @@ from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
 from reviewgauge.stages.augment import Augment

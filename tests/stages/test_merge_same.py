@@ -17,7 +17,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment, Side, Span
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.prompts import fence
 from reviewgauge.models.request.settings import ChatSettings

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
-from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Request, user
 
 BODIES = (

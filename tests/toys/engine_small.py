@@ -17,7 +17,7 @@ from reviewgauge.core.results import Bounds, Drop, Failed, Failure, FailureKind,
 from reviewgauge.engine.review import review
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.chat.door import ChatClient, chat_model
+from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.settings import ChatSettings
 from reviewgauge.reviewers.prompt import Prompt

@@ -13,7 +13,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.apply import _NoPlace
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.settings import ChatSettings
 

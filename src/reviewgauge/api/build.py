@@ -24,7 +24,7 @@ from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_rec
 from reviewgauge.engine.build.write import Written, refuse_foreign, write_benchmark
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_whole
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.views.files.build_card import markdown
 
 CARD_JSON, CARD_MD = "card.json", "card.md"

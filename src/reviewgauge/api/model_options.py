@@ -18,7 +18,7 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.models.cache.call_cache import cache_file
 from reviewgauge.models.cache.contents import usual_answers
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.budget import money
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.model_spec import ModelSpec
@@ -181,7 +181,7 @@ def _calls(number: int) -> str:
 
 def spending(door: ChatClient) -> Spending:
     """What went through a door so far; for a verb's result and its closing line."""
-    totals, reused = door.ledger.totals, door.calls.reused
+    totals, reused = door.budget.totals, door.calls.reused
     found = Spending(
         calls=totals.calls,
         unanswered=totals.gave_back,
@@ -194,7 +194,7 @@ def spending(door: ChatClient) -> Spending:
         worst=None if totals.unpriced else totals.worst,
         unpriced=totals.unpriced,
         prices_of=totals.prices_of,
-        invented=any(FAKE in (spec.provider, spec.model) for spec in door.ledger.by_model),
+        invented=any(FAKE in (spec.provider, spec.model) for spec in door.budget.by_model),
         estimated=door.settings.rehearsal,
         replayed=door.settings.replay is not None,
     )
@@ -204,19 +204,19 @@ def spending(door: ChatClient) -> Spending:
 def _as_usual(found: Spending, door: ChatClient) -> Spending:
     """An estimate with answers as long as the cache's to questions of the same kinds, where it holds some of each."""
     file = cache_file()
-    ledger = door.ledger
-    if file is None or not file.exists() or not ledger.asked:
+    budget = door.budget
+    if file is None or not file.exists() or not budget.asked:
         return found
-    usual = {spec: usual_answers(file, str(spec)) for spec in ledger.by_model}
-    seen = {(spec, kind): usual.get(spec, {}).get(kind, (0, 0.0)) for spec, kind in ledger.asked}
+    usual = {spec: usual_answers(file, str(spec)) for spec in budget.by_model}
+    seen = {(spec, kind): usual.get(spec, {}).get(kind, (0, 0.0)) for spec, kind in budget.asked}
     if min(count for count, _ in seen.values()) < _ENOUGH:
         return found
     tokens: Counter[ModelSpec] = Counter()
-    for (spec, kind), calls in ledger.asked.items():
+    for (spec, kind), calls in budget.asked.items():
         tokens[spec] += round(calls * seen[spec, kind][1])
-    prices = {spec: ledger.prices.facts(spec).price for spec in ledger.by_model}
+    prices = {spec: budget.prices.facts(spec).price for spec in budget.by_model}
     known = sum(
-        price.cost(ledger.by_model[spec].tokens_in, tokens[spec]) for spec, price in prices.items() if price is not None
+        price.cost(budget.by_model[spec].tokens_in, tokens[spec]) for spec, price in prices.items() if price is not None
     )
     return found.model_copy(
         update={

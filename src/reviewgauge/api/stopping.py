@@ -5,7 +5,7 @@ from __future__ import annotations
 from reviewgauge.core.plugin import Plugin
 from reviewgauge.core.protocols import Progress
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 
 
 def executor_for(plugin: Plugin, workers: int | None, in_flight: int, otherwise: int) -> Executor:
@@ -20,7 +20,7 @@ def with_bill(progress: Progress | None, door: ChatClient) -> Progress | None:
         return None
 
     def say(done: int, total: int, what: str) -> None:
-        totals = door.ledger.totals
+        totals = door.budget.totals
         progress(done, total, f"${totals.dollars:.2f} {what}" if totals.calls else what)
 
     return say

@@ -28,7 +28,7 @@ from reviewgauge.engine.run.progress import TimeSpent
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
 from reviewgauge.judges.pairs.hunks import hunk_of
-from reviewgauge.models.chat.door import counted
+from reviewgauge.models.chat.client import counted
 
 Of = Literal["comments", "references", "changes"]
 FAKE = "fake: "  # how the batch of a label begins that a fake model gave

@@ -24,7 +24,7 @@ from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.engine.run.progress import SyncedProgress, TimeSpent, progress_words
 from reviewgauge.engine.run.selection import Selection
-from reviewgauge.models.chat.door import counted
+from reviewgauge.models.chat.client import counted
 
 
 class ReviewTotals(Record):

@@ -20,7 +20,7 @@ from reviewgauge.core.results import Bounds, Vote
 from reviewgauge.metrics.change_points.points_answers import LEAST, MOST
 from reviewgauge.metrics.change_points.points_matching import Table
 from reviewgauge.metrics.change_points.points_model import extract, extraction_prompt, hits_prompt, vote
-from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.model_spec import parse_model
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
-from reviewgauge.models.chat.asking import Reading, ask_for_each
-from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.chat.ask import Reading, ask_for_each
+from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import Prompt as Template
 from reviewgauge.models.request.prompts import fence, load_prompt

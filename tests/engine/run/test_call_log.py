@@ -16,7 +16,7 @@ from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.recorded_calls import RecordedCalls, calls_file
-from reviewgauge.models.chat.door import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.request.messages import Answer, Call, Request, user
 from reviewgauge.models.request.settings import ChatSettings
 
@@ -154,15 +154,15 @@ def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_p
             ask(door, ["three"])
         assert not caught.value.stops
         assert door.calls.reused.calls == 4
-        assert door.ledger.totals.calls == 0
+        assert door.budget.totals.calls == 0
     assert not list(home.iterdir())
 
 
 def test_what_is_in_the_cache_costs_nothing_and_is_recorded_as_not_paid(tmp_path: Path) -> None:
     with open_run(tmp_path / "first") as run, ChatClient(record=run.append_call) as door:
         first = ask(door, ["one"])
-        assert run.spent() == pytest.approx(door.ledger.spent) == pytest.approx(first[1].dollars)
+        assert run.spent() == pytest.approx(door.budget.spent) == pytest.approx(first[1].dollars)
     with open_run(tmp_path / "second") as run, ChatClient(record=run.append_call) as door:
         assert ask(door, ["one"]) == first
-        assert (run.spent(), door.ledger.spent) == (0.0, 0.0)
+        assert (run.spent(), door.budget.spent) == (0.0, 0.0)
         assert [call.paid for call in run.calls()] == [False, False]

@@ -14,7 +14,7 @@ from reviewgauge.core.results import Failed, FailureKind, Vote
 from reviewgauge.judges.classes.change_types import TYPES
 from reviewgauge.judges.classes.classes import NO_HUNK, QUESTIONS, Classifier, PromptKind, What, decided, read_class
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call, Role
 from reviewgauge.models.request.settings import ChatSettings
 

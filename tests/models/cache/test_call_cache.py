@@ -27,7 +27,7 @@ import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from models.test_call_cache import made
-from reviewgauge.models._call_cache import CallCache
+from reviewgauge.models.cache.call_cache import CallCache
 cache = CallCache(Path(sys.argv[1]))
 name, first, count = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 async def main():

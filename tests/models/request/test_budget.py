@@ -43,39 +43,39 @@ def answer(tokens_in: int, tokens_out: int) -> Answer:
 
 @on_a_loop
 async def test_a_call_is_reserved_at_its_worst_and_booked_at_its_cost() -> None:
-    ledger = BudgetTracker(budget=1.0)
-    reserved = await ledger.reserve(FAKE, SHORT)
+    budget = BudgetTracker(budget=1.0)
+    reserved = await budget.reserve(FAKE, SHORT)
     assert reserved == pytest.approx(WORST)
-    assert ledger.settle(FAKE, reserved, answer(10, 100)) == pytest.approx(10e-6 + 400e-6)
-    assert ledger.spent == pytest.approx(410e-6)
-    assert ledger.totals == Totals(1, 0, 10, 100, round(410e-6, 12), round(WORST, 12), (), shipped_prices().date)
+    assert budget.settle(FAKE, reserved, answer(10, 100)) == pytest.approx(10e-6 + 400e-6)
+    assert budget.spent == pytest.approx(410e-6)
+    assert budget.totals == Totals(1, 0, 10, 100, round(410e-6, 12), round(WORST, 12), (), shipped_prices().date)
 
 
 @on_a_loop
 async def test_a_call_that_was_not_answered_gives_back_what_was_put_aside() -> None:
-    ledger = BudgetTracker(budget=WORST)
+    budget = BudgetTracker(budget=WORST)
     for _ in range(5):
-        reserved = await ledger.reserve(FAKE, SHORT)
-        assert ledger.settle(FAKE, reserved, None) is None
-    assert (ledger.spent, ledger.totals.calls, ledger.totals.gave_back) == (0, 0, 5)
+        reserved = await budget.reserve(FAKE, SHORT)
+        assert budget.settle(FAKE, reserved, None) is None
+    assert (budget.spent, budget.totals.calls, budget.totals.gave_back) == (0, 0, 5)
 
 
 @on_a_loop
 async def test_a_call_that_does_not_fit_waits_for_those_in_flight() -> None:
-    ledger = BudgetTracker(budget=1.5 * WORST)
-    first = await ledger.reserve(FAKE, SHORT)
-    second = asyncio.ensure_future(ledger.reserve(FAKE, SHORT))
+    budget = BudgetTracker(budget=1.5 * WORST)
+    first = await budget.reserve(FAKE, SHORT)
+    second = asyncio.ensure_future(budget.reserve(FAKE, SHORT))
     await asyncio.sleep(0)
     assert not second.done()
-    ledger.settle(FAKE, first, answer(1, 1))
+    budget.settle(FAKE, first, answer(1, 1))
     assert await second == pytest.approx(WORST)
 
 
 @on_a_loop
 async def test_the_budget_stops_with_nothing_in_flight_and_says_what_to_do() -> None:
-    ledger = BudgetTracker(budget=1.2 * WORST, spent=0.5 * WORST)
+    budget = BudgetTracker(budget=1.2 * WORST, spent=0.5 * WORST)
     with pytest.raises(Failed) as caught:
-        await ledger.reserve(FAKE, SHORT)
+        await budget.reserve(FAKE, SHORT)
     assert (caught.value.kind, caught.value.stops) == (FailureKind.BUDGET, True)
     said = str(caught.value)
     for part in (money(1.2 * WORST), "is spent", "before this command", money(WORST), "larger --budget"):
@@ -84,49 +84,49 @@ async def test_the_budget_stops_with_nothing_in_flight_and_says_what_to_do() -> 
 
 @on_a_loop
 async def test_everybody_who_waits_is_told_when_the_budget_is_spent() -> None:
-    ledger = BudgetTracker(budget=1.5 * WORST)
-    first = await ledger.reserve(FAKE, SHORT)
-    others = [asyncio.ensure_future(ledger.reserve(FAKE, SHORT)) for _ in range(3)]
+    budget = BudgetTracker(budget=1.5 * WORST)
+    first = await budget.reserve(FAKE, SHORT)
+    others = [asyncio.ensure_future(budget.reserve(FAKE, SHORT)) for _ in range(3)]
     await asyncio.sleep(0)
-    ledger.settle(FAKE, first, answer(24, 900))
+    budget.settle(FAKE, first, answer(24, 900))
     found = await asyncio.gather(*others, return_exceptions=True)
     assert [isinstance(one, Failed) and one.kind is FailureKind.BUDGET for one in found] == [True] * 3
 
 
 @on_a_loop
 async def test_a_caller_that_is_cancelled_while_waiting_leaves_nothing_behind() -> None:
-    ledger = BudgetTracker(budget=1.5 * WORST)
-    first = await ledger.reserve(FAKE, SHORT)
-    second, third = (asyncio.ensure_future(ledger.reserve(FAKE, SHORT)) for _ in range(2))
+    budget = BudgetTracker(budget=1.5 * WORST)
+    first = await budget.reserve(FAKE, SHORT)
+    second, third = (asyncio.ensure_future(budget.reserve(FAKE, SHORT)) for _ in range(2))
     await asyncio.sleep(0)
     second.cancel()
-    ledger.settle(FAKE, first, None)  # lets the second in, which is being cancelled, or the third
+    budget.settle(FAKE, first, None)  # lets the second in, which is being cancelled, or the third
     await asyncio.gather(second, return_exceptions=True)
     assert second.cancelled()
-    assert ledger.settle(FAKE, await third, None) is None
-    assert (ledger.spent, ledger._aside, ledger._flying) == (0, 0, 0)
+    assert budget.settle(FAKE, await third, None) is None
+    assert (budget.spent, budget._aside, budget._flying) == (0, 0, 0)
 
 
 @on_a_loop
 async def test_a_caller_that_is_cancelled_just_as_it_is_let_in_leaves_nothing_behind() -> None:
-    ledger = BudgetTracker(budget=1.5 * WORST)
-    first = await ledger.reserve(FAKE, SHORT)
-    second = asyncio.ensure_future(ledger.reserve(FAKE, SHORT))
+    budget = BudgetTracker(budget=1.5 * WORST)
+    first = await budget.reserve(FAKE, SHORT)
+    second = asyncio.ensure_future(budget.reserve(FAKE, SHORT))
     await asyncio.sleep(0)
-    ledger.settle(FAKE, first, None)  # lets it in
+    budget.settle(FAKE, first, None)  # lets it in
     second.cancel()
     await asyncio.gather(second, return_exceptions=True)
     assert second.cancelled()
-    assert (ledger._aside, ledger._flying) == (0, 0)
-    assert ledger.settle(FAKE, await ledger.reserve(FAKE, SHORT), None) is None
+    assert (budget._aside, budget._flying) == (0, 0)
+    assert budget.settle(FAKE, await budget.reserve(FAKE, SHORT), None) is None
 
 
 @on_a_loop
 async def test_a_model_without_a_price_costs_none_and_never_nothing() -> None:
-    ledger = BudgetTracker()
-    reserved = await ledger.reserve(OTHER, SHORT)
-    assert ledger.settle(OTHER, reserved, answer(10, 10)) is None
-    assert ledger.totals.unpriced == ("openai:qwen3@http://127.0.0.1:1/v1",)
+    budget = BudgetTracker()
+    reserved = await budget.reserve(OTHER, SHORT)
+    assert budget.settle(OTHER, reserved, answer(10, 10)) is None
+    assert budget.totals.unpriced == ("openai:qwen3@http://127.0.0.1:1/v1",)
 
 
 @on_a_loop
@@ -166,15 +166,15 @@ def test_what_is_spent_never_exceeds_the_budget(seed: int, budget: float, calls:
     asyncio.run(_spend(BudgetTracker(budget=budget), budget, calls, at_once, chance))
 
 
-async def _spend(ledger: BudgetTracker, budget: float, calls: int, at_once: int, chance: random.Random) -> None:
-    door = asyncio.Semaphore(at_once)
+async def _spend(tracker: BudgetTracker, budget: float, calls: int, at_once: int, chance: random.Random) -> None:
+    slots = asyncio.Semaphore(at_once)
     paid: list[float] = []
 
     async def one(number: int) -> None:
         spec = ModelSpec("openai", "fake", max_tokens=chance.choice((10, 500, 5000)))
         request = Request(messages=(user("x" * chance.randrange(2000)),))
-        async with door:
-            reserved = await ledger.reserve(spec, request)
+        async with slots:
+            reserved = await tracker.reserve(spec, request)
             made = None
             try:
                 for _ in range(chance.randrange(4)):
@@ -182,9 +182,9 @@ async def _spend(ledger: BudgetTracker, budget: float, calls: int, at_once: int,
                 if chance.random() < 0.8:
                     made = answer(chance.randint(0, most_tokens(request)), chance.randint(0, spec.max_tokens))
             finally:
-                cost = ledger.settle(spec, reserved, made)
+                cost = tracker.settle(spec, reserved, made)
                 paid.append(cost or 0.0)
-                assert ledger.spent + ledger._aside / 1e12 <= budget + 1e-12
+                assert tracker.spent + tracker._aside / 1e12 <= budget + 1e-12
 
     work = [asyncio.ensure_future(one(number)) for number in range(calls)]
     for _ in range(chance.randrange(calls)):
@@ -192,6 +192,6 @@ async def _spend(ledger: BudgetTracker, budget: float, calls: int, at_once: int,
         chance.choice(work).cancel() if chance.random() < 0.3 else None
     found = await asyncio.gather(*work, return_exceptions=True)
     assert all(one is None or isinstance(one, Failed | asyncio.CancelledError) for one in found), found
-    assert ledger.spent == pytest.approx(sum(paid))
-    assert ledger.spent <= budget
-    assert (ledger._aside, ledger._flying, len(ledger._waiting)) == (0, 0, 0)
+    assert tracker.spent == pytest.approx(sum(paid))
+    assert tracker.spent <= budget
+    assert (tracker._aside, tracker._flying, len(tracker._waiting)) == (0, 0, 0)

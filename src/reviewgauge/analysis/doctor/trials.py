@@ -19,7 +19,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.score import ScoreJob, measure
-from reviewgauge.models.chat.door import current_door
+from reviewgauge.models.chat.client import current_client
 
 
 class TrialResult(NamedTuple):
@@ -49,7 +49,7 @@ class Trial:
         first = list(measure(self.metric, self.items[:1]))  # what it refuses as a whole is raised as it is
         found: dict[int, Measured | str | Failure] = {}
         work = [[item] for item in self.items[1:]]
-        with closing(Threads(current_door().settings.in_flight).map(ScoreJob(self.metric), work)) as finished:
+        with closing(Threads(current_client().settings.in_flight).map(ScoreJob(self.metric), work)) as finished:
             for at, said in finished:
                 if not isinstance(said, Failure) and said.refused is not None:
                     raise UserError(said.refused.problem, remedy=said.refused.remedy)

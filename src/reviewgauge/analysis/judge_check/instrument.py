@@ -26,7 +26,7 @@ from reviewgauge.core.reports.judge_check import JudgeCost, Kind
 from reviewgauge.core.results import Failed, Failure, FailureKind, Verdict
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.judges.pairs.assignment import assign, golden_scores
-from reviewgauge.models.chat.door import counted
+from reviewgauge.models.chat.client import counted
 
 Cells = Sequence[Sequence[Verdict | None]]
 _LEAST = 1e-6  # a yes of probability 0 is still a yes when comments are shared out

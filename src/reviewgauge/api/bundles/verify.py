@@ -24,7 +24,7 @@ from reviewgauge.engine.bundle.archive import unpack
 from reviewgauge.engine.bundle.compare import Contents, Difference, Differs
 from reviewgauge.engine.bundle.contents import BUNDLE, FORMAT, VALIDITY, BundleManifest, RunEntry, versions
 from reviewgauge.engine.bundle.rescore import StoredRun
-from reviewgauge.models.chat.door import ChatClient
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.settings import ChatSettings as ModelSettings
 
 

@@ -32,7 +32,7 @@ from reviewgauge.engine.run.progress import TimeSpent
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.build.stream_file import ReplayableStream
 from reviewgauge.engine.build.folder import Stopped, BuildFolder
-from reviewgauge.models.chat.door import counted
+from reviewgauge.models.chat.client import counted
 
 DROPS, FAILURES, SCRATCH = "drops.jsonl", "failures.jsonl", ".scratch"
 WINDOW = 64  # candidates of a costly stage that are worked on before the next are read

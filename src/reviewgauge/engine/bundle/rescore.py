@@ -21,7 +21,7 @@ from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFol
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.score import score as score_run
 from reviewgauge.models.cache.recorded_calls import CALLS
-from reviewgauge.models.chat.door import ChatClient, call_key
+from reviewgauge.models.chat.client import ChatClient, call_key
 from reviewgauge.models.request.messages import Call, Repeat
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.settings import ChatSettings

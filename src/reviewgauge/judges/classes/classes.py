@@ -21,8 +21,8 @@ from reviewgauge.core.records import RequiredContext
 from reviewgauge.core.results import Failed, FailureKind, Vote
 from reviewgauge.judges.classes.change_types import TYPES, listing
 from reviewgauge.models.answers.readers import choice
-from reviewgauge.models.chat.asking import ask_for_each
-from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.chat.ask import ask_for_each
+from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message, system
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt

@@ -16,8 +16,8 @@ from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Failed, Pair, Verdict, Vote
 from reviewgauge.judges.pairs.location import in_words, locate
 from reviewgauge.judges.pairs.votes import Agree, Cast, Table, agreed, chance
-from reviewgauge.models.chat.asking import Reading, ask_for_each
-from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.chat.ask import Reading, ask_for_each
+from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.model_spec import parse_model
 

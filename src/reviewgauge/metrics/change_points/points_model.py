@@ -13,8 +13,8 @@ from reviewgauge.core.records import Case, Comment, Review, Span
 from reviewgauge.core.results import Failed
 from reviewgauge.judges.classes.change_types import listing
 from reviewgauge.metrics.change_points.points_answers import EXTRACTION, HITS, read_hits, read_points
-from reviewgauge.models.chat.asking import ask_for, ask_for_each
-from reviewgauge.models.chat.door import ChatModel
+from reviewgauge.models.chat.ask import ask_for, ask_for_each
+from reviewgauge.models.chat.client import ChatModel
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
 

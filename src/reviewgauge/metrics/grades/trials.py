@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, Vote
-from reviewgauge.models.chat.asking import ask_for_each
-from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.chat.ask import ask_for_each
+from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.model_spec import parse_model
 

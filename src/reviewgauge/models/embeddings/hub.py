@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from reviewgauge.core.errors import MissingExtra, UserError, one_line
-from reviewgauge.models.chat.door import is_offline
+from reviewgauge.models.chat.client import is_offline
 from reviewgauge.models.embeddings.model_folder import CONFIG, ONNX_FILES, SETTINGS, TOKENIZER
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")

@@ -27,7 +27,7 @@ from reviewgauge.core.backoff import retry_after
 from reviewgauge.core.errors import UserError, hide_secrets, one_line
 from reviewgauge.core.records import Usage
 from reviewgauge.models.cache.vector_cache import VectorCache
-from reviewgauge.models.chat.door import is_offline
+from reviewgauge.models.chat.client import is_offline
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, Refused
 from reviewgauge.models.providers.endpoints import sendable
 

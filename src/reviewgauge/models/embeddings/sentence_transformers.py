@@ -15,7 +15,7 @@ import numpy as np
 
 from reviewgauge.core.errors import MissingExtra, UserError, one_line
 from reviewgauge.models.cache.vector_cache import VectorCache
-from reviewgauge.models.chat.door import is_offline
+from reviewgauge.models.chat.client import is_offline
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, readable
 
 _AT_ONCE = 32  # texts in a batch

@@ -29,7 +29,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 class Endpoint(Protocol):
     """Answers requests of one model. Used on the background loop only."""
 
-    async def answer(self, request: Request, *, repeat: Repeat, ledger: BudgetTracker) -> Answer:
+    async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
         """The answer, after as many tries as it takes. The repeat's attempt shifts a seed. Raises Failed."""
 
 
@@ -39,15 +39,15 @@ class InProcess:
     def __init__(self, spec: ModelSpec) -> None:
         self._spec = spec
 
-    async def answer(self, request: Request, *, repeat: Repeat, ledger: BudgetTracker) -> Answer:
+    async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
         """See `Endpoint.answer`. In place of another model, as in a rehearsal, the fake one keeps to its rules."""
         from reviewgauge.models.fake.model import answer
 
         began = time.perf_counter()
         manner = self._spec.model if self._spec.provider == "fake" else RULES
         made = answer(request, manner, repeat, self._spec.seed)
-        reserved = await ledger.reserve(self._spec, request)
-        dollars = ledger.settle(self._spec, reserved, made)
+        reserved = await budget.reserve(self._spec, request)
+        dollars = budget.settle(self._spec, reserved, made)
         usage = Usage(
             calls=1,
             tokens_in=made.usage.tokens_in,

@@ -94,12 +94,12 @@ class Remote:
         self._typical = min(_TYPICAL, spec.max_tokens)
         self._secret = address.key.encode() if address.key else b""
 
-    async def answer(self, request: Request, *, repeat: Repeat, ledger: BudgetTracker) -> Answer:
+    async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
         """The answer, after as many tries as it takes. Raises Failed."""
         course = _Course()
         while True:
             try:
-                answer = await self._turn(request, repeat.attempt, ledger, course)
+                answer = await self._turn(request, repeat.attempt, budget, course)
             except AskOtherwise as otherwise:
                 self._ask_otherwise(otherwise)
             except Broken as broken:
@@ -150,21 +150,21 @@ class Remote:
             remedy=f"{later}; if it stays, {NOT_THE_PROTOCOL}" if broken.trouble is Trouble.GARBLED else later,
         )
 
-    async def _turn(self, request: Request, attempt: int, ledger: BudgetTracker, course: _Course) -> Answer | None:
+    async def _turn(self, request: Request, attempt: int, budget: BudgetTracker, course: _Course) -> Answer | None:
         """One try, when it is its turn; an answer is paid for whatever it is. None: it said nothing, and may again."""
         characters = sum(len(message.text) for message in request.messages)
         expected = characters // 4 + int(self._typical)
         schema = self._schemas and request.answer_schema is not None
         async with self._lane.turn(expected):
-            reserved = await ledger.reserve(self._spec, request)
+            reserved = await budget.reserve(self._spec, request)
             course.sent = time.monotonic()
             try:
                 reply = await self._send(request, attempt, schema, characters)
                 answer = self._answer(reply, characters, time.monotonic() - course.sent)
             except BaseException:
-                ledger.settle(self._spec, reserved, None)
+                budget.settle(self._spec, reserved, None)
                 raise
-            dollars = ledger.settle(self._spec, reserved, answer)
+            dollars = budget.settle(self._spec, reserved, answer)
         self._lane.succeeded()
         usage = answer.usage
         self._lane.used(usage.tokens_in + usage.tokens_out - expected)

@@ -23,7 +23,7 @@ _OF_TOOLS = 1024  # tokens that a protocol puts around tools and schemas, at mos
 
 
 class Totals(NamedTuple):
-    """What went through a ledger. `dollars` is that of the calls with a price; `unpriced` names the other models.
+    """What went through a budget. `dollars` is that of the calls with a price; `unpriced` names the other models.
 
     `calls` were answered and paid for, `gave_back` were not answered. `worst` is what all of them could have cost,
     `prices_of` the day of the oldest price that was counted with.
@@ -61,9 +61,9 @@ class BudgetTracker:
     """
 
     def __init__(self, budget: float | None = None, spent: float = 0.0, prices: Path | None = None) -> None:
-        self.budget, self.before = budget, spent
+        self.limit, self.before = budget, spent
         self._prices_in = prices
-        self._limit = None if budget is None else trillionths(budget)
+        self._most = None if budget is None else trillionths(budget)
         self._spent = trillionths(spent)
         self._aside = self._flying = self._worst = 0
         self._gave_back = 0
@@ -115,7 +115,7 @@ class BudgetTracker:
         self.asked[spec, kind_of(message.text for message in request.messages)] += 1
         entry = self._facts_of(spec).price
         if entry is None:
-            if self._limit is not None:
+            if self._most is not None:
                 raise Failed(
                     FailureKind.BUDGET,
                     f"the price of {_name(spec)} is not known, so a budget cannot be kept",
@@ -125,7 +125,7 @@ class BudgetTracker:
             self._flying += 1
             return 0.0
         worst = entry.cost(most_tokens(request), spec.max_tokens)
-        if self._limit is not None and (self._waiting or not self._fits(worst)):
+        if self._most is not None and (self._waiting or not self._fits(worst)):
             await self._wait(worst, _name(spec))
         else:
             self._take(worst)
@@ -157,7 +157,7 @@ class BudgetTracker:
         return dollars(cost)
 
     def _fits(self, worst: int) -> bool:
-        return self._limit is None or self._spent + self._aside + worst <= self._limit
+        return self._most is None or self._spent + self._aside + worst <= self._most
 
     def _take(self, worst: int, calls: int = 1) -> None:
         self._aside += worst
@@ -193,11 +193,11 @@ class BudgetTracker:
                     turn.granted.set_exception(self._spent_up(turn))
 
     def _spent_up(self, turn: _Waiting) -> Failed:
-        assert self.budget is not None
+        assert self.limit is not None
         before = f", {money(self.before)} of it before this command" if self.before else ""
         return Failed(
             FailureKind.BUDGET,
-            f"the budget of {money(self.budget)} would not hold: {money(self.spent)} is spent{before}, and the next "
+            f"the budget of {money(self.limit)} would not hold: {money(self.spent)} is spent{before}, and the next "
             f"call to {turn.model} could cost {money(dollars(turn.worst))}",
             remedy="run the same command again with a larger --budget; what is done stays done. "
             "A smaller ?max_tokens= makes a call's worst case cheaper",

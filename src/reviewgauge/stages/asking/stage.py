@@ -16,8 +16,8 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Failed, Vote
 from reviewgauge.judges.pairs.hunks import hunk_of
-from reviewgauge.models.chat.asking import Reading, ask_for_each
-from reviewgauge.models.chat.door import chat_model
+from reviewgauge.models.chat.ask import Reading, ask_for_each
+from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, load_prompt

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.chat.door import ChatModel, Tally, call_key, together
+from reviewgauge.models.chat.client import ChatModel, Tally, call_key, together
 from reviewgauge.models.request.messages import Answer, Message, Repeat, Request, assistant, user
 
 T = TypeVar("T")

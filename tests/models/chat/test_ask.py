@@ -9,8 +9,8 @@ import pytest
 
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable, whole_number, yes_no
-from reviewgauge.models.chat.asking import Reading, ask_for, ask_for_each
-from reviewgauge.models.chat.door import ChatClient, chat_model, counted
+from reviewgauge.models.chat.ask import Reading, ask_for, ask_for_each
+from reviewgauge.models.chat.client import ChatClient, chat_model, counted
 from reviewgauge.models.request.messages import Call, system, user
 from scripted_models import Messages, scripted
 

@@ -112,7 +112,7 @@ class ChatClient:
     def __post_init__(self) -> None:
         if is_offline():
             self.settings = replace(self.settings, offline=True)
-        self.ledger = BudgetTracker(self.settings.budget, self.settings.spent, self.settings.prices)
+        self.budget = BudgetTracker(self.settings.budget, self.settings.spent, self.settings.prices)
         self.calls: CallStore = open_call_cache(self.settings.cache, self.settings.replay, self.settings.rehearsal)
         self._recorded: set[str] = set()
         self._lock = threading.Lock()
@@ -219,7 +219,7 @@ class ChatClient:
         """Ask the endpoint, and commit the answer before anybody sees it."""
         named: dict[str, Any] = {"key": key, "model": str(spec), "request": request, **repeat._asdict()}
         try:
-            answer = await self._endpoints.of(spec).answer(request, repeat=repeat, ledger=self.ledger)
+            answer = await self._endpoints.of(spec).answer(request, repeat=repeat, budget=self.budget)
         except Unusable as unusable:
             self._note(Call(**named, answer=unusable.paid, failure=unusable.failure))
             raise
@@ -245,7 +245,7 @@ class ChatClient:
         self.calls.forget(calls)
 
 
-def current_door() -> ChatClient:
+def current_client() -> ChatClient:
     """The door that was opened last; one with default settings where none is. That one lives as long as the process."""
     global _default  # noqa: PLW0603  (the one door that nobody opens)
     with _opening:
@@ -264,7 +264,7 @@ def is_offline() -> bool:
 
 def chat_model(spec: str) -> ChatModel:
     """The model that `spec` names, behind the current door. Raises UserError for a spec that names none."""
-    return current_door().model(spec)
+    return current_client().model(spec)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pytest
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.call_store import Memory
-from reviewgauge.models.chat.door import ChatClient, call_key, chat_model, counted, current_door, together
+from reviewgauge.models.chat.client import ChatClient, call_key, chat_model, counted, current_client, together
 from reviewgauge.models.chat.event_loop import background, run_in_background
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, user
 from reviewgauge.models.request.model_spec import parse_model
@@ -160,21 +160,21 @@ def test_doors_in_doors() -> None:
     alike = ChatSettings(rehearsal=True)
     with ChatClient(alike) as outer:
         with ChatClient(alike) as inner:
-            assert current_door() is inner
+            assert current_client() is inner
         assert inner.closed
         assert not outer.closed
-        assert current_door() is outer
+        assert current_client() is outer
         first, second = ChatClient(alike).__enter__(), ChatClient(alike).__enter__()
         first.__exit__()  # not in the order that they were opened
-        assert current_door() is second
+        assert current_client() is second
         second.__exit__()
-        assert current_door() is outer
+        assert current_client() is outer
 
 
 def test_without_a_door_there_is_one_that_stays(protocol: OpenAI, server: Scripted) -> None:
     assert chat_model(protocol.spec(server)).ask(HI).text == "yes"
-    assert current_door() is current_door()
-    current_door().close()
+    assert current_client() is current_client()
+    current_client().close()
     assert chat_model(protocol.spec(server)).ask(HI, trial=2).text == "yes"  # closed by hand: a new one
 
 
@@ -281,8 +281,8 @@ def test_a_process_ends_with_calls_in_flight_and_says_nothing(
     server.always = lambda _: Say(protocol.good(), delay=0 if len(server.asked) == 1 else 30)
     program = f"""
 import threading, time
-from reviewgauge.models.chat import chat_model
-from reviewgauge.models.messages import Request, user
+from reviewgauge.models.chat.client import chat_model
+from reviewgauge.models.request.messages import Request, user
 model = chat_model({protocol.spec(server)!r})
 print(model.ask(Request(messages=(user("Hi."),))).text)
 threading.Thread(target=lambda: model.ask(Request(messages=(user("Ho."),))), daemon=True).start()
@@ -300,8 +300,9 @@ time.sleep(0.3)
 def test_an_interrupt_stops_the_call(protocol: OpenAI, server: Scripted, tmp_path: Path) -> None:
     server.always = lambda _: Say(protocol.good(), delay=30)
     program = f"""
-from reviewgauge.models.chat import Door, Settings, chat_model
-from reviewgauge.models.messages import Request, user
+from reviewgauge.models.chat.client import ChatClient, chat_model
+from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.messages import Request, user
 with ChatClient(ChatSettings(cache=False)):
     try:
         chat_model({protocol.spec(server)!r}).ask(Request(messages=(user("Hi."),)))
