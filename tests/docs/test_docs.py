@@ -1,11 +1,10 @@
-"""The docs are true: generated pages are up to date, links lead somewhere, every verb and plug-in is documented."""
+"""The docs are true: links lead somewhere, every verb and plug-in is documented."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,13 +17,6 @@ from reviewgauge.core.specs import load, names
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)\s]+)\)")
-
-
-def test_generated_pages_are_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
