@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from reviewgauge.core.building import Decision
-from reviewgauge.engine.build.audit import audit_stage, margin, wilson
-from reviewgauge.engine.build.audit_table import COLUMNS
+from reviewgauge.engine.build.audit import COLUMNS, audit_stage, margin, wilson
 from reviewgauge.stages.points.agreement import RULES
 
 DOCS = Path(__file__).parents[2] / "docs"

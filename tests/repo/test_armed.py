@@ -10,7 +10,6 @@ from git_project import run_git
 from malicious_repos import ARMS, NAMES, armed
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.blobs import BlobReader
-from reviewgauge.repo.git.code_at import CodeAt
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.history import read_history
 from reviewgauge.repo.mirrors.mirrors import mirror_local, mirror_remote
@@ -39,8 +38,6 @@ def test_reading_springs_no_trap(tmp_path: Path, name: str) -> None:
     repository.export(trap.head, tmp_path / "out")
     with BlobReader(repository) as blobs:
         assert blobs.read_file(trap.head, "a.py") == b"one\nthree\n" and blobs.read("1" * 40) is None
-    with CodeAt(repository, trap.head) as code:
-        assert code.read("a.py") == b"one\nthree\n" and [hit.path for hit in code.grep("three")] == ["a.py"]
     subjects = [(commit.id, len(commit.files)) for commit in read_history(repository, ("HEAD",))]
     assert [commit for commit, _ in subjects] == [trap.head, trap.base]
     for command in (("log", "-p", "--all"), ("show", trap.head), ("blame", trap.head, "--", "a.py")):

@@ -10,8 +10,7 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Severity
 from reviewgauge.core.specs import load
-from reviewgauge.repo.analysers.external import _ESLINT_RULES
-from reviewgauge.repo.analysers.ruff import RULES
+from reviewgauge.repo.analysers.programs import _ESLINT_RULES, RULES
 from reviewgauge.repo.analysers.run import TOOLS
 from reviewgauge.repo.diff.anchors import anchor, code_reader
 from reviewgauge.reviewers.analyser import Analyser

@@ -10,7 +10,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, Comment
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load
-from reviewgauge.engine.build.apply import _NoPlace
+from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.drop_trivial_points import DropTrivialPoints
 
 
@@ -20,7 +20,7 @@ def of(*types: str | None, verdict: bool | None = False) -> Candidate:
 
 
 def told(item: Candidate, stage: Stage | None = None) -> tuple[str, str] | None:
-    (made,) = (stage or DropTrivialPoints()).each(item, _NoPlace())
+    (made,) = (stage or DropTrivialPoints()).each(item, WithoutBuild())
     if isinstance(made, Drop):
         return made.reason, made.detail
     assert made == item

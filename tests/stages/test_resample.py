@@ -16,8 +16,8 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
-from reviewgauge.engine.build.apply import _NoPlace
 from reviewgauge.engine.build.folder import BuildFolder
+from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.resample import Resample
 from reviewgauge.stages.sampling.balance import Unit, balance, match, scaled
 from sampled import Drawn, candidate, section
@@ -190,10 +190,10 @@ def test_the_nearest_are_found_behind_many_that_are_taken() -> None:
 
 def test_the_sample_hangs_on_the_seed_and_not_on_the_order() -> None:
     items = sizes(False, *[10] * 8) + sizes(True, *[10] * 30)
-    first = set(Drawn(LINES, items, _NoPlace()).ids)
+    first = set(Drawn(LINES, items, WithoutBuild()).ids)
     random.Random(2).shuffle(items)
-    assert set(Drawn(LINES, items, _NoPlace()).ids) == first
-    assert set(Drawn(Resample(features=("changed_lines",), seed=1), items, _NoPlace()).ids) != first
+    assert set(Drawn(LINES, items, WithoutBuild()).ids) == first
+    assert set(Drawn(Resample(features=("changed_lines",), seed=1), items, WithoutBuild()).ids) != first
 
 
 def test_thousands_are_matched_by_their_neighbours(place: BuildFolder) -> None:

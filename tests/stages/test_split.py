@@ -16,8 +16,8 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
-from reviewgauge.engine.build.apply import _NoPlace
 from reviewgauge.engine.build.folder import BuildFolder
+from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.split import Split
 from sampled import Drawn, candidate, section
 
@@ -49,7 +49,7 @@ def test_repositories_stay_whole_and_shares_come_out(place: BuildFolder) -> None
 @given(st.lists(st.integers(1, 20), min_size=3, max_size=12), st.sampled_from(["largest", "hash"]), st.integers(0, 3))
 def test_no_repository_lies_in_two_parts(counts: list[int], assign: str, seed: int) -> None:
     items = items_of(**{f"r{n}": count for n, count in enumerate(counts)})
-    drawn = Drawn(Split(assign=assign, seed=seed), items, _NoPlace())  # type: ignore[arg-type]
+    drawn = Drawn(Split(assign=assign, seed=seed), items, WithoutBuild())  # type: ignore[arg-type]
     assert not drawn.drops
     where = defaultdict(set)
     for item in drawn.kept:
@@ -60,8 +60,8 @@ def test_no_repository_lies_in_two_parts(counts: list[int], assign: str, seed: i
 def test_a_repository_by_its_hash_stays_when_others_come() -> None:
     few, many = items_of(a=2, b=2, c=2), items_of(a=2, b=9, c=2, d=40, e=1)
     stage = Split(assign="hash", shares=(0.4, 0.3, 0.3))
-    first = {i.case.change.repo: i.case.facts["split"] for i in Drawn(stage, few, _NoPlace()).kept}
-    then = {i.case.change.repo: i.case.facts["split"] for i in Drawn(stage, many, _NoPlace()).kept}
+    first = {i.case.change.repo: i.case.facts["split"] for i in Drawn(stage, few, WithoutBuild()).kept}
+    then = {i.case.change.repo: i.case.facts["split"] for i in Drawn(stage, many, WithoutBuild()).kept}
     assert first == {repo: then[repo] for repo in first}
 
 
@@ -81,7 +81,7 @@ def test_dates_cut_the_parts(place: BuildFolder) -> None:
 @given(st.lists(st.integers(1, 28), max_size=60))
 def test_what_is_tested_is_younger_than_what_was_learnt_from(days: list[int]) -> None:
     items = [candidate(f"c{n}", created=f"2022-02-{day:02}") for n, day in enumerate(days)]
-    drawn = Drawn(Split(by="time", shares=(0.6, 0.2, 0.2)), items, _NoPlace())
+    drawn = Drawn(Split(by="time", shares=(0.6, 0.2, 0.2)), items, WithoutBuild())
     assert len(drawn.kept) == len(days)
     span = defaultdict(list)
     for item in drawn.kept:

@@ -17,8 +17,8 @@ from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.history import PullRequest, Revision, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.apply import _NoPlace
 from reviewgauge.engine.build.folder import BuildFolder
+from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.pull_requests.candidates import final_candidate
@@ -55,7 +55,7 @@ def _reference(one: Thread) -> Comment:
 
 
 def split(stage: SplitHunks, one: Candidate) -> tuple[list[Case], list[Drop]]:
-    made: list[Candidate | Drop | Decision] = list(stage.each(one, _NoPlace()))
+    made: list[Candidate | Drop | Decision] = list(stage.each(one, WithoutBuild()))
     return [m.case for m in made if isinstance(m, Candidate)], [m for m in made if isinstance(m, Drop)]
 
 

@@ -14,7 +14,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.apply import apply_stages
+from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.stages.drop_large import DropLarge
 from reviewgauge.stages.where import Where
 

@@ -15,8 +15,8 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
-from reviewgauge.engine.build.apply import _NoPlace
 from reviewgauge.engine.build.folder import BuildFolder
+from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.stratify import Stratify, share_out
 from sampled import Drawn, candidate, section
 
@@ -115,23 +115,23 @@ def test_a_total_is_shared_out_in_proportion(place: BuildFolder) -> None:
 def test_the_sample_hangs_on_the_seed_and_not_on_the_order() -> None:
     items = entries(3)
     stage = Stratify(by=("language",), per_cell=5)
-    first = set(Drawn(stage, items, _NoPlace()).ids)
+    first = set(Drawn(stage, items, WithoutBuild()).ids)
     random.Random(1).shuffle(items)
-    assert set(Drawn(stage, items, _NoPlace()).ids) == first
-    assert set(Drawn(Stratify(by=("language",), per_cell=5, seed=1), items, _NoPlace()).ids) != first
+    assert set(Drawn(stage, items, WithoutBuild()).ids) == first
+    assert set(Drawn(Stratify(by=("language",), per_cell=5, seed=1), items, WithoutBuild()).ids) != first
 
 
 def test_a_source_that_grew_changes_few_of_the_drawn() -> None:
     items = [candidate(f"c{n}", language="Go") for n in range(1000)]
     stage = Stratify(per_cell=100)
-    before = set(Drawn(stage, items[:950], _NoPlace()).ids)
-    assert len(before & set(Drawn(stage, items, _NoPlace()).ids)) >= 80
+    before = set(Drawn(stage, items[:950], WithoutBuild()).ids)
+    assert len(before & set(Drawn(stage, items, WithoutBuild()).ids)) >= 80
 
 
 def test_every_case_is_as_likely_to_be_drawn() -> None:
     items = [candidate(f"c{n}", language="Go") for n in range(20)]
     counts = Counter(
-        name for seed in range(400) for name in Drawn(Stratify(per_cell=5, seed=seed), items, _NoPlace()).ids
+        name for seed in range(400) for name in Drawn(Stratify(per_cell=5, seed=seed), items, WithoutBuild()).ids
     )
     assert sum(counts.values()) == 2000
     assert min(counts.values()) > 60  # 100 expected, standard deviation 8.7

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load
-from reviewgauge.engine.build.apply import _NoPlace
 from reviewgauge.engine.build.folder import BuildFolder
+from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.systematic import Systematic
 from sampled import Drawn, candidate, section
 
@@ -45,8 +45,8 @@ def test_what_is_not_drawn_says_where_it_stood(place: BuildFolder) -> None:
 @given(st.integers(1, 20), st.integers(0, 60), st.integers(0, 5))
 def test_every_kth_from_a_start_that_the_seed_chooses(every: int, count: int, seed: int) -> None:
     items = [candidate(f"c{n}") for n in range(count)]
-    ids = Drawn(Systematic(every=every, seed=seed), items, _NoPlace()).ids
-    assert ids == Drawn(Systematic(every=every, seed=seed), items, _NoPlace()).ids
+    ids = Drawn(Systematic(every=every, seed=seed), items, WithoutBuild()).ids
+    assert ids == Drawn(Systematic(every=every, seed=seed), items, WithoutBuild()).ids
     positions = [int(name[1:]) for name in ids]
     assert all(b - a == every for a, b in itertools.pairwise(positions))
     assert len(ids) in {count // every, -(-count // every)}
@@ -54,7 +54,7 @@ def test_every_kth_from_a_start_that_the_seed_chooses(every: int, count: int, se
 
 def test_seeds_choose_different_starts() -> None:
     items = [candidate(f"c{n}") for n in range(50)]
-    assert len({Drawn(Systematic(every=10, seed=seed), items, _NoPlace()).ids[0] for seed in range(30)}) > 4
+    assert len({Drawn(Systematic(every=10, seed=seed), items, WithoutBuild()).ids[0] for seed in range(30)}) > 4
 
 
 def test_the_card_shows_a_sample_that_is_not_like_the_whole(place: BuildFolder) -> None:

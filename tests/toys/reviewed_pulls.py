@@ -12,7 +12,7 @@ from reviewgauge.core.history import Account, AccountType, PullCommit, PullReque
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
 from reviewgauge.core.results import Drop
-from reviewgauge.engine.build.apply import _NoPlace
+from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.settings import ChatSettings
@@ -76,7 +76,7 @@ def of_threads(*threads: Thread, **more: object) -> Candidate:
 def made(stage: Stage, item: Candidate) -> tuple[list[Candidate], list[Drop], list[Decision]]:
     """What a stage makes of one candidate."""
     kept, drops, decisions = [], [], []
-    for one in stage.each(item, _NoPlace()):
+    for one in stage.each(item, WithoutBuild()):
         if isinstance(one, Candidate):
             kept.append(one)
         elif isinstance(one, Drop):

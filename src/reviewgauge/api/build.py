@@ -17,11 +17,10 @@ from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.core.specs import import_named
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.audit import audit_stage, check_tables
-from reviewgauge.engine.build.card import find_licences
 from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
-from reviewgauge.engine.build.write import Written, refuse_foreign, write_benchmark
+from reviewgauge.engine.build.write import Written, find_licences, refuse_foreign, write_benchmark
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.models.chat.client import ChatClient

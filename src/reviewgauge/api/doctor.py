@@ -10,7 +10,7 @@ from reviewgauge.api.model_options import ModelOptions, Spending, spending
 from reviewgauge.api.resolve import find_dataset, find_metrics, find_stages, staged_label
 from reviewgauge.core.protocols import Dataset, Metric, Stage
 from reviewgauge.core.reports.leaderboard import DoctorReport
-from reviewgauge.engine.build.apply import apply_stages
+from reviewgauge.engine.build.pipeline import apply_stages
 
 
 def doctor(

@@ -15,7 +15,7 @@ from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load_recorded, names
 from reviewgauge.datasets.labels.labels import on_reviews, read_label_file
-from reviewgauge.engine.build.apply import apply_stages
+from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST

@@ -15,7 +15,7 @@ from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load, parse_spec
-from reviewgauge.engine.build.apply import apply_stages
+from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.rehearsal import rehearse_review
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews
 from reviewgauge.engine.review import review as run_reviewer

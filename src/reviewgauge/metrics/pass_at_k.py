@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Change, Review, Span
 from reviewgauge.core.results import Bounds
-from reviewgauge.repo.diff.rows import DiffRow, find_row, hunk_rows
+from reviewgauge.repo.diff.positions import DiffRow, find_row, hunk_rows
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers

@@ -15,8 +15,17 @@ from hypothesis import strategies as st
 from reviewgauge.analysis.judge_check.agreement import wilson as endless_wilson
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.engine.build.audit import audit_stage, decision_id, draw, file_name, margin, wilson
-from reviewgauge.engine.build.audit_table import COLUMNS, LONGEST, read_table
+from reviewgauge.engine.build.audit import (
+    COLUMNS,
+    LONGEST,
+    audit_stage,
+    decision_id,
+    draw,
+    file_name,
+    margin,
+    read_table,
+    wilson,
+)
 
 BY = "drop_low_value"
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from git_project import commit, make_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
-from reviewgauge.repo.analysers import libraries, rules
-from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserJob, AnalyserTimeout, RawFinding, run_program
+from reviewgauge.repo.analysers import findings, programs
+from reviewgauge.repo.analysers.findings import AnalyserCrash, AnalyserJob, AnalyserTimeout, RawFinding, run_program
 from reviewgauge.repo.analysers.run import (
     TOOLS,
     AnalyserSettings,
@@ -166,9 +166,9 @@ def test_asserts_in_tests_and_every_use_of_a_module_are_no_findings(tmp_path: Pa
 )
 def test_every_rule_has_a_category_and_a_severity(tool: str, rule: str) -> None:
     raw = RawFinding(tool, rule, "a", 1, 1, "m", level="LOW")
-    assert rules.category(raw) in {"security", "performance", "maintainability", "defect"}
-    assert rules.severity(raw) in Severity
-    assert rules.complaint(raw)
+    assert findings.category(raw) in {"security", "performance", "maintainability", "defect"}
+    assert findings.severity(raw) in Severity
+    assert findings.complaint(raw)
 
 
 # --- files that nobody trusts --------------------------------------------------------------------------------------
@@ -280,10 +280,10 @@ def test_a_change_that_no_tool_reads_and_deleted_files_give_nothing(tmp_path: Pa
 def test_a_crash_names_the_tool_and_is_no_empty_result(tmp_path: Path) -> None:
     answer = b'{"tool": "parse"}\n{"tool": "parse", "rows": []}\n{"tool": "complexipy"}\n'
     with pytest.raises(AnalyserCrash, match="complexipy crashed: ended by signal 11"):
-        libraries.read_answer(answer, -11, b"")
+        programs.read_answer(answer, -11, b"")
     bench = AnalyserJob(tmp_path, tmp_path)
     with pytest.raises(AnalyserCrash, match=r"lizard crashed: .*No such file"):
-        libraries.run_libraries(["lizard"], [], ["gone.js"], bench)
+        programs.run_libraries(["lizard"], [], ["gone.js"], bench)
 
 
 def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from reviewgauge.repo.diff.positions import (
     markers,
     parse_marker,
     patch_rows,
-    position_to_line,
 )
 
 LINES = ["", "a", "b", "-- x", "++ y", "@@ -1 +1 @@", "\\ odd", "c\r"]
@@ -39,6 +38,17 @@ PATCH = """\
 +LAST
 +more
 \\ No newline at end of file"""
+
+
+def line_at(patch: str, position: int) -> tuple[Side, int] | None:
+    """The line at GitHub's diff position: of the old side for a deleted line, else of the new one."""
+    rows = patch_rows(patch)
+    row = rows[position] if 0 < position < len(rows) else None
+    if row is None:
+        return None
+    if row.new is not None:
+        return Side.NEW, row.new
+    return None if row.old is None else (Side.OLD, row.old)
 
 
 def make_patch(old: list[str], new: list[str], old_end: str, new_end: str, context: int = 3) -> str:
@@ -101,10 +111,10 @@ def test_positions_count_later_headers_and_missing_newlines() -> None:
         0: None,
         -1: None,
     }
-    assert {position: position_to_line(PATCH, position) for position in expected} == expected
+    assert {position: line_at(PATCH, position) for position in expected} == expected
     assert line_to_position(PATCH, Side.OLD, 20) == 7  # context is a line of both versions
     assert line_to_position(PATCH, Side.NEW, 5) is None and line_to_position(PATCH, Side.OLD, 22) is None
-    assert position_to_line("", 1) is None and line_to_position("", Side.NEW, 1) is None
+    assert line_at("", 1) is None and line_to_position("", Side.NEW, 1) is None
 
 
 @given(TEXTS, TEXTS, ENDS, ENDS, st.integers(0, 4))
@@ -113,7 +123,7 @@ def test_positions_and_lines_go_both_ways(old: list[str], new: list[str], a: str
     texts = patch.split("\n")
     found = set()
     for position in range(len(texts) + 2):
-        place = position_to_line(patch, position)
+        place = line_at(patch, position)
         if place is None:
             continue
         side, line = place
@@ -186,7 +196,7 @@ def test_behind_a_cut_nothing_is_known() -> None:
 )
 def test_no_damage_makes_it_fail(text: str) -> None:
     for n in range(4):
-        position_to_line(text, n)
+        line_at(text, n)
         for side in Side:
             line_to_position(text, side, n)
             hunk_at(text, side, n)

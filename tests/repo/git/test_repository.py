@@ -159,7 +159,7 @@ def test_errors_are_one_line_and_tell_no_secret(tmp_path: Path, git: Git) -> Non
     with pytest.raises(UserError) as failed:
         repository.run("fetch", "https://user:hunter2@host.invalid/x.git", "main")
     assert "hunter2" not in str(failed.value)
-    with pytest.raises(UserError, match="no git directory"):
+    with pytest.raises(UserError, match="is not a git directory"):
         Repository(tmp_path / "nowhere").run("rev-parse", "HEAD")
     with pytest.raises(UserError):
         repository.run("rev-parse", "a\x00b")

@@ -84,7 +84,7 @@ def test_empty_detached_and_unborn(source: Path, tmp_path: Path) -> None:
     (source / "HEAD").unlink()
     with pytest.raises(UserError):
         inspect(Repository(source))
-    with pytest.raises(UserError, match="no git directory"):
+    with pytest.raises(UserError, match="is not a git directory"):
         inspect(Repository(tmp_path / "nowhere"))
 
 

@@ -11,7 +11,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.errors import git_error, is_full, no_room
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.mirrors.object_view import missing_objects
+from reviewgauge.repo.mirrors.objects import missing_objects
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_partial_source_gives_a_partial_mirror(tmp_path: Path, source: Path) -
 
 
 def test_what_is_no_repository_is_said_in_one_line(tmp_path: Path, source: Path) -> None:
-    for name, words in {"nowhere": "does not exist", "folder": "no git repository", "empty": "has no commits"}.items():
+    for name, words in {"nowhere": "does not exist", "folder": "is not a git repository", "empty": "has no commits"}.items():
         if name != "nowhere":
             (tmp_path / name).mkdir()
         if name == "empty":

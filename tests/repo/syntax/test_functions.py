@@ -725,7 +725,7 @@ def test_without_the_library_the_extra_is_named() -> None:
 import sys
 sys.modules["tree_sitter"] = None
 from reviewgauge.core.errors import MissingExtra
-from reviewgauge.repo.syntax import enclosing
+from reviewgauge.repo.syntax.functions import enclosing
 print(enclosing(b"x: 1", "a.yaml", 1, 1).kind)  # needs no library
 try:
     enclosing(b"x = 1", "a.py", 1, 1)

@@ -13,7 +13,7 @@ from reviewgauge.core.protocols import Dataset, Stage
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import load_recorded, names, parse_spec
-from reviewgauge.engine.build.apply import apply_stages
+from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.bundle.compare import Contents
 from reviewgauge.engine.bundle.contents import RunEntry, Texts, is_recorded, may_be_passed_on
 from reviewgauge.engine.bundle.rescore import StoredRun, check_withheld

@@ -18,20 +18,19 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from reviewgauge.core.building import Candidate, Decision
-from reviewgauge.core.reports.build_card import FunnelRow
+from reviewgauge.core.building import Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Usage
+from reviewgauge.core.records import Case, Usage
+from reviewgauge.core.reports.build_card import FunnelRow
 from reviewgauge.core.results import Drop, Failed, Failure
+from reviewgauge.engine.build.folder import BuildFolder, Stopped
+from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_error
 from reviewgauge.engine.run.progress import TimeSpent
-from reviewgauge.engine.build.recipes import Step
-from reviewgauge.engine.build.stream_file import ReplayableStream
-from reviewgauge.engine.build.folder import Stopped, BuildFolder
 from reviewgauge.models.chat.client import counted
 
 DROPS, FAILURES, SCRATCH = "drops.jsonl", "failures.jsonl", ".scratch"
@@ -261,3 +260,70 @@ def _read(line: bytes) -> _Worked:
     head, *rest = line.splitlines()
     made = tuple(_KINDS[chr(one[0])].model_validate_json(one[1:]) for one in rest)
     return _Worked(made=made, fake=bool(json.loads(head)["fake"]), remembered=True)
+
+
+class ReplayableStream:
+    """The candidates of a stream, written once and read any number of times."""
+
+    def __init__(self, path: Path, items: Iterable[Candidate]) -> None:
+        self.path, self.count = path, 0
+        with path.open("wb") as file:
+            for item in items:
+                file.write(item.to_line())
+                self.count += 1
+
+    def __iter__(self) -> Iterator[Candidate]:
+        with self.path.open("rb") as file:
+            for line in file:
+                yield Candidate.model_validate_json(line)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def remove(self) -> None:
+        """Take the file away."""
+        self.path.unlink(missing_ok=True)
+
+
+def apply_stages(cases: Iterable[Case], stages: Sequence[Stage]) -> tuple[list[Case], list[Drop]]:
+    """(kept, dropped) after all stages, in their order. Raises UserError when nothing is left."""
+    place = WithoutBuild()
+    kept, drops = [Candidate(case=case) for case in cases], []
+    for stage in stages:
+        before, kept = kept, []
+        for item in stage.apply(before, place):
+            if isinstance(item, Candidate):
+                kept.append(item)
+            elif isinstance(item, Drop):
+                drops.append(item)
+        if before and not kept:
+            last = drops[-1]
+            raise UserError(f"{last.by} drops all {len(before)} cases, for example {last.item}: {last.reason}")
+    return [item.case for item in kept], drops
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutBuild:
+    """Where no benchmark is being built: a stage that needs a build's folder cannot be used here."""
+
+    source: str = ""
+
+    @property
+    def folder(self) -> Path:
+        raise UserError("this stage builds a benchmark", remedy="use it in a recipe of reviewgauge build")
+
+    @property
+    def code(self) -> Path:
+        return self.folder
+
+    def recall(self, key: Sequence[str]) -> bytes | None:
+        return None
+
+    def remember(self, key: Sequence[str], value: bytes) -> None:
+        return None
+
+    def progress(self, label: str, done: int, total: int | None = None) -> None:
+        return None
+
+    def report(self, section: CardSection) -> None:
+        return None

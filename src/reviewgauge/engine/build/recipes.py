@@ -7,26 +7,29 @@ lines = 1000
 [[stage]]
 use = "drop_large(lines=$lines)"
 why = "one line, shown in the funnel"
+
+A recipe is data, and may come from others. Programs to run, addresses, names of tokens and files outside of the
+current folder are taken from it only where the user's own words (`--set`, `--stage`, `--model`) hold them too.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated
 
 from pydantic import Field, JsonValue, ValidationError
 
 from reviewgauge.core.base import Record, Text
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import BadInput, UserError, one_line
 from reviewgauge.core.parsing import first_problem
-from reviewgauge.core.specs import load_recorded
-from reviewgauge.core.protocols import Stage
-from reviewgauge.engine.build.recipe_trust import check_step, own_words
+from reviewgauge.core.protocols import Reviewer, Stage
+from reviewgauge.core.specs import find_class, load_recorded, parse_spec, texts_of
 
 _SLOT = re.compile(r"\$([a-z_][a-z0-9_]*)")
 
@@ -117,7 +120,7 @@ def make_stages(
     """The stages of a recipe with the parameters put in. Raises UserError that names the recipe and the stage.
 
     `given` are the user's own words: values of parameters and specs of stages. What a file may not decide by itself is
-    refused unless it stands in them (see `recipe_trust`).
+    refused unless it stands in them (see `check_step`).
     """
     made: list[tuple[Stage, Step]] = []
     words = list(given)
@@ -138,3 +141,69 @@ def _literal(recipe: Recipe, name: str, parameters: Mapping[str, JsonValue]) -> 
         raise UserError(f"recipe {recipe.name} uses ${name}, which is not among its [parameters]")
     value = parameters[name]
     return repr(tuple(value) if isinstance(value, list) else value)
+
+
+USUAL_TOKENS = ("GITHUB_TOKEN",)
+_FILES = frozenset({"archive", "candidates", "clone", "home", "path"})  # parameters that name one on this machine
+_REMEDY = "if you trust it, say it yourself: let the recipe take it from a parameter, and give that with --set"
+
+
+def own_words(words: Iterable[object]) -> frozenset[str]:
+    """Every text in what a user gave: values of parameters and specs of stages, and what stands inside of those."""
+    found = frozenset(_texts(words))
+    return found | {inner for text in found for inner in texts_of(text)}
+
+
+def check_step(spec: str, own: frozenset[str]) -> None:
+    """Raise UserError where `spec`, a file's with its parameters put in, decides what is not its to decide."""
+    for problem in _problems(spec, own):
+        raise UserError(f"{problem}, which a recipe file does not decide", remedy=_REMEDY)
+
+
+def _problems(text: str, own: frozenset[str]) -> Iterator[str]:
+    if text in own:
+        return
+    try:
+        spec = parse_spec(text)
+    except UserError:
+        if "//" in text:
+            yield f"it names the address {one_line(text, 80)}"
+        return
+    if _runs_programs(spec.name):
+        yield f"it runs a program: {one_line(text, 80)}"
+    for name, value in spec.parameters.items():
+        for word in _texts([value]):
+            if word in own:
+                continue
+            if name == "api" and word:
+                yield f"it names the address {one_line(word, 80)}"
+            elif name == "tokens" and word not in USUAL_TOKENS:
+                yield f"it sends what {one_line(word, 80)} holds"
+            elif name in _FILES and _is_outside(word):
+                yield f"it reads {one_line(word, 80)}"
+            else:
+                yield from _problems(word, own)
+
+
+def _runs_programs(name: str) -> bool:
+    """Whether a reviewer of that name does. A dotted name whose code is not here yet is refused elsewhere."""
+    if "." in name and name.rpartition(".")[0] not in sys.modules:
+        return False
+    try:
+        return find_class(Reviewer, name).runs_programs
+    except UserError:
+        return False
+
+
+def _is_outside(path: str) -> bool:
+    return path.startswith("~") or PurePath(path).is_absolute() or ".." in PurePath(path).parts
+
+
+def _texts(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _texts([*value.keys(), *value.values()])
+        elif isinstance(value, list | tuple | set | frozenset):
+            yield from _texts(value)

@@ -24,10 +24,9 @@ from pathlib import Path, PurePosixPath
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.analysers import external, rules
-from reviewgauge.repo.analysers.libraries import LIBRARIES, run_libraries
-from reviewgauge.repo.analysers.raw import AnalyserCrash, AnalyserJob, AnalyserTimeout, Output, RawFinding
-from reviewgauge.repo.analysers.ruff import find_ruff, run_ruff
+from reviewgauge.repo.analysers import findings, programs
+from reviewgauge.repo.analysers.findings import AnalyserCrash, AnalyserJob, AnalyserTimeout, Output, RawFinding
+from reviewgauge.repo.analysers.programs import LIBRARIES, find_ruff, run_libraries, run_ruff
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import language
@@ -271,11 +270,11 @@ def _run(places: _Places, settings: AnalyserSettings, bench: AnalyserJob) -> Ite
     if asked.get("ruff"):
         yield run_ruff(here["ruff"], asked["ruff"], bench)
     if asked.get("eslint"):
-        yield external.run_eslint(here["eslint"], asked["eslint"], bench)
+        yield programs.run_eslint(here["eslint"], asked["eslint"], bench)
     if asked.get("shellcheck"):
-        yield external.run_shellcheck(here["shellcheck"], asked["shellcheck"], bench)
+        yield programs.run_shellcheck(here["shellcheck"], asked["shellcheck"], bench)
     if asked.get("cppcheck"):
-        yield external.run_cppcheck(here["cppcheck"], asked["cppcheck"], bench)
+        yield programs.run_cppcheck(here["cppcheck"], asked["cppcheck"], bench)
 
 
 def _place(raw: Iterable[RawFinding], places: _Places) -> Iterator[tuple[RawFinding, Finding]]:
@@ -283,7 +282,7 @@ def _place(raw: Iterable[RawFinding], places: _Places) -> Iterator[tuple[RawFind
     for item in raw:
         changed = places.changed.get(item.path, frozenset())
         known = places.functions.get(item.path, [])
-        if rules.ignored(item):
+        if findings.ignored(item):
             continue
         if item.function:
             name = item.function.rpartition(".")[2]
@@ -311,8 +310,8 @@ def _finding(
         start=at[0],
         end=at[1],
         message=" ".join(item.message.split()),
-        category=rules.category(item),
-        severity=rules.severity(item),
+        category=findings.category(item),
+        severity=findings.severity(item),
         function=item.function or (min(around)[1] if around else ""),
         quote=lines[at[0] - 1].strip() if at[0] <= len(lines) else "",
     )
@@ -327,7 +326,7 @@ def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
     merged: dict[tuple[str, int, str], Finding] = {}
     inner_first = sorted(placed, key=lambda pair: pair[0].end - pair[0].start if pair[0].function else 0)
     for item, finding in inner_first:
-        key = (finding.path, finding.start, rules.complaint(item))
+        key = (finding.path, finding.start, findings.complaint(item))
         first = merged.get(key)
         if first is None:
             merged[key] = finding

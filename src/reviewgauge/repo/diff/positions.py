@@ -1,4 +1,4 @@
-"""Places in a diff: markers, GitHub's diff positions, the hunk around a line, a line's number in the other version.
+"""Places in a diff: the file that a path names, the row of a line, markers, GitHub's diff positions, hunks.
 
 A GitHub position counts the lines of a file's patch below its first hunk header (position 1); later headers and
 `\\ No newline at end of file` count too, and are not place for a comment. Sources: GitHub's REST documentation of
@@ -9,10 +9,11 @@ review comments, and for the lines beginning with a backslash github/VisualStudi
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from reviewgauge.core.records import Side
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side, Span
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 
 _MARKER = re.compile(r"\s*\[\s*(\d{0,9})\s*\]\s*\[\s*(\d{0,9})\s*\]")
@@ -57,17 +58,6 @@ def patch_rows(patch: str) -> tuple[DiffLine | None, ...]:
         else:
             rows.append(None if text.startswith("\\") or not body else body.pop())
     return tuple(rows)
-
-
-def position_to_line(patch: str, position: int) -> tuple[Side, int] | None:
-    """The place of GitHub's diff position: old side for a deleted line, else new. None where no line has it."""
-    rows = patch_rows(patch)
-    line = rows[position] if 0 < position < len(rows) else None
-    if line is None:
-        return None
-    if line.new is not None:
-        return Side.NEW, line.new
-    return None if line.old is None else (Side.OLD, line.old)
 
 
 def line_to_position(patch: str, side: Side, line: int) -> int | None:
@@ -121,3 +111,116 @@ def _range(hunk: Hunk, side: Side) -> range:
 
 def _number(line: DiffLine, side: Side) -> int | None:
     return line.old if side is Side.OLD else line.new
+
+
+class DiffRow(NamedTuple):
+    """A line of a change's diff: the number of its file, of the hunk in it, and of the line in the hunk, from 0."""
+
+    file: int
+    hunk: int
+    line: int
+
+
+def hunk_rows(change: Change, span: Span) -> Iterator[DiffRow]:
+    """The rows that a span covers, counted on its side."""
+    if span.start is None or span.end is None:
+        return
+    wanted = range(span.start, span.end + 1)
+    for row, line in _diff_rows(change, span.path):
+        if _number(line, span.side) in wanted:
+            yield row
+
+
+def find_row(change: Change, span: Span, *, repair: bool) -> DiffRow | None:
+    """The row that a one-line answer names (the first of several lines); None where the diff does not show it.
+
+    With `repair` a line that is not there is read as the nearest on its own side, else the nearest on the other.
+    """
+    old, new = (span.start, None) if span.side is Side.OLD else (None, span.start)
+    return find_marker(change, span.path, Marker(old, new), repair=repair)
+
+
+def find_marker(change: Change, path: str, marker: Marker, *, repair: bool) -> DiffRow | None:
+    """The row that a marker `[old][new]` names.
+
+    A marker is exact where both of its numbers fit; one with a single number also names the unchanged line with that
+    number. With `repair`, in ContextCRBench's order: else the same old number, the same new number, the nearest old,
+    the nearest new.
+    """
+    rows = _diff_rows(change, path)
+    exact = next((row for row, line in rows if (line.old, line.new) == (marker.old, marker.new)), None)
+    if exact is not None:
+        return exact
+    if marker.old is None or marker.new is None or repair:
+        for number, side in ((marker.old, Side.OLD), (marker.new, Side.NEW)):
+            same = next((row for row, line in rows if number is not None and _number(line, side) == number), None)
+            if same is not None:
+                return same
+    if not repair:
+        return None
+    for number, side in ((marker.old, Side.OLD), (marker.new, Side.NEW)):
+        if number is None:
+            continue
+        near = [(abs(at - number), row) for row, line in rows if (at := _number(line, side)) is not None]
+        if near:
+            return min(near)[1]
+    return None
+
+
+def _diff_rows(change: Change, path: str) -> list[tuple[DiffRow, DiffLine]]:
+    file = find_file(path, change)
+    if file is None or file.patch is None:
+        return []
+    at = change.files.index(file)
+    return [
+        (DiffRow(at, h, n), line) for h, hunk in enumerate(parse_patch(file.patch)) for n, line in enumerate(hunk.lines)
+    ]
+
+
+_DRIVE = re.compile(r"/?[A-Za-z]:(?=/)")
+
+
+def relative_path(path: str, root: str | None = None) -> str:
+    """`path` with forward slashes, below `root` where it lies there, without a leading `./`.
+
+    An absolute path outside `root` stays absolute (it begins with `/`), a drive letter is taken off.
+    """
+    clean = _slashed(path)
+    if root:
+        folder = _slashed(root).rstrip("/") + "/"
+        if clean.startswith(folder):
+            clean = clean[len(folder) :].lstrip("/")
+    while clean.startswith("./"):
+        clean = clean[2:].lstrip("/")
+    return clean
+
+
+def _slashed(path: str) -> str:
+    clean = path.strip().replace("\\", "/")
+    if clean.lower().startswith("file://"):
+        clean = "/" + clean[7:].removeprefix("localhost").lstrip("/")
+    return _DRIVE.sub("", clean, count=1) if _DRIVE.match(clean) else clean
+
+
+def find_file(path: str, change: Change, root: str | None = None) -> ChangedFile | None:
+    """The changed file that `path` names, None when it is not part of the change.
+
+    By its path, then its old path, then without the `a/` or `b/` of diffs; an absolute path outside `root` by the
+    longest of its ends that is a changed file.
+    """
+    if (found := _named(relative_path(path), change)) is not None:
+        return found
+    clean = relative_path(path, root)
+    if not clean.startswith("/"):
+        found = _named(clean, change)
+        if found is None and clean.startswith(("a/", "b/")):
+            found = _named(clean[2:], change)
+        return found
+    parts = clean.lstrip("/").split("/")
+    return next((f for i in range(len(parts)) if (f := _named("/".join(parts[i:]), change)) is not None), None)
+
+
+def _named(path: str, change: Change) -> ChangedFile | None:
+    return next((f for f in change.files if f.path == path), None) or next(
+        (f for f in change.files if f.old_path == path and f.status is not FileStatus.COPIED), None
+    )

@@ -1,4 +1,4 @@
-"""Cuts what `git log --raw -z -p` prints into commits: fields, raw entries, one text for each changed file's diff.
+"""Reads what `git log --raw -z -p` prints: commits with their fields, changed files and each file's patch.
 
 The caller's format begins with a random mark, has `FIELDS` fields that each end in a NUL, and the message last. All
 in bytes; a commit of many megabytes is cut as it comes, and a file's diff over the limit is dropped on the way.
@@ -10,11 +10,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
+from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.records import ChangedFile, FileStatus
+from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.paths import decode_path
+
 FIELDS = 6
-_SIMPLE = re.compile(
+_ENTRY = re.compile(
     rb":(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) (?:([RC])\d*\x00([^\x00]+)\x00([^\x00]+)|([A-Z])\d*\x00([^\x00]+))\x00"
 )
-_COMBINED = re.compile(rb":{2,}((?:\d{6} )+)((?:[0-9a-f]{40,64} )+)([A-Z]+)\x00([^\x00]+)\x00")
 _BEGIN = b"diff --"
 _NEXT = b"\n" + _BEGIN  # no line of a hunk begins with a letter
 LARGEST_PATCH = 5_000_000  # bytes of one file's diff; a larger one is left out and said so
@@ -24,7 +30,7 @@ LARGE = 8_000_000  # bytes of a commit from which on it is cut as it comes
 
 @dataclass(frozen=True, slots=True)
 class RawEntry:
-    """One changed file: git's letter for what happened, modes, objects and paths. `combined`: of a merge's own diff."""
+    """One changed file: git's letter for what happened, modes, objects and paths."""
 
     letter: str
     path: bytes
@@ -33,7 +39,6 @@ class RawEntry:
     new_mode: str
     old: str
     new: str
-    combined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,25 +151,108 @@ def _header(text: bytes) -> tuple[tuple[bytes, ...], tuple[RawEntry, ...], int]:
     rest = fields.pop() if len(fields) > FIELDS else b""
     at = len(rest) - len(rest.lstrip(b"\x00\n"))
     entries: list[RawEntry] = []
-    while True:
-        if (m := _SIMPLE.match(rest, at)) is not None:
-            old_mode, new_mode, old, new = (part.decode("ascii") for part in m.group(1, 2, 3, 4))
-            moved = m[5] is not None
-            letter, path = (m[5], m[7]) if moved else (m[8], m[9])
-            entries.append(RawEntry(letter.decode(), path, m[6] if moved else None, old_mode, new_mode, old, new))
-        elif (m := _COMBINED.match(rest, at)) is not None:
-            modes, ids = m[1].decode("ascii").split(), m[2].decode("ascii").split()
-            letter = _combined_letter(m[3].decode("ascii"), modes[-1])
-            entries.append(RawEntry(letter, m[4], None, modes[0], modes[-1], ids[0], ids[-1], combined=True))
-        else:
-            break
+    while (m := _ENTRY.match(rest, at)) is not None:
+        old_mode, new_mode, old, new = (part.decode("ascii") for part in m.group(1, 2, 3, 4))
+        moved = m[5] is not None
+        letter, path = (m[5], m[7]) if moved else (m[8], m[9])
+        entries.append(RawEntry(letter.decode(), path, m[6] if moved else None, old_mode, new_mode, old, new))
         at = m.end()
     while rest[at : at + 1] == b"\x00":
         at += 1
     return tuple(fields), tuple(entries), len(text) - len(rest) + at
 
 
-def _combined_letter(letters: str, mode: str) -> str:
-    if mode == "000000":
-        return "D"
-    return "A" if set(letters) == {"A"} else "M"
+_STATUS = {
+    "A": FileStatus.ADDED,
+    "D": FileStatus.DELETED,
+    "R": FileStatus.RENAMED,
+    "C": FileStatus.COPIED,
+    "T": FileStatus.TYPE_CHANGED,
+}
+_TOO_LARGE = "its patch is over the limit and was left out"
+
+
+@dataclass(frozen=True, slots=True)
+class Blobs:
+    """The two versions of a changed file as objects; empty where that side has no file. Modes are git's, in octal."""
+
+    old: str = ""
+    new: str = ""
+    old_mode: str = ""
+    new_mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Patch:
+    """One file's patch from the first `@@` on; None for a binary file, one over the limit, and where none was asked."""
+
+    text: str | None = None
+    binary: bool = False
+    problem: str = ""
+
+
+def changed_files(found: LogCommit) -> tuple[tuple[ChangedFile, ...], tuple[Blobs, ...], tuple[Drop, ...]]:
+    """The changed files of a commit, their objects one for one, and what was left out."""
+    files: list[ChangedFile] = []
+    blobs: list[Blobs] = []
+    dropped: list[Drop] = []
+    for entry, patch in zip(found.entries, _patches(found), strict=True):
+        path = decode_path(entry.path)
+        try:
+            file = ChangedFile(
+                path=path,
+                old_path=None if entry.old_path is None else decode_path(entry.old_path),
+                status=_STATUS.get(entry.letter, FileStatus.MODIFIED),
+                patch=patch.text,
+                binary=patch.binary,
+            )
+        except ValidationError as error:
+            dropped.append(Drop(item=path[:500], by="git", reason=f"the path {first_problem(error)[1]}"))
+            continue
+        if patch.problem:
+            dropped.append(Drop(item=path[:500], by="git", reason=patch.problem))
+        files.append(file)
+        blobs.append(_blobs(entry))
+    return tuple(files), tuple(blobs), tuple(dropped)
+
+
+def _blobs(entry: RawEntry) -> Blobs:
+    has_old, has_new = entry.old_mode.strip("0") != "", entry.new_mode.strip("0") != ""
+    return Blobs(
+        old=entry.old if has_old else "",
+        new=entry.new if has_new else "",
+        old_mode=entry.old_mode if has_old else "",
+        new_mode=entry.new_mode if has_new else "",
+    )
+
+
+def _patches(found: LogCommit) -> Iterator[_Patch]:
+    """One for each entry: git prints diffs in the order of the entries."""
+    if not found.diffs:
+        yield from (_Patch() for _ in found.entries)
+        return
+    counts = [2 if entry.letter == "T" else 1 for entry in found.entries]  # a change of type: a deletion, an addition
+    if sum(counts) != len(found.diffs):  # not seen of git; a wrong patch would be worse than none
+        yield from (_Patch(problem="git printed another number of diffs than files") for _ in found.entries)
+        return
+    diffs = iter(found.diffs)
+    for count in counts:
+        parts = [_patch(next(diffs)) for _ in range(count)]
+        yield parts[0] if count == 1 else _joined(parts)
+
+
+def _joined(parts: list[_Patch]) -> _Patch:
+    problem = next((part.problem for part in parts if part.problem), "")
+    binary = any(part.binary for part in parts)
+    texts = [part.text for part in parts if part.text]
+    return _Patch("\n".join(texts) if (texts or not binary) and not problem else None, binary, problem)
+
+
+def _patch(diff: bytes | None) -> _Patch:
+    if diff is None:
+        return _Patch(problem=_TOO_LARGE)
+    at = diff.find(b"\n@@")
+    if at >= 0:
+        text = diff[at + 1 :].decode("utf-8", "replace").removesuffix("\n")
+        return _Patch(text.replace("\x00", "\ufffd"))
+    return _Patch(binary=True) if b"\nBinary files " in diff else _Patch("")

@@ -23,8 +23,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.errors import git_error
-from reviewgauge.repo.git.log_files import changed_files
-from reviewgauge.repo.git.log_stream import FIELDS, LogStream
+from reviewgauge.repo.git.log_stream import FIELDS, LogStream, changed_files
 from reviewgauge.repo.git.output import gather
 from reviewgauge.repo.git.paths import decode_path, encode_path, refuses_name
 

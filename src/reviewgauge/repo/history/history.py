@@ -19,12 +19,11 @@ from typing import Literal
 
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.git.log_files import Blobs, changed_files
-from reviewgauge.repo.git.log_stream import LARGEST_PATCH, LogCommit, LogStream
+from reviewgauge.repo.git.log_stream import LARGEST_PATCH, Blobs, LogCommit, LogStream, changed_files
 from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository, check_commit
 
-Merges = Literal["none", "first-parent", "combined", "dense-combined"]
+Merges = Literal["none", "first-parent"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIELDS = "%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"
 _ADDRESS = re.compile(r"<[^>]*>?|@\S*")
@@ -86,12 +85,11 @@ def read_history(
 ) -> Iterator[Commit]:
     """The commits that can be reached from `tips` and not from `without`, children before parents.
 
-    `patches=False` gives files without patches, `names=False` no files at all. `merges` is what a merge's files are:
-    none, its changes against the first parent, or git's combined diff; by default none, and against the first parent
-    on a `first_parent` walk. `since` and `until` (both ends included) hold against the time of the commit. With
-    `paths` (exact paths of files or folders) only commits that changed one, and only those files. `reverse` gives
-    parents first. A patch over `largest` bytes is None. `most` commits at most, the newest. Raises UserError where
-    git fails.
+    `patches=False` gives files without patches, `names=False` no files at all. `merges`: a merge has no files, or its
+    changes against the first parent; none by default, except on a `first_parent` walk. `since` and `until` (both
+    included) apply to the time of the commit. With `paths` (exact paths of files or folders) only commits that changed
+    one, and only those files. `reverse` gives parents first. A patch over `largest` bytes is None. `most` commits at
+    most, the newest. Raises UserError where git fails.
     """
     for name in (*tips, *without):
         check_commit(name)
@@ -119,25 +117,14 @@ def read_history(
 
 
 def read_commits(
-    repository: Repository,
-    commits: Iterable[str],
-    *,
-    patches: bool = True,
-    merges: Merges = "first-parent",
-    paths: Sequence[str] = (),
-    copies: bool = False,
-    context: int = 3,
-    largest: int = LARGEST_PATCH,
+    repository: Repository, commits: Iterable[str], *, merges: Merges = "first-parent"
 ) -> Iterator[Commit]:
-    """Exactly these commits, in this order, by one process. Raises UserError where one does not exist.
-
-    With `paths` only their changes to those files; a commit that changed none of them may be left out.
-    """
+    """Exactly these commits, in this order, by one process. Raises UserError where one does not exist."""
     wanted = list(commits)
     for name in wanted:
         check_commit(name)
-    shape = _shape(patches, True, merges, copies, context)
-    yield from _read(repository, ["--no-walk=unsorted", "--stdin", *shape, *_pathspecs(paths)], largest, wanted)
+    shape = _shape(True, True, merges, False, 3)
+    yield from _read(repository, ["--no-walk=unsorted", "--stdin", *shape, "--"], LARGEST_PATCH, wanted)
 
 
 def _shape(patches: bool, names: bool, merges: Merges, copies: bool, context: int) -> list[str]:

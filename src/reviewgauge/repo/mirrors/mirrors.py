@@ -20,17 +20,19 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.git.errors import is_full, no_room
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.mirrors.object_view import (
+from reviewgauge.repo.mirrors.objects import (
     PREFIX,
+    NotAllThere,
     common_folder,
+    copy_objects,
     cuts,
     missing_objects,
     object_format,
     object_view,
     plain_config,
+    present,
     write_whole,
 )
-from reviewgauge.repo.mirrors.packs import NotAllThere, copy_objects, present
 
 REFS = ("refs/heads", "refs/tags", "refs/remotes")
 """What is taken from a local repository besides its HEAD: no stash, notes or replaced objects."""

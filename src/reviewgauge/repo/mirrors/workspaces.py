@@ -22,8 +22,16 @@ from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository, TreeEntry, check_commit
 from reviewgauge.repo.git.scratch import scratch_folder
 from reviewgauge.repo.git.tree_files import MODULE, read_tree, write_files
-from reviewgauge.repo.mirrors.object_view import cuts, object_format, object_view, plain_config, write_whole
-from reviewgauge.repo.mirrors.packs import NotAllThere, copy_objects, present
+from reviewgauge.repo.mirrors.objects import (
+    NotAllThere,
+    copy_objects,
+    cuts,
+    object_format,
+    object_view,
+    plain_config,
+    present,
+    write_whole,
+)
 
 BRANCH = "review"
 ALL = -1  # `history`: everything that head reaches

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from reviewgauge.core.records import Change, Side, Span
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.diff.positions import parse_marker
-from reviewgauge.repo.diff.rows import find_marker
+from reviewgauge.repo.diff.positions import find_marker, parse_marker
 
 MOST_LINES = 10  # the paper asks for ten
 _YES_NO = {"yes": True, "true": True, "merged": True, "no": False, "false": False, "not merged": False}
