@@ -100,7 +100,11 @@ def test_a_partial_source_gives_a_partial_mirror(tmp_path: Path, source: Path) -
 
 
 def test_what_is_no_repository_is_said_in_one_line(tmp_path: Path, source: Path) -> None:
-    for name, words in {"nowhere": "does not exist", "folder": "is not a git repository", "empty": "has no commits"}.items():
+    for name, words in {
+        "nowhere": "does not exist",
+        "folder": "is not a git repository",
+        "empty": "has no commits",
+    }.items():
         if name != "nowhere":
             (tmp_path / name).mkdir()
         if name == "empty":

@@ -207,7 +207,7 @@ def test_a_mirror_with_a_part_of_the_files(tmp_path: Path, project: Project) -> 
 def test_what_is_not_there_is_said_in_one_line(tmp_path: Path, project: Project) -> None:
     repository = Repository(project.folder)
     for head, base in (("1" * 40, None), (project.head, "2" * 40), ("--all", None), (project.head, "main..main")):
-        with pytest.raises(UserError, match="no commit|is not a commit"), workspace(repository, head, base):
+        with pytest.raises(UserError, match=r"no commit|is not a commit"), workspace(repository, head, base):
             pass
     with pytest.raises(UserError, match=r"no repository at .*moved"), workspace(Repository(tmp_path / "gone"), "main"):
         pass
