@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from judged_studies import graded, of_language, study
-from reviewgauge.analysis.raters.agreement import AgreementSettings as Agreement
-from reviewgauge.analysis.raters.agreement import Chosen, agreement_report
+from reviewgauge.analysis.raters import AgreementSettings as Agreement
+from reviewgauge.analysis.raters import Chosen, agreement_report
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifiers
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.out_of_fold import out_of_fold

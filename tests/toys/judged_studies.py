@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.validity.human_values import HumanValues, human_values, on_steps
 from reviewgauge.analysis.validity.report import Scored
-from reviewgauge.analysis.validity.rows import HumanValues, LabelledScores, ReviewTable, human_values, join, on_steps
+from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Label
 from reviewgauge.core.plugin import signature

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable, human_values
+from reviewgauge.analysis.validity.human_values import HumanValues, human_values
+from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Claim, Comment, Review

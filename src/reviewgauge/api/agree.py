@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewgauge.analysis.raters.agreement import AgreementSettings, Chosen, agreement_report
+from reviewgauge.analysis.raters import AgreementSettings, Chosen, agreement_report
 from reviewgauge.api.judged_runs import keep_latest
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError

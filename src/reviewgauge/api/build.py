@@ -24,7 +24,7 @@ from reviewgauge.engine.build.write import Written, find_licences, refuse_foreig
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.views.files.build_card import markdown
+from reviewgauge.views.files.markdown import markdown
 
 CARD_JSON, CARD_MD = "card.json", "card.md"
 

@@ -35,7 +35,7 @@ from reviewgauge.engine.bundle.contents import (
 )
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import write_error, write_whole
-from reviewgauge.views.files.bundle_readme import readme
+from reviewgauge.views.files.markdown import readme
 
 
 class BundleResult(Record):

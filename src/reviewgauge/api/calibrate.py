@@ -9,9 +9,10 @@ from pathlib import Path
 from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.validity.calibrated import LEAK, Account, fit_account
+from reviewgauge.analysis.validity.combination import LEAK, Account, fit_account
+from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import ValiditySettings
-from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable, human_values
+from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
 from reviewgauge.api.measure import MeasureResult, interruptible, measure_run, rehearse_run, run_to_rehearse
 from reviewgauge.api.model_options import ModelOptions, Spending

@@ -119,10 +119,10 @@ def _corrected(held: Held, asker: Asker) -> Sequence[Corrected]:
 
 
 def _write_page(file: Path, report: JudgeReport) -> None:
-    from reviewgauge.views.report.judge_page import render
+    from reviewgauge.views.report.page import judge_page
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, render(report).encode("utf-8", "replace"))
+        write_whole(file, judge_page(report).encode("utf-8", "replace"))
     except OSError as error:
         raise write_error(file, error) from None

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
+from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
-from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable, human_values
-from reviewgauge.analysis.validity.subset import RowFilter
+from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter
 from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
 from reviewgauge.api.measure import MeasureResult, interruptible, measure_run, rehearse_run, run_to_rehearse
 from reviewgauge.api.model_options import ModelOptions, Spending

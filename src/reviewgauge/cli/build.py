@@ -13,7 +13,7 @@ from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, json_option, note, progress_bar
 from reviewgauge.cli._stopping import end, stoppable
 from reviewgauge.core.errors import UserError
-from reviewgauge.views.files.build_card import funnel_table
+from reviewgauge.views.files.markdown import funnel_table
 
 
 @click.command("build")

@@ -5,8 +5,9 @@ import pytest
 
 from judged_toys import LIKERT, case, label
 from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.analysis.validity.misjudged import FEWEST, SHOWN, Found, misjudged
-from reviewgauge.analysis.validity.rows import ReviewTable, human_values, join
+from reviewgauge.analysis.validity.review_table import ReviewTable, join
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.results import Outcome
 

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from judged_toys import Missed, Shared, Study, label, study
+from reviewgauge.analysis.validity.human_values import HumanValues
 from reviewgauge.analysis.validity.report import (
     LENGTH,
     LESS_IS_BETTER,
@@ -19,7 +20,7 @@ from reviewgauge.analysis.validity.report import (
     ValiditySettings,
     length_baseline,
 )
-from reviewgauge.analysis.validity.rows import HumanValues, ReviewTable
+from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport

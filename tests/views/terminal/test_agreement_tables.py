@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from reviewgauge.analysis.raters.agreement import AgreementSettings, agreement_report
+from reviewgauge.analysis.raters import AgreementSettings, agreement_report
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.reports.validity import AgreementReport
 from reviewgauge.views.terminal.agreement_tables import agreement

@@ -9,7 +9,7 @@ from judge_toys import RESAMPLES, Failing, asker, toy_bench
 from reviewgauge.analysis.judge_check.report import DRIFT, Wanted, check_judge
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
 from reviewgauge.core.reports.validity import Figure
-from reviewgauge.views.report.judge_page import render
+from reviewgauge.views.report.page import judge_page
 from reviewgauge.views.terminal.judge_tables import judge_report
 
 
@@ -33,7 +33,7 @@ def test_it_fits(report: JudgeReport, width: int) -> None:
 
 
 def test_the_page_escapes_what_data_says(report: JudgeReport) -> None:
-    page = render(report)
+    page = judge_page(report)
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "failed: network" in page
@@ -45,7 +45,7 @@ def test_rows_that_nobody_was_asked_about_are_said_in_both(report: JudgeReport) 
     flattered = report.model_copy(update={"agreement": (row,)})
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     console.print(judge_report(flattered))
-    for text in (console.export_text(), render(flattered)):
+    for text in (console.export_text(), judge_page(flattered)):
         said = " ".join(text.split())
         assert "8 rows are of reviews without a comment, where nothing is asked" in said
         assert "on the other 40 kappa is .800 [.700, .900]" in said

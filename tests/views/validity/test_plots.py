@@ -4,7 +4,7 @@ import pytest
 
 import validity_toys as toys
 from reviewgauge.core.reports.validity import GradeRow, MetricValidity
-from reviewgauge.views.report import svg
+from reviewgauge.views.report import plots as shared
 from reviewgauge.views.report.plots import available
 from reviewgauge.views.validity import plots, words
 from reviewgauge.views.validity.plots import _bean
@@ -24,7 +24,7 @@ def test_violins_show_grade_n_and_median_and_say_what_is_a_line(metric: MetricVa
         assert f">{words.score(row.median.value, metric.unit)}<" in drawn
     assert "grade 5, n" in drawn
     assert "all scores are 100.0" in drawn
-    assert not any(f'"{colour}"' in drawn for colour in svg.SENTINELS)
+    assert not any(f'"{colour}"' in drawn for colour in shared.SENTINELS)
 
 
 def test_a_bean_keeps_to_the_scores_there_were() -> None:

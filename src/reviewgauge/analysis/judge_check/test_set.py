@@ -15,7 +15,7 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Instrument, PairInstrument
 from reviewgauge.analysis.stats.folds import duplicate_groups
-from reviewgauge.analysis.validity.rows import human_values
+from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.records import Case, Review

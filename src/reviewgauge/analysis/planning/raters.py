@@ -19,7 +19,7 @@ import numpy as np
 
 from reviewgauge.analysis.compare.summary import number
 from reviewgauge.analysis.planning.study import RATER_WORDS, Question, pair_plan
-from reviewgauge.analysis.raters.label_kinds import LARGEST
+from reviewgauge.analysis.raters import LARGEST
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, percentile_interval
 from reviewgauge.analysis.stats.power import Attempts, Spread, case_means, split

@@ -14,7 +14,7 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of
-from reviewgauge.analysis.validity.rows import LabelledScores
+from reviewgauge.analysis.validity.review_table import LabelledScores
 from reviewgauge.core.reports.validity import Figure, Misjudged, SharedTrait
 
 SHOWN = 10  # rows a side

@@ -14,7 +14,7 @@ from reviewgauge.analysis.stats.calibration import WARNING, Isotonic, Segments, 
 from reviewgauge.analysis.stats.classification import accuracy, confusion, quadratic_kappa
 from reviewgauge.analysis.stats.correlation import mean_within, telling_groups
 from reviewgauge.analysis.stats.folds import grouped_folds
-from reviewgauge.analysis.validity.rows import on_steps
+from reviewgauge.analysis.validity.human_values import on_steps
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.reports.validity import Calibrated, Figure, HeatMap, ReliabilityPoint

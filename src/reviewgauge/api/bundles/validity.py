@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.analysis.validity.report import LENGTH
-from reviewgauge.analysis.validity.rows import human_values
 from reviewgauge.api.judged_runs import open_run
 from reviewgauge.api.stamp import STAMP
 from reviewgauge.api.validate import RESULT, validate

@@ -1,4 +1,4 @@
-"""One self-contained HTML page: templates whose every text is escaped, and a policy that lets nothing else run."""
+"""Self-contained HTML pages: every text is escaped, and the content security policy lets nothing else run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 import jinja2
 from markupsafe import Markup
 
+from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.views.terminal import figures
+from reviewgauge.views.terminal.judge_tables import footnotes, gate_line, headline, sections
 
 SCRIPT = "report.js"
 
@@ -28,6 +30,20 @@ def render(template: str, styles: Sequence[str], words: Mapping[str, object], **
     )
     page = environment.get_template(template).render(style=Markup(style), script=Markup(script), policy=policy, **data)
     return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def judge_page(report: JudgeReport) -> str:
+    """The check of a judge as a page."""
+    return render(
+        "judge_check.html.j2",
+        ["report.css"],
+        {},
+        title=headline(report),
+        gate=gate_line(report),
+        fake=report.fake,
+        sections=list(sections(report)),
+        notes=footnotes(report),
+    )
 
 
 def _environment(words: Mapping[str, object]) -> jinja2.Environment:

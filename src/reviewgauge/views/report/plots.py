@@ -1,4 +1,8 @@
-"""The report's figures as SVG, by Altair: intervals, precision against recall, small multiples.
+"""Plots as SVG that takes the page's colours and fonts, holds nothing active, and can be read aloud.
+
+Where to write the names of points so that they neither overlap nor cover a point.
+
+The report's figures as SVG, by Altair: intervals, precision against recall, small multiples.
 
 They need the extra `plots`; without it the report says so and shows the same numbers as tables.
 """
@@ -6,14 +10,144 @@ They need the extra `plots`; without it the report says so and shows the same nu
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from xml.etree import ElementTree as Xml
 
 from reviewgauge.core.errors import MissingExtra
 from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
-from reviewgauge.views.report import svg
-from reviewgauge.views.report.label_places import Box, place_labels
 from reviewgauge.views.terminal import figures
+
+SVG = "http://www.w3.org/2000/svg"
+# Colours that no plot would use by chance, and the CSS variables that stand for them on the page.
+SENTINELS = {
+    "#010201": "var(--ink)",
+    "#010202": "var(--muted)",
+    "#010203": "var(--grid)",
+    "#010204": "var(--accent)",
+    "#010205": "var(--paper)",
+    "#010206": "var(--soft)",
+    "#010207": "var(--matched)",
+    "#010208": "var(--false)",
+    "#010209": "var(--duplicate)",
+    "#01020a": "var(--missed)",
+    "#01020b": "var(--rejected)",
+}
+INK, MUTED, GRID, ACCENT, PAPER, SOFT, *SERIES = SENTINELS
+ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "tspan", "circle", "defs", "clipPath", "title", "desc"}
+ATTRIBUTES = {
+    "width", "height", "viewBox", "transform", "d", "x", "y", "x1", "x2", "y1", "y2", "dx", "dy", "r", "cx", "cy",
+    "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-miterlimit", "stroke-opacity",
+    "fill-opacity", "opacity", "text-anchor", "font-size", "font-weight", "font-style", "id", "clip-path",
+}  # fmt: skip
+DEFAULTS = {("opacity", "1"), ("stroke-width", "1"), ("stroke-miterlimit", "10"), ("font-weight", "normal")}
+
+
+def adapt(svg: str, name: str, title: str, description: str) -> str:
+    """`svg` with page colours, without scripts, links, styles and per-mark roles; ids start with `name`.
+
+    Raises ValueError when it is not a well-formed SVG.
+    """
+    try:
+        root = Xml.fromstring(svg)
+    except Xml.ParseError as error:
+        raise ValueError(f"not an SVG: {error}") from None
+    _clean(root, name)
+    for number, (tag, text) in enumerate((("title", title), ("desc", description))):
+        element = Xml.Element(f"{{{SVG}}}{tag}", {"id": f"{name}-{tag}"})
+        element.text = text
+        root.insert(number, element)
+    root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc", "id": name}
+    Xml.register_namespace("", SVG)
+    out = Xml.tostring(root, encoding="unicode")
+    for sentinel, variable in SENTINELS.items():
+        out = out.replace(f'"{sentinel}"', f'"{variable}"')
+    return out
+
+
+def _clean(element: Xml.Element, name: str) -> None:
+    for child in list(element):
+        tag = str(child.tag).removeprefix(f"{{{SVG}}}")
+        empty = (tag == "path" and child.get("d", "").startswith(("M0,0h0v0h0Z", "M0,0h0v0"))) or child.get("d") == ""
+        if tag not in ELEMENTS or empty or child.get("fill") == "#00000000":
+            element.remove(child)
+            continue
+        _clean(child, name)
+        if tag in ("g", "text") and len(child) == 0 and not (child.text or "").strip():
+            element.remove(child)
+    for key, value in list(element.attrib.items()):
+        if key not in ATTRIBUTES or (key, value) in DEFAULTS or ("url(" in value and not value.startswith("url(#")):
+            del element.attrib[key]
+        elif key == "id":
+            element.attrib[key] = f"{name}-{value}"
+        elif value.startswith("url(#"):
+            element.attrib[key] = f"url(#{name}-{value[5:]}"
+        elif key in ("transform", "d"):
+            element.attrib[key] = re.sub(r"-?\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}", value)
+
+
+POINT = 5.0  # half the side of the square that a point takes, in pixels
+NEAR, FAR = 9.0, 22.0
+LATER = 2.5  # square pixels of overlap that are better than the next, less natural place
+
+
+class Box(NamedTuple):
+    """A rectangle in pixels, y counted downwards."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def overlap(self, other: Box) -> float:
+        """The shared area."""
+        wide = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
+        high = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
+        return max(0.0, wide) * max(0.0, high)
+
+
+def place_labels(
+    spots: Sequence[tuple[float, float]], sizes: Sequence[Box], width: float, height: float
+) -> list[tuple[float, float]]:
+    """(left, middle) of each label in pixels: the first place near its point that is free, else the least bad one.
+
+    A greedy choice in the order given, tried to the right, left, above and below, then the same further away.
+    """
+    taken = [Box(x - POINT, y - POINT, 2 * POINT, 2 * POINT) for x, y in spots]
+    placed: list[tuple[float, float]] = []
+    for (x, y), size in zip(spots, sizes, strict=True):
+        candidates = _candidates(x, y, size)
+        costs = [_cost(box, taken, width, height) + LATER * order for order, box in enumerate(candidates)]
+        best = candidates[costs.index(min(costs))]
+        taken.append(best)
+        placed.append((best.left, best.top + best.height / 2))
+    return placed
+
+
+def _candidates(x: float, y: float, size: Box) -> list[Box]:
+    w, h = size.width, size.height
+    places = []
+    for gap in (NEAR, FAR):
+        for left, middle in (
+            (x + gap, y),
+            (x - gap - w, y),
+            (x + gap * 0.6, y - gap - 3),
+            (x + gap * 0.6, y + gap + 3),
+            (x - gap * 0.6 - w, y - gap - 3),
+            (x - gap * 0.6 - w, y + gap + 3),
+            (x - w / 2, y - gap - 4),
+            (x - w / 2, y + gap + 4),
+        ):
+            places.append(Box(left, middle - h / 2, w, h))
+    return places
+
+
+def _cost(box: Box, taken: Sequence[Box], width: float, height: float) -> float:
+    inside = Box(0, 0, width + 20, height).overlap(box)
+    outside = box.width * box.height - inside
+    return sum(box.overlap(other) for other in taken) + 3 * outside
+
 
 ROW = 22  # pixels from one system to the next
 F_LINES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -76,12 +210,12 @@ def _forest(
     base = alt.Chart(alt.InlineData(values=rows))
     inner = max(80, int(width - side - 72))
     layers = [
-        base.mark_rule(color=svg.ACCENT, strokeWidth=2.5, opacity=0.55).encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(filled=True, color=svg.ACCENT, size=58, opacity=1).encode(y=y, x=x),
-        base.mark_text(align="right", baseline="middle", color=svg.INK, fontSize=11).encode(
+        base.mark_rule(color=ACCENT, strokeWidth=2.5, opacity=0.55).encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(filled=True, color=ACCENT, size=58, opacity=1).encode(y=y, x=x),
+        base.mark_text(align="right", baseline="middle", color=INK, fontSize=11).encode(
             y=y, x=alt.value(-8), text="name:N"
         ),
-        base.mark_text(align="left", baseline="middle", color=svg.INK, fontSize=11).encode(
+        base.mark_text(align="left", baseline="middle", color=INK, fontSize=11).encode(
             y=y, x=alt.value(inner + 8), text="shown:N"
         ),
     ]
@@ -116,17 +250,17 @@ def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) 
     x = alt.X("r:Q", title="recall", scale=alt.Scale(domain=[0, x_top], nice=False), axis=ticks_axis(alt, True))
     y = alt.Y("p:Q", title="precision", scale=alt.Scale(domain=[0, y_top], nice=False), axis=ticks_axis(alt, True))
     base = alt.Chart(alt.InlineData(values=points))
-    cross = {"color": svg.ACCENT, "opacity": 0.3, "strokeWidth": 1.5}
+    cross = {"color": ACCENT, "opacity": 0.3, "strokeWidth": 1.5}
     layers = [
         *_iso_lines(alt, x_top, y_top),
         base.mark_rule(**cross).encode(y=y, x=alt.X("r_low:Q"), x2="r_high:Q"),
         base.mark_rule(**cross).encode(x=x, y=alt.Y("p_low:Q"), y2="p_high:Q"),
-        base.mark_point(filled=True, color=svg.ACCENT, size=62, opacity=1).encode(x=x, y=y),
+        base.mark_point(filled=True, color=ACCENT, size=62, opacity=1).encode(x=x, y=y),
         *(
             base.mark_text(align="left", baseline="middle", fontSize=11, **look).encode(
                 x=alt.X("lx:Q"), y=alt.Y("ly:Q"), text="shown:N"
             )
-            for look in ({"stroke": svg.PAPER, "strokeWidth": 3, "color": svg.PAPER}, {"color": svg.INK})
+            for look in ({"stroke": PAPER, "strokeWidth": 3, "color": PAPER}, {"color": INK})
         ),
     ]
     chart = alt.layer(*layers).properties(width=size, height=height, padding=3)
@@ -168,10 +302,10 @@ def _iso_lines(alt: Any, x_top: float, y_top: float) -> list[Any]:
     scale_x, scale_y = alt.Scale(domain=[0, x_top], nice=False), alt.Scale(domain=[0, y_top], nice=False)
     return [
         alt.Chart(alt.InlineData(values=lines))
-        .mark_line(color=svg.GRID, strokeDash=[3, 3], strokeWidth=1)
+        .mark_line(color=GRID, strokeDash=[3, 3], strokeWidth=1)
         .encode(x=alt.X("x:Q", scale=scale_x, title="recall"), y=alt.Y("y:Q", scale=scale_y), detail="f:N"),
         alt.Chart(alt.InlineData(values=labels))
-        .mark_text(align="left", dx=3, color=svg.MUTED, fontSize=10)
+        .mark_text(align="left", dx=3, color=MUTED, fontSize=10)
         .encode(x=alt.X("x:Q", scale=scale_x), y=alt.Y("y:Q", scale=scale_y), text="shown:N"),
     ]
 
@@ -208,11 +342,11 @@ def draw(
     import vl_convert
 
     axis = {
-        "domainColor": svg.GRID, "tickColor": svg.GRID, "gridColor": svg.GRID, "labelColor": svg.MUTED,
-        "titleColor": svg.MUTED, "labelFontSize": 11, "titleFontSize": 11, "gridOpacity": 0.5,
+        "domainColor": GRID, "tickColor": GRID, "gridColor": GRID, "labelColor": MUTED,
+        "titleColor": MUTED, "labelFontSize": 11, "titleFontSize": 11, "gridOpacity": 0.5,
     }  # fmt: skip
     config = {"background": "#00000000", "view": {"stroke": None}, "axis": axis}
     spec = chart.to_dict(validate=False)  # checking a spec takes longer than drawing it
     datasets = {**spec.get("datasets", {}), **(data or {})}
     drawn = vl_convert.vegalite_to_svg(spec | {"config": config, "datasets": datasets})
-    return svg.adapt(drawn, name, figures.visible(title), figures.visible(description))
+    return adapt(drawn, name, figures.visible(title), figures.visible(description))

@@ -1,13 +1,252 @@
-"""What a check of a judge found, for the terminal. `--json` has every figure."""
+"""What a check of a judge found, as sections of plain text: the terminal and the page show the same ones.
+
+What a check of a judge found, for the terminal. `--json` has every figure.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from reviewgauge.core.reports.judge_check import JudgeReport
-from reviewgauge.views.terminal.judge_words import Section, footnotes, gate_line, headline, sections
+from reviewgauge.core.reports.judge_check import Injection, JudgeAgreement, JudgeCost, JudgeReport, ProbeRow
+from reviewgauge.core.reports.validity import Figure
+from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import Fitted, bare_table, notes_below, number_column, plain
+
+SHORT_DIRECTIONS = {"up": "yes / best", "down": "no / worst"}
+
+
+class Section(NamedTuple):
+    """One table: its title, the heads of its columns (the first one is words), its rows, and the small print below."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def shown(figure: Figure | None, unit: str = "share", digits: int = 2) -> str:
+    """`.82 [.77, .87]`, a dash where it is undefined."""
+    if figure is None:
+        return figures.UNDEFINED
+    bounds = figures.interval(figure.low, figure.high, unit, " ", digits)
+    return f"{figures.number(figure.value, unit, digits)} {bounds}".rstrip()
+
+
+def headline(report: JudgeReport) -> str:
+    """The judge, what it was held against, and whether its figures are real."""
+    fake = " (fake)" if report.fake else ""
+    return f"{report.judge}{fake} on {report.on}"
+
+
+def sections(report: JudgeReport) -> Iterator[Section]:
+    """Every part that was asked for."""
+    if report.agreement:
+        yield _agreement(report, report.agreement)
+    if report.drift is not None:
+        yield _agreement(report, (report.drift,), "drift: the judge now and then")
+    if report.repeats is not None:
+        yield _repeats(report)
+    probes = [*report.order, *(report.length.padding if report.length else ()), *report.rewording, *report.irrelevant]
+    if probes:
+        yield _probes(report, probes)
+    if report.length is not None or report.self_preference is not None:
+        yield _biases(report)
+    if report.injection is not None:
+        yield _injection(report.injection)
+    if report.corrected:
+        yield _corrected(report)
+    if report.spent.questions:
+        yield _spent(report.spent)
+
+
+def gate_line(report: JudgeReport) -> str:
+    """What the gate said; empty where there is none."""
+    gate = report.gate
+    if gate is None:
+        return ""
+    if report.stopped:
+        return "gate NOT passed: the check was stopped before all was asked"
+    value = figures.number(gate.kappa, digits=3)
+    if gate.failed > gate.most_failed:
+        most = figures.percent(gate.most_failed)
+        share = f"{gate.failed:.1%} of the rows have no answer, and more than {most} is too many"
+        return f"gate NOT passed: {share} (kappa {value} of the others against {gate.rater})"
+    verdict = "passed" if gate.passed else "NOT passed"
+    return f"gate {verdict}: {gate.of} {value} against {gate.rater}, at least {figures.number(gate.least)} is asked for"
+
+
+def footnotes(report: JudgeReport) -> list[str]:
+    """What a reader must know; a line that begins with `!` is a warning."""
+    how = f"95% intervals from {report.resamples:,} resamples of whole changes, seed {report.seed}; –: undefined"
+    lines = [how] if report.spent.questions else []
+    if report.left_out:
+        lines.append("left out: " + ", ".join(f"{n:,} {why}" for why, n in report.left_out.items()))
+    if report.estimate_note:
+        lines.append(f"! {report.estimate_note}")
+    if report.fake:
+        lines.append("! a fake model answered: these figures say nothing of a real one")
+    if report.stopped:
+        lines.append(f"! the check was stopped, and shows what was found so far: {report.stopped}")
+    return [*lines, *(f"! {warning}" for warning in report.warnings), report.signature]
+
+
+def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str = "agreement") -> Section:
+    head: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    if report.kind == "pairs":
+        head = ("rater", "rows", "kappa", "AUC", "F1", "yes", "judge's yes")
+        cells = tuple(
+            (
+                row.rater,
+                f"{row.rows:,}",
+                shown(row.kappa, digits=3),
+                shown(row.auc, digits=3),
+                shown(row.f1, digits=3),
+                figures.number(row.base_rate.value if row.base_rate else None),
+                figures.number(row.judge_rate.value if row.judge_rate else None),
+            )
+            for row in rows
+        )
+    else:
+        head = ("rater", "rows", "Spearman", "within systems", "QWK", "AUC > lowest")
+        cells = tuple(
+            (
+                row.rater,
+                f"{row.rows:,}",
+                *(shown(f, digits=3) for f in (row.spearman, row.spearman_within, row.kappa, row.auc)),
+            )
+            for row in rows
+        )
+    notes = [f"{row.rater}: {why}" for row in rows if (why := row.kappa.reason)]
+    notes += [words for row in rows if (words := _unasked(row))]
+    left = [f"{row.rater}: left out {_counts(row.left_out)}" for row in rows if row.left_out]
+    return Section(f"{title} ({rows[0].clusters} clusters)", head, cells, tuple(dict.fromkeys([*notes, *left])))
+
+
+def _unasked(row: JudgeAgreement) -> str:
+    """What the rows that nobody had to be asked about do to the kappa."""
+    if not row.unasked:
+        return ""
+    asked = f"on the other {row.rows - row.unasked:,} kappa is {shown(row.kappa_asked, digits=3)}"
+    return f"{row.rater}: {row.unasked:,} rows are of reviews without a comment, where nothing is asked; {asked}"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {why}" for why, n in counts.items())
+
+
+def _repeats(report: JudgeReport) -> Section:
+    found = report.repeats
+    assert found is not None
+    again = "" if found.models else "no model is asked, so anything but 0 flips is a defect"
+    agreed = "kappa between repeats" if report.kind == "pairs" else "alpha between repeats"
+    row = (f"{found.repeats} times", str(found.flips.n), shown(found.flips), shown(found.kappa), _points(found.spread))
+    return Section("the same question again", ("asked", "n", "flips", agreed, "SD"), (row,), (again,) if again else ())
+
+
+def _points(figure: Figure | None) -> str:
+    return shown(figure, digits=3)
+
+
+def _probes(report: JudgeReport, probes: Sequence[ProbeRow]) -> Section:
+    rows, notes = [], []
+    for probe in probes:
+        shift = figures.signed(probe.shift.value) if probe.shift is not None else figures.UNDEFINED
+        towards = (figures.number(probe.up), figures.number(probe.down))
+        failed = f"{probe.failed}!" if probe.failed else ""
+        rows.append((f"{probe.group}: {probe.name}", str(probe.flips.n), shown(probe.flips), *towards, shift, failed))
+        if probe.reason:
+            notes.append(f"{probe.name}: {probe.reason}")
+    head = ("edit that should change nothing", "n", "flips", "up", "down", "shift", "failed")
+    lines = (f"{report.probed} questions; a flip: {report.flip_is}; up: towards yes or a better grade", *notes)
+    return Section("sensitivity", head, tuple(rows), lines)
+
+
+def _biases(report: JudgeReport) -> Section:
+    rows: list[tuple[str, ...]] = []
+    notes: list[str] = []
+    if report.length is not None:
+        rows.append(
+            ("rho of its error with the length", shown(report.length.correlation), str(report.length.correlation.n))
+        )
+    found = report.self_preference
+    if found is not None and found.reason:
+        notes.append(f"self-preference: {found.reason}")
+    elif found is not None:
+        named = f"its own family ({', '.join(found.families)})"
+        for what, figure in (
+            (named, found.own),
+            ("other families", found.others),
+            ("own less others", found.difference),
+        ):
+            if figure is not None:
+                rows.append((f"error on {what}", shown(figure), str(figure.n)))
+    return Section("bias (above 0: too kind)", ("bias", "value", "n"), tuple(rows), tuple(notes))
+
+
+def _injection(found: Injection) -> Section:
+    rows = []
+    for row in (*found.rows, *found.total):
+        bounds = figures.interval(row.low, row.high)
+        name = "all techniques" if row.technique == "all" else row.technique
+        failed = f"{row.failed}!" if row.failed else ""
+        share = f"{figures.number(row.share)} {bounds}".rstrip()
+        rows.append((name, SHORT_DIRECTIONS[row.direction], f"{row.flipped}/{row.tried}", share, failed))
+    padded = (("up", found.padding_up), ("down", found.padding_down))
+    told = [f"{figures.number(v)} {SHORT_DIRECTIONS[way]}" for way, v in padded if v is not None]
+    notes = [f"neutral padding alone turns {' and '.join(told)}: what goes beyond it is obedience"] if told else []
+    head = ("technique", "told to say", "obeyed", "share, Wilson's 95%", "failed")
+    return Section(
+        f"prompt injection, {found.attacks} attacks", head, tuple(rows), (*notes, *filter(None, [found.reason]))
+    )
+
+
+def _corrected(report: JudgeReport) -> Section:
+    rows, notes = [], []
+    for row in report.corrected:
+        checked = f"{row.checked}/{row.reviews}" + (f" {row.failed}!" if row.failed else "")
+        rows.append(
+            (
+                f"{row.system}: {row.reading}",
+                checked,
+                figures.number(row.raw),
+                shown(row.people),
+                shown(row.corrected),
+                figures.number(row.trust),
+            )
+        )
+        if row.failed:
+            notes.append(f"{row.system}: {row.failed} reviews without an answer by the judge are left out")
+        if row.corrected.reason:
+            notes.append(f"{row.system}: {row.corrected.reason}")
+    head = ("score", "checked", "raw", "people alone", "corrected", "trust")
+    how = "corrected: prediction-powered (PPI++); trust: how far it leans on the judge, 0 to 1"
+    return Section("scores corrected for the judge's errors", head, tuple(rows), (how, *dict.fromkeys(notes)))
+
+
+def _spent(spent: JudgeCost) -> Section:
+    each = spent.each(spent.seconds)
+    price = "not known" if spent.dollars is None and spent.calls else f"${spent.dollars or 0:.4f}"
+    unit = spent.each(spent.dollars)
+    rows = (
+        ("questions", f"{spent.questions:,}", ""),
+        ("decisions", f"{spent.decisions:,}", ""),
+        ("calls", f"{spent.calls:,}", _each(spent.each(spent.calls))),
+        ("tokens", f"{spent.tokens_in + spent.tokens_out:,}", _each(spent.each(spent.tokens_in + spent.tokens_out))),
+        ("price", price, "" if unit is None else f"${unit:.6f}"),
+        ("seconds", f"{spent.seconds:,.2f}", "" if each is None else f"{each:.4f}"),
+        *((f"failed: {kind}", f"{n:,}", "") for kind, n in sorted(spent.failed.items())),
+    )
+    return Section("what it took", ("", "all", "a decision"), rows)
+
+
+def _each(value: float | None) -> str:
+    return figures.UNDEFINED if value is None else f"{value:.2f}"
+
 
 FIRST = 12  # the least columns of characters that the first column, of words, has
 MAIN, MAIN_FIRST = ("kappa", "corrected"), 2  # what is shown where not all fits: these, and the first columns

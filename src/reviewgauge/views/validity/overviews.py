@@ -9,14 +9,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reviewgauge.core.reports.validity import GradeRow, MetricValidity, Ranking
-from reviewgauge.views.report import svg
-from reviewgauge.views.report.plots import LETTER, NAME_WIDTH, WIDE_ENOUGH, cut, draw, load_altair, ticks_axis
+from reviewgauge.views.report.plots import (
+    ACCENT,
+    GRID,
+    INK,
+    LETTER,
+    MUTED,
+    NAME_WIDTH,
+    PAPER,
+    SERIES,
+    WIDE_ENOUGH,
+    cut,
+    draw,
+    load_altair,
+    ticks_axis,
+)
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 
 Called = Mapping[tuple[str, str, str], str]
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 1])
-COLOURS = (*svg.SERIES, svg.INK)  # of the first lines, each with a dash of its own; the others are grey
+COLOURS = (*SERIES, INK)  # of the first lines, each with a dash of its own; the others are grey
 ROW, GAP = 18, 13  # pixels from one line of a forest to the next, and the least between two names beside lines
 TICKS = 4
 
@@ -36,25 +49,23 @@ def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: 
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("v:Q", title=None, scale=scale, axis=ticks_axis(alt, True, TICKS, grid=True))
     aside = [("name", -8, "right"), ("shown", inner + 8, "left"), ("n", inner + 108, "right")]
-    zero = alt.Chart(alt.NamedData("zero")).mark_rule(color=svg.MUTED, strokeWidth=1)
+    zero = alt.Chart(alt.NamedData("zero")).mark_rule(color=MUTED, strokeWidth=1)
     layers = [
         zero.encode(x=alt.X("v:Q", scale=scale)),
-        base.mark_rule(color=svg.ACCENT, strokeWidth=2.5, opacity=0.55).encode(
-            y=y, x=alt.X("low:Q"), x2=alt.X2("high:Q")
-        ),
+        base.mark_rule(color=ACCENT, strokeWidth=2.5, opacity=0.55).encode(y=y, x=alt.X("low:Q"), x2=alt.X2("high:Q")),
         *(
             base.transform_filter(f"datum.main == {main}")
-            .mark_point(filled=True, fill=fill, stroke=svg.ACCENT, strokeWidth=1.5, size=50, opacity=1)
+            .mark_point(filled=True, fill=fill, stroke=ACCENT, strokeWidth=1.5, size=50, opacity=1)
             .encode(y=y, x=x)
-            for main, fill in (("true", svg.ACCENT), ("false", svg.PAPER))
+            for main, fill in (("true", ACCENT), ("false", PAPER))
         ),
         *(
-            base.mark_text(align=align, baseline="middle", color=svg.INK, fontSize=11).encode(
+            base.mark_text(align=align, baseline="middle", color=INK, fontSize=11).encode(
                 y=y, x=alt.value(place), text=alt.Text(f"{field}:N")
             )
             for field, place, align in aside
         ),
-        _texts(alt, "head", align="right", baseline="bottom", fontSize=11, color=svg.MUTED).encode(
+        _texts(alt, "head", align="right", baseline="bottom", fontSize=11, color=MUTED).encode(
             x=alt.value(inner + 108), y=alt.value(-4)
         ),
     ]
@@ -154,7 +165,7 @@ def _look(at: int) -> dict[str, Any]:
     """How the line of that number is drawn: the first few in colours and dashes of their own, the others grey."""
     return {
         "line": at,
-        "colour": COLOURS[at] if at < len(COLOURS) else svg.GRID,
+        "colour": COLOURS[at] if at < len(COLOURS) else GRID,
         "dash": at % len(DASHES) if at < len(COLOURS) else 0,
     }
 
@@ -239,13 +250,13 @@ def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: in
     last = {p.system: p.metric_rank for p in ranked[-1][1].systems} if ranked and not numbered else {}
     heads = ["people", *(str(n) if numbered else text for n, (text, _) in enumerate(ranked, 1))]
     tops = [{"x": n, "y": 0.5, "t": cut(h, max(48.0, inner / columns - 6))} for n, h in enumerate(heads)]
-    names = {"baseline": "middle", "fontSize": 11, "color": svg.INK}
+    names = {"baseline": "middle", "fontSize": 11, "color": INK}
     layers = [
         _lines(alt, "rows", interpolate="monotone").encode(x=x, y=y),
         _coloured(alt, "rows", "point", filled=True, size=46, opacity=1).encode(x=x, y=y),
         _texts(alt, "first", align="right", dx=-9, **names).encode(x=x, y=y),
         _texts(alt, "last", align="left", dx=9, **names).encode(x=x, y=y),
-        _texts(alt, "tops", align="center", baseline="bottom", dy=-6, fontSize=11, color=svg.MUTED).encode(x=x, y=y),
+        _texts(alt, "tops", align="center", baseline="bottom", dy=-6, fontSize=11, color=MUTED).encode(x=x, y=y),
     ]
     padding = {"left": side + 12, "right": right + 4, "top": 24, "bottom": 4}
     chart = alt.layer(*layers).properties(width=inner, height=height, padding=padding, autosize="none")

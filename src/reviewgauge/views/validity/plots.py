@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from reviewgauge.core.reports.validity import Calibrated, GradeRow, MetricValidity, ReliabilityPoint, Sweep
-from reviewgauge.views.report import svg
-from reviewgauge.views.report.plots import draw, load_altair, ticks_axis
+from reviewgauge.views.report.plots import ACCENT, INK, MUTED, PAPER, SERIES, draw, load_altair, ticks_axis
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 
@@ -40,15 +39,15 @@ def violins(metric: MetricValidity, name: str, width: int) -> str:
     area, base = alt.Chart(alt.NamedData("shapes")), alt.Chart(alt.NamedData("marks"))
     flat = base.transform_filter("datum.flat")
     layers = [
-        area.mark_area(orient="horizontal", fill=svg.ACCENT, fillOpacity=0.25, stroke=svg.ACCENT, strokeWidth=1).encode(
+        area.mark_area(orient="horizontal", fill=ACCENT, fillOpacity=0.25, stroke=ACCENT, strokeWidth=1).encode(
             x=x, x2=alt.X2("x2:Q"), y=y, detail=alt.Detail("grade:N")
         ),
-        base.mark_rule(color=svg.ACCENT, strokeWidth=1).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
-        base.mark_rule(color=svg.ACCENT, strokeWidth=5).encode(x=x, y=alt.Y("q1:Q"), y2=alt.Y2("q3:Q")),
-        base.mark_point(filled=True, fill=svg.PAPER, stroke=svg.INK, strokeWidth=1.5, size=44, opacity=1).encode(
+        base.mark_rule(color=ACCENT, strokeWidth=1).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
+        base.mark_rule(color=ACCENT, strokeWidth=5).encode(x=x, y=alt.Y("q1:Q"), y2=alt.Y2("q3:Q")),
+        base.mark_point(filled=True, fill=PAPER, stroke=INK, strokeWidth=1.5, size=44, opacity=1).encode(
             x=x, y=alt.Y("median:Q")
         ),
-        flat.mark_rule(color=svg.ACCENT, strokeWidth=3).encode(
+        flat.mark_rule(color=ACCENT, strokeWidth=3).encode(
             x=alt.X("left:Q", axis=None), x2=alt.X2("right:Q"), y=alt.Y("median:Q")
         ),
         *(
@@ -56,9 +55,9 @@ def violins(metric: MetricValidity, name: str, width: int) -> str:
                 x=x, y=alt.value(place), text=alt.Text(f"{field}:N")
             )
             for field, place, colour, weight in (
-                ("grade", 188, svg.INK, "bold"),
-                ("n", 203, svg.MUTED, "normal"),
-                ("shown", 218, svg.INK, "normal"),
+                ("grade", 188, INK, "bold"),
+                ("n", 203, MUTED, "normal"),
+                ("shown", 218, INK, "normal"),
             )
         ),
         *_captions(alt),
@@ -74,7 +73,7 @@ def _captions(alt: Any) -> list[Any]:
     """What the lines of text under a plot are, at its left."""
     return [
         alt.Chart(alt.NamedData(text))
-        .mark_text(baseline="top", align="right", fontSize=11, color=svg.MUTED)
+        .mark_text(baseline="top", align="right", fontSize=11, color=MUTED)
         .encode(x=alt.value(-6), y=alt.value(place), text=alt.Text("t:N"))
         for text, place in CAPTIONS
     ]
@@ -126,10 +125,10 @@ def reliability(found: Calibrated, name: str, width: int) -> str:
     y = alt.Y("y:Q", title="people, mean", scale=scale, axis=axis)
     diagonal, base = alt.Chart(alt.NamedData("diagonal")), alt.Chart(alt.NamedData("rows"))
     layers = [
-        diagonal.mark_line(color=svg.MUTED, strokeDash=[3, 3], strokeWidth=1).encode(x=x, y=y),
-        base.mark_rule(color=svg.ACCENT, strokeWidth=2, opacity=0.5).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
-        base.mark_line(color=svg.ACCENT, strokeWidth=1, opacity=0.6).encode(x=x, y=y),
-        base.mark_point(filled=True, color=svg.ACCENT, size=46, opacity=1).encode(x=x, y=y),
+        diagonal.mark_line(color=MUTED, strokeDash=[3, 3], strokeWidth=1).encode(x=x, y=y),
+        base.mark_rule(color=ACCENT, strokeWidth=2, opacity=0.5).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
+        base.mark_line(color=ACCENT, strokeWidth=1, opacity=0.6).encode(x=x, y=y),
+        base.mark_point(filled=True, color=ACCENT, size=46, opacity=1).encode(x=x, y=y),
     ]
     chart = alt.layer(*layers).properties(width=width - 54, height=HEIGHT, padding=3)
     said = "; ".join(
@@ -158,9 +157,9 @@ def sweep(found: Sweep, unit: str, name: str, width: int) -> str:
     )
     y = alt.Y("y:Q", title=None, scale=alt.Scale(domain=[0, 1], nice=False), axis=ticks_axis(alt, True, 5, grid=True))
     looks: list[tuple[str, dict[str, Any]]] = [
-        ("precision", {"strokeDash": [6, 3], "color": svg.SERIES[1]}),
-        ("recall", {"strokeDash": [2, 2], "color": svg.SERIES[2]}),
-        ("f1", {"color": svg.ACCENT}),
+        ("precision", {"strokeDash": [6, 3], "color": SERIES[1]}),
+        ("recall", {"strokeDash": [2, 2], "color": SERIES[2]}),
+        ("f1", {"color": ACCENT}),
     ]
     points = sorted(found.points, key=lambda p: p.threshold)
     layers, data = [], {}
@@ -172,7 +171,7 @@ def sweep(found: Sweep, unit: str, name: str, width: int) -> str:
     if found.best is not None:
         data["best"] = [{"x": found.best.threshold, "y": found.best.f1}]
         best = alt.Chart(alt.NamedData("best"))
-        layers.append(best.mark_point(filled=True, color=svg.ACCENT, size=60, opacity=1).encode(x=x, y=y))
+        layers.append(best.mark_point(filled=True, color=ACCENT, size=60, opacity=1).encode(x=x, y=y))
         said += f"; best F1 {words.coefficient(found.best.f1)} from {words.score(found.best.threshold, unit)} on"
     chart = alt.layer(*layers).properties(width=width - 40, height=HEIGHT, padding=3)
     title = f"Precision, recall and F1 of telling {words.grade(found.cut)} and above from the rest"

@@ -1,205 +1,81 @@
-"""Scores joined with human judgements: one row a review that has both, and a counted reason for every other one.
+"""Scores joined with human values: one row a review that has both, and a counted reason for every other review.
 
-The score of a row is the metric's headline reading of that review alone. The human value is the mean of the
-independent raters' labels, or the label that they agreed on where that is all there is.
+The score of a row is the metric's headline reading of that review alone. A `RowFilter` narrows the reviews to those
+with given facts. Traits are properties of a review that a metric may stumble over; source of the choice: CRScore,
+arXiv:2409.19801, section 5.4 and Tables 16 and 17.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.analysis.stats.folds import duplicate_groups
-from reviewgauge.analysis.validity.features import Feature, traits_of
-from reviewgauge.core.base import Fact
+from reviewgauge.analysis.validity.human_values import HumanValues, Key
+from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
-from reviewgauge.core.reports.validity import LabelSummary, RowSet
+from reviewgauge.core.reports.validity import RowSet
 from reviewgauge.core.results import NOT_STATED, Outcome, Parts, Score
 from reviewgauge.engine.score import REVIEW_FAILED
 from reviewgauge.metrics.texts.text_metric import reference_texts
 
 CLUSTERED_BY = "case, those with the same or nearly the same reference together"
 ALL_ROWS, SYSTEM = "all rows", "system"
-MOST_GRADES = 12  # distinct human values up to which they are grades
-OTHER_ROUNDS = "labels of other rounds"
+_DOES_NOT_APPLY = "the metric does not apply"
 _MOST_REASONS = 6  # reasons why a metric does not apply that are told apart
-
-Key = tuple[str, str, int]
-"""(case, system, attempt)."""
-
-
-# --- human values --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class HumanValues:
-    """What people said of each review in one dimension; `left_out` counts the labels that are not part of it."""
-
-    summary: LabelSummary
-    of: Mapping[Key, float]
-    left_out: Mapping[str, int]
-
-    @property
-    def dimension(self) -> str:
-        """What was judged."""
-        return self.summary.dimension
-
-    @property
-    def scale(self) -> Scale:
-        """The scale it was judged on."""
-        return self.summary.scale
+_MOST_NAMED = 20  # values of a fact that an error lists
+_LONGEST = 80  # characters of a folder's name
+_PLAIN = re.compile(r"[\w.]+")
+_FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
+_INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 
 
-def human_values(
-    labels: Iterable[Label],
-    scales: Mapping[str, Scale],
-    *,
-    of_round: str | None = None,
-    among: Container[Key] | None = None,
-) -> tuple[list[HumanValues], list[str]]:
-    """One entry a dimension that people judged reviews in with numbers, and what must be said of the others.
-
-    Of several rounds of looks at one review the labels without a round count, else those of the round that comes
-    first, before anybody talked; `of_round` names another. A dimension that `scales` does not name has the range of
-    its labels. Only reviews `among` some may be asked for; the others' labels still say what the scale and the order
-    of the rounds are. Raises UserError for two different labels of one rater on one review in one round, and for a
-    label outside its scale.
-    """
-    by_dimension: defaultdict[str, list[Label]] = defaultdict(list)
-    elsewhere: Counter[str] = Counter()
-    for label in labels:
-        if label.subject.kind is SubjectKind.REVIEW and label.subject.system is not None:
-            by_dimension[label.dimension].append(label)
-        else:
-            elsewhere[label.subject.kind.value] += 1
-    found, notes = [], [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(elsewhere.items())]
-    for dimension, all_of_it in by_dimension.items():
-        own = [label for label in all_of_it if label.rater_kind is RaterKind.HUMAN]
-        words = next((label.value for label in own if isinstance(label.value, str)), None)
-        left_out = Counter({"labels by models": _count(all_of_it, among) - _count(own, among)})
-        if of_round is not None:
-            every, own = own, [label for label in own if label.round == of_round]
-            left_out[OTHER_ROUNDS] = _count(every, among) - _count(own, among)
-        if words is not None:
-            notes.append(f"{dimension} was judged in words such as {words!r:.40}, not in numbers: left out")
-        elif own and not _count(own, among):
-            notes.append(f"{dimension}: people judged none of the reviews that were asked for: left out")
-        elif own:
-            found.append(_values(dimension, own, scales.get(dimension), +left_out, among))
-    return found, notes
+# --- traits ---------------------------------------------------------------------------------------------------------
 
 
-def _count(labels: Sequence[Label], among: Container[Key] | None) -> int:
-    return len(labels) if among is None else sum(_key(label) in among for label in labels)
+class Feature(NamedTuple):
+    """One property: its unit, and its value by review."""
+
+    unit: str
+    values: Numbers
 
 
-def _values(
-    dimension: str,
-    labels: Sequence[Label],
-    scale: Scale | None,
-    left_out: Counter[str],
-    among: Container[Key] | None,
-) -> HumanValues:
-    first = _first_look(labels)
-    scale = scale or _observed(first)
-    chosen = first if among is None else [label for label in first if _key(label) in among]
-    if others := _count(labels, among) - len(chosen):
-        left_out[OTHER_ROUNDS] += others
-    independent: defaultdict[Key, dict[str, Label]] = defaultdict(dict)
-    agreed: dict[Key, Label] = {}
-    for label in chosen:
-        key = _key(label)
-        there = agreed.get(key) if label.consensus else independent[key].get(label.rater)
-        if there is not None and there.value != label.value:
-            raise UserError(
-                f"{label.rater} judged the review of {key[0]} by {key[1]} twice in {dimension}: "
-                f"{there.value:g} and {label.value:g}",
-                remedy="keep one of the two, or tell them apart by their round",
-            )
-        if label.consensus:
-            agreed[key] = label
-        else:
-            independent[key][label.rater] = label
-    values = {key: float(np.mean([float(one.value) for one in by.values()])) for key, by in independent.items() if by}
-    consensus = not values
-    for key, label in agreed.items():
-        if key in values:
-            left_out["agreed labels beside independent ones"] += 1
-        else:
-            values[key] = float(label.value)
-    _refuse_outside(dimension, chosen, scale)
-    grades = on_steps(np.array(list(values.values())), scale)
-    shown = np.array(list(values.values())) if grades is None else grades
-    summary = LabelSummary(
-        dimension=dimension,
-        scale=scale,
-        raters=dict(sorted(Counter(label.rater for label in chosen).items())),
-        rows=len(values),
-        distribution=_distribution(shown),
-        consensus=consensus,
-    )
-    return HumanValues(summary, values, dict(left_out))
+def _shared(said: str, reference: str) -> float:
+    first, second = set(said.casefold().split()), set(reference.casefold().split())
+    return len(first & second) / len(first | second) if first | second else 0.0
 
 
-def _first_look(labels: Sequence[Label]) -> list[Label]:
-    """Of each review the labels without a round, or of the round that comes first in the data."""
-    rank = {name: at for at, name in enumerate(dict.fromkeys([None, *(label.round for label in labels)]))}
-    best: dict[Key, int] = {}
-    for label in labels:
-        key = _key(label)
-        best[key] = min(best.get(key, len(rank)), rank[label.round])
-    return [label for label in labels if rank[label.round] == best[_key(label)]]
+TRAITS: Mapping[str, tuple[str, Callable[[str, str], float]]] = {
+    "characters": ("characters", lambda said, _: len(said)),
+    "words": ("words", lambda said, _: len(said.split())),
+    "inline code": ("share", lambda said, _: bool(_INLINE.search(said))),
+    "code block": ("share", lambda said, _: bool(_FENCE.search(said))),
+    "question mark": ("share", lambda said, _: "?" in said),
+    "blank review": ("share", lambda said, _: not said.strip()),
+    "words in the reference": ("words", lambda _, reference: len(reference.split())),
+    "inline code in the reference": ("share", lambda _, reference: bool(_INLINE.search(reference))),
+    "same words as the reference": ("share", _shared),
+}
+"""Trait -> (unit, its value from the review's text and the reference's)."""
 
 
-def _key(label: Label) -> Key:
-    assert label.subject.system is not None
-    return label.subject.case, label.subject.system, label.subject.attempt
-
-
-def _observed(labels: Sequence[Label]) -> Scale:
-    values = [float(label.value) for label in labels]
-    whole = all(value.is_integer() for value in values)
-    return Scale(
-        low=min(values), high=max(values), step=1.0 if whole else 0.0, meaning="the range that occurs in the labels"
-    )
-
-
-def _refuse_outside(dimension: str, labels: Sequence[Label], scale: Scale) -> None:
-    for label in labels:
-        if not scale.low <= float(label.value) <= scale.high:
-            raise UserError(
-                f"{label.rater} gave {label.subject.case} by {label.subject.system} {float(label.value):g} in "
-                f"{dimension}, which goes from {scale.low:g} to {scale.high:g}"
-            )
-
-
-def _distribution(values: Numbers) -> dict[str, int]:
-    """How often each value occurs, or of many how often each tenth of their range does."""
-    distinct, count = np.unique(values, return_counts=True)
-    if distinct.size <= MOST_GRADES:
-        return {f"{value:g}": int(n) for value, n in zip(distinct, count, strict=True)}
-    count, edges = np.histogram(values, bins=10)
-    return {f"{low:.3g} to {high:.3g}": int(n) for n, low, high in zip(count, edges[:-1], edges[1:], strict=True)}
-
-
-def on_steps(human: Numbers, scale: Scale) -> Numbers | None:
-    """The human values brought to the nearest step of their scale, halves up; None where there are too many steps.
-
-    On a scale without steps the values themselves are grades, if they are few.
-    """
-    grades = human
-    if scale.step > 0:
-        grades = scale.low + np.floor((human - scale.low) / scale.step + 0.5) * scale.step
-    return grades if np.unique(grades).size <= MOST_GRADES else None
+def traits_of(reviews: Sequence[str], references: Sequence[str], claims: Integers) -> dict[str, Feature]:
+    """Every trait of these texts (one entry a review), and the number of claims of their cases."""
+    found = {
+        name: Feature(unit, np.array([value(*texts) for texts in zip(reviews, references, strict=True)], dtype=float))
+        for name, (unit, value) in TRAITS.items()
+    }
+    return {**found, "claims": Feature("claims", claims.astype(np.float64))}
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -384,9 +260,6 @@ def row_scores(metric: Metric, scores: Iterable[Score]) -> dict[Key, float | str
     return found
 
 
-_DOES_NOT_APPLY = "the metric does not apply"
-
-
 def _fewer(left_out: Counter[str]) -> dict[str, int]:
     """The counts, rare reasons why a metric does not apply taken together."""
     told = [reason for reason, _ in left_out.most_common() if reason.startswith(_DOES_NOT_APPLY)][_MOST_REASONS:]
@@ -394,3 +267,71 @@ def _fewer(left_out: Counter[str]) -> dict[str, int]:
     if told:
         found[f"{_DOES_NOT_APPLY}: other reasons"] = sum(left_out[reason] for reason in told)
     return found
+
+
+# --- a part of the rows ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowFilter:
+    """Facts and the values that they may have, by fact; a row is in where each fact has one of its values."""
+
+    values: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Fact] | Sequence[str] | str) -> RowFilter | None:
+        """`{"system": "Auger"}` or `["system=Auger"]`; a fact that is named again may have either value. None for none.
+
+        Raises UserError for text without a `=`.
+        """
+        found: dict[str, set[str]] = {}
+        for fact, value in asked.items() if isinstance(asked, Mapping) else map(_pair, _words(asked)):
+            found.setdefault(fact, set()).add(str(value))
+        return cls(tuple((fact, tuple(sorted(found[fact]))) for fact in sorted(found))) if found else None
+
+    @property
+    def name(self) -> str:
+        """`language = java or python and system = Auger`."""
+        return " and ".join(f"{fact} = {' or '.join(values)}" for fact, values in self.values)
+
+    @property
+    def folder(self) -> str:
+        """`where-language-java+python-system-Auger`: a name that any file system takes, another for each slice."""
+        words = [word for fact, values in self.values for word in (fact, *values)]
+        named = "-".join(f"{fact}-{'+'.join(values)}" for fact, values in self.values)
+        if len(named) <= _LONGEST and all(_PLAIN.fullmatch(word) and word.strip(".") == word for word in words):
+            return f"where-{named}"
+        short = re.sub(r"[^\w.+-]+", "-", named)[:_LONGEST].strip("-.")
+        return f"where-{short}-{content_id(self.name, length=8)}"
+
+    def narrow(self, bench: ReviewTable) -> ReviewTable:
+        """The bench with only these rows chosen. Raises UserError for a fact, a value or a mixture that no row has."""
+        chosen = np.ones(len(bench.keys), dtype=np.bool_)
+        for fact, values in self.values:
+            if fact not in bench.known_facts:
+                raise UserError(f"no case has the fact {fact!r}", remedy=f"there are: {_listed(bench.known_facts)}")
+            there = bench.shown(fact)
+            for value in values:
+                if value not in there:
+                    known = sorted(set(there))
+                    raise UserError(f"no review has {fact} = {value}", remedy=f"there are: {_listed(known)}")
+            chosen &= np.isin(np.array(there, dtype=object).astype(str), values)
+        if not chosen.any():
+            raise UserError(f"no review has {self.name}", remedy="each is there, but not all of them together")
+        return replace(bench, chosen=chosen, where=self.name)
+
+
+def _words(asked: Sequence[str] | str) -> Iterable[str]:
+    return [asked] if isinstance(asked, str) else asked
+
+
+def _pair(text: str) -> tuple[str, str]:
+    fact, equals, value = text.partition("=")
+    if not equals or not fact.strip() or not value.strip():
+        raise UserError(f"{text!r} is not FACT=VALUE", remedy="such as system=Auger or language=java")
+    return fact.strip(), value.strip()
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

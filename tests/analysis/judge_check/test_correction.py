@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewgauge.analysis.judge_check.correction import Sums, estimates, half_width, powered_ratio
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.analysis.stats.prediction_powered import Sums, estimates, half_width, powered_ratio
 
 SETS = 2_000
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reviewgauge.analysis.raters.agreement import MANY_PAIRS, AgreementSettings, Chosen, agreement_report
+from reviewgauge.analysis.raters import MANY_PAIRS, AgreementSettings, Chosen, agreement_report
 from reviewgauge.analysis.stats.agreement import Table, krippendorff_alpha
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
