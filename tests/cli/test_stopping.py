@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,94 +32,109 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, *arguments: str, delay: float = 0.0) -> subprocess.Popen[str]:
-    environment = {
-        **os.environ,
-        "ECHO_DELAY": str(delay),
-        "PYTHONPATH": str(HERE),
-        "REVIEWGAUGE_CACHE": str(folder / "cache"),
-    }
+def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    """The verb as a process; its standard error goes to a file that tests can watch."""
+    shared = {**os.environ, "PYTHONPATH": str(HERE), "REVIEWGAUGE_CACHE": str(folder / "cache")}
     command = [sys.executable, "-c", PROGRAM, *arguments]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True)
+    with (folder / "stderr.txt").open("w") as err:
+        return subprocess.Popen(
+            command, cwd=folder, env={**shared, **environment}, stdout=subprocess.PIPE, stderr=err, text=True
+        )
+
+
+def end(folder: Path, process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    out, _ = process.communicate(timeout=300)
+    return process.returncode, out, (folder / "stderr.txt").read_text()
 
 
 def finish(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    process = start(folder, *arguments)
-    out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
+    return end(folder, start(folder, *arguments))
 
 
-def wait_for_reviews(folder: Path, process: subprocess.Popen[str], count: int = 1) -> None:
-    file = folder / "run" / "reviews.jsonl"
-    while process.poll() is None and not (file.exists() and file.read_bytes().count(b"\n") >= count):
+def wait_for(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
+    while not reached():
+        assert process.poll() is None, "it ended before"
         time.sleep(0.01)
-    assert process.poll() is None
+
+
+class Gate:
+    """Holds a verb's items: the first `free` pass, `waits_for(n)` until n are being worked on or done."""
+
+    def __init__(self, folder: Path, free: int) -> None:
+        self.file = folder / "gate"
+        self.environment = {"ECHO_GATE": str(self.file), "ECHO_FREE": str(free)}
+
+    def waits_for(self, process: subprocess.Popen[str], count: int) -> None:
+        wait_for(process, lambda: self.file.exists() and self.file.stat().st_size >= count)
+
+    def open(self) -> None:
+        Path(f"{self.file}.open").touch()
+
+
+def interrupt(folder: Path, process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGINT)
+    told = "interrupted: finishing what is in flight; Ctrl-C again stops at once"
+    wait_for(process, lambda: told in (folder / "stderr.txt").read_text())
 
 
 ASKING = ("review", "cases.jsonl", "engine_small.Asking", "-o", "run", "--workers", "4")
 
 
 def test_ctrl_c_once_finishes_what_is_in_flight_and_says_how_to_go_on(folder: Path) -> None:
-    process = start(folder, *ASKING, delay=0.7)
-    wait_for_reviews(folder, process)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "finishing what is in flight; Ctrl-C again stops at once" in err
+    gate = Gate(folder, free=4)
+    process = start(folder, *ASKING, **gate.environment)
+    gate.waits_for(process, 8)
+    interrupt(folder, process)
+    gate.open()
+    code, out, err = end(folder, process)
+    assert code == 130
     assert err.splitlines()[-1] == "interrupted: nothing finished is lost, run the same command again to go on"
-    done = len(RunFolder.open(folder / "run").outcomes())
-    assert 4 < done <= 12, "the first four, and the four in flight"
-    assert f"asking: {done} reviews with {done} comments; {COUNT - done} left undone" in out
-    assert f"{done} calls paid" in out
+    assert len(RunFolder.open(folder / "run").outcomes()) == 8, "the first four, and the four in flight"
+    assert "asking: 8 reviews with 8 comments; 16 left undone" in out
+    assert "8 calls paid" in out
     assert "next:" not in out
     code, out, _ = finish(folder, *ASKING)
     assert code == 0
-    assert f"asking: {COUNT - done} reviews with {COUNT - done} comments; {done} already there" in out
+    assert "asking: 16 reviews with 16 comments; 8 already there" in out
 
 
 def test_ctrl_c_twice_stops_at_once_and_keeps_what_was_finished(folder: Path) -> None:
     code, _, _ = finish(folder, *ASKING, "--only", "case=case-00*")
     assert code == 0
-    process = start(folder, *ASKING, delay=60)
-    wait_for_reviews(folder, process, 10)
-    time.sleep(1.0)
+    gate = Gate(folder, free=0)
+    process = start(folder, *ASKING, **gate.environment)
+    gate.waits_for(process, 4)
+    interrupt(folder, process)
     process.send_signal(signal.SIGINT)
-    assert process.stderr is not None
-    assert process.stderr.readline() == "\n"
-    assert process.stderr.readline().startswith("interrupted: finishing")
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert end(folder, process)[0] == 130, "although no item can finish"
     assert len(RunFolder.open(folder / "run").outcomes()) == 10
 
 
 def test_ctrl_c_while_scoring(folder: Path) -> None:
     finish(folder, *ASKING)
+    gate = Gate(folder, free=4)
     arguments = ("score", "run", "engine_small.Pausing", "--workers", "4")
-    process = start(folder, *arguments, delay=0.7)
-    file = folder / "run" / "scores.jsonl"
-    while process.poll() is None and not (file.exists() and file.read_bytes()):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    done = len(RunFolder.open(folder / "run").scores())
-    assert 4 < done <= 12
-    assert f"{done} reviews measured; {COUNT - done} left undone" in out
+    process = start(folder, *arguments, **gate.environment)
+    gate.waits_for(process, 8)
+    interrupt(folder, process)
+    gate.open()
+    code, out, err = end(folder, process)
+    assert code == 130, err
+    assert len(RunFolder.open(folder / "run").scores()) == 8
+    assert "8 reviews measured; 16 left undone" in out
     code, out, _ = finish(folder, *arguments)
     assert code == 0
-    assert f"{COUNT - done} reviews measured; {done} measured before" in out
+    assert "16 reviews measured; 8 measured before" in out
 
 
 def test_a_score_that_is_killed_again_and_again_is_whole_in_the_end(folder: Path) -> None:
     finish(folder, *ASKING)
     rng = random.Random(7)
     for _ in range(4):
-        process = start(folder, "score", "run", "engine_small.Pausing", "--workers", "4", delay=0.15)
+        process = start(folder, "score", "run", "engine_small.Pausing", "--workers", "4", ECHO_DELAY="0.15")
         time.sleep(rng.uniform(0.6, 1.2))
         process.kill()
-        process.communicate(timeout=30)
+        end(folder, process)
     assert finish(folder, "score", "run", "engine_small.Pausing")[0] == 0
     run = RunFolder.open(folder / "run")
     written = (folder / "run" / "scores.jsonl").read_bytes().splitlines()

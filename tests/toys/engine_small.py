@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError
@@ -43,6 +44,21 @@ def make_cases(count: int, references: int = 1) -> list[Case]:
     return [make_case(number, references) for number in range(count)]
 
 
+def pause() -> None:
+    """Sleep $ECHO_DELAY seconds; with $ECHO_GATE=FILE, add a byte to it, and after $ECHO_FREE bytes wait for FILE.open.
+
+    So a test knows how many items are being worked on, and lets them go on when it has done what it wanted.
+    """
+    if gate := os.environ.get("ECHO_GATE"):
+        with Path(gate).open("ab") as file:
+            file.write(b".")
+            file.flush()
+            place = file.tell()
+        while place > int(os.environ.get("ECHO_FREE", "0")) and not Path(f"{gate}.open").exists():
+            time.sleep(0.01)
+    time.sleep(float(os.environ.get("ECHO_DELAY", "0")))
+
+
 @dataclass(frozen=True)
 class Echo(Reviewer):
     """Says the title of the change, after $ECHO_DELAY seconds (no parameter: the pace is not part of who it is)."""
@@ -55,7 +71,7 @@ class Echo(Reviewer):
         return "echo"
 
     def review(self, change: Change) -> Review:
-        time.sleep(float(os.environ.get("ECHO_DELAY", "0")))
+        pause()
         comment = Comment(id="c", body=f"{self.words} {change.title}", span=Span(path="a.py", start=2))
         usage = Usage(calls=1, tokens_in=10, tokens_out=2, dollars=0.5)
         return Review(case="unset", system="unset", comments=(comment,), usage=usage)
@@ -86,7 +102,7 @@ class Asking(Reviewer):
         return (self.model,)
 
     def review(self, change: Change) -> Review:
-        time.sleep(float(os.environ.get("ECHO_DELAY", "0")))
+        pause()
         found = Prompt(self.model).review(change)
         if self.broken and change.title.endswith(self.broken):
             raise Failed(FailureKind.REFUSAL, "it will not", remedy="ask another model", raw="no")
@@ -143,7 +159,7 @@ class Pausing(Voting):
     votes: int = 1
 
     def parts(self, case: Case, review: Review) -> Measured | str:
-        time.sleep(float(os.environ.get("ECHO_DELAY", "0")))
+        pause()
         return super().parts(case, review)
 
 
