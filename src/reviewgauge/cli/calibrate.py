@@ -95,7 +95,7 @@ def _shown(result: CalibrateResult) -> object:
     from rich.console import Group
     from rich.markup import escape
 
-    from reviewgauge.views.validity.calibration_tables import calibration
+    from reviewgauge.views.validity.tables import calibration
 
     closing = f"{result.file} was fitted to all {result.rows:,} rows; use it as {_quoted(result.spec)}"
     closing += f"; {result.seconds:.1f} s"

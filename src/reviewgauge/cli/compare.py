@@ -43,8 +43,8 @@ def command(
     def show() -> object:
         from rich.console import Group
 
-        from reviewgauge.views.terminal import tables
+        from reviewgauge.views.terminal import leaderboards
 
-        return Group(*(tables.comparison(table) for table in result))
+        return Group(*(leaderboards.comparison(table) for table in result))
 
     emit(result, as_json, show)

@@ -34,12 +34,12 @@ def command(out: str, as_json: bool) -> None:
         from rich.markup import escape
 
         from reviewgauge.views.files.markdown import funnel_table
-        from reviewgauge.views.terminal import tables
+        from reviewgauge.views.terminal import leaderboards
 
         card, board = result.build.card, result.score.leaderboards[0]
         return Group(
             *(() if card is None else (funnel_table(card.funnel), escape("\n".join(_about(result, card))), "")),
-            tables.leaderboard(board, next(iter(result.score.comparisons), None)),
+            leaderboards.leaderboard(board, next(iter(result.score.comparisons), None)),
             escape("\n".join(_end(result))),
         )
 

@@ -81,14 +81,14 @@ def _shown(result: ScoreResult) -> object:
     from rich.console import Group
     from rich.markup import escape
 
-    from reviewgauge.views.terminal import tables
+    from reviewgauge.views.terminal import leaderboards
 
     parts: list[object] = []
     for board in result.leaderboards:
         duels = next((c for c in result.comparisons if c.metric == board.metric), None)
-        parts.append(tables.leaderboard(board, duels))
+        parts.append(leaderboards.leaderboard(board, duels))
         if board.slices:
-            parts += ["", tables.slices(board)]
+            parts += ["", leaderboards.slices(board)]
     for totals in result.totals:
         parts.append(escape(_closing(totals, result)))
         tell_reasons(totals.reasons)

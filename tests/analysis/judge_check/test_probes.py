@@ -22,7 +22,7 @@ from judge_toys import (
     grades_bench,
     toy_bench,
 )
-from reviewgauge.analysis.judge_check.injections import ATTACKS, WANTED, attacked
+from reviewgauge.analysis.judge_check.edits import ATTACKS, WANTED, attacked
 from reviewgauge.analysis.judge_check.instrument import Ask
 from reviewgauge.analysis.judge_check.probes import Probes, reverse
 from reviewgauge.analysis.judge_check.report import Wanted, check_judge, gate

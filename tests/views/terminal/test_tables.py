@@ -8,7 +8,7 @@ from reviewgauge.core.protocols import Card
 from reviewgauge.core.reports.leaderboard import ComparisonTable, DoctorReport, Leaderboard, LintFinding, ProbeCheck
 from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.report.report import ReportData
-from reviewgauge.views.terminal import tables
+from reviewgauge.views.terminal import leaderboards, tables
 
 NASTY = "[red]x[/red] \x1b[31mred\x1b]8;;http://evil\x07 \u202eabc\u0007"
 
@@ -69,9 +69,9 @@ def test_nothing_is_wider_than_the_terminal(
 ) -> None:
     board = big.leaderboards[0]
     shown: list[RenderableType] = [
-        tables.leaderboard(board, big.comparisons[0]),
-        tables.slices(board),
-        tables.comparison(make_comparisons(board)),
+        leaderboards.leaderboard(board, big.comparisons[0]),
+        leaderboards.slices(board),
+        leaderboards.comparison(make_comparisons(board)),
         tables.doctor(doctor),
         tables.catalogue(
             [
@@ -90,7 +90,7 @@ def test_nothing_is_wider_than_the_terminal(
 
 def test_the_leaderboard_says_what_it_rests_on(big: ReportData) -> None:
     board = big.leaderboards[0]
-    said = flat(printed(tables.leaderboard(board, big.comparisons[0]), 100))
+    said = flat(printed(leaderboards.leaderboard(board, big.comparisons[0]), 100))
     for word in (
         "offline estimate",
         "(fake)",
@@ -107,7 +107,7 @@ def test_the_leaderboard_says_what_it_rests_on(big: ReportData) -> None:
 
 
 def test_the_headline_comes_first_and_keeps_its_interval_on_80_columns(big: ReportData) -> None:
-    lines = printed(tables.leaderboard(big.leaderboards[0]), 80)
+    lines = printed(leaderboards.leaderboard(big.leaderboards[0]), 80)
     assert lines[0].split()[:2] == ["system", "F1"]
     assert "[" in lines[1]
 
@@ -117,11 +117,11 @@ def test_a_narrow_terminal_shows_fewer_columns_and_cuts_no_number(
     big: ReportData, width: int, make_comparisons: Callable[[Leaderboard], ComparisonTable]
 ) -> None:
     board = big.leaderboards[0]
-    for renderable in (tables.leaderboard(board), tables.comparison(make_comparisons(board))):
+    for renderable in (leaderboards.leaderboard(board), leaderboards.comparison(make_comparisons(board))):
         lines = printed(renderable, width)
         assert max(cell_len(line) for line in lines) <= width
         assert "…" not in "\n".join(lines), "something was cut off"
-    assert any(line.startswith(board.systems[0].system[:8]) for line in printed(tables.leaderboard(board), width))
+    assert any(line.startswith(board.systems[0].system[:8]) for line in printed(leaderboards.leaderboard(board), width))
 
 
 def test_what_holds_of_several_systems_alike_is_said_once(small: ReportData) -> None:
@@ -133,7 +133,7 @@ def test_what_holds_of_several_systems_alike_is_said_once(small: ReportData) -> 
         for row in board.systems[:1]
         for name in ("a", "b")
     )
-    said = flat(printed(tables.leaderboard(board.model_copy(update={"systems": rows})), 100))
+    said = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": rows})), 100))
     assert "not scored (never counted as 0): a, b: 6 not applicable" in said
     assert "as worst and best" not in said
     assert "n = 7 of 13 changes" in said
@@ -146,7 +146,7 @@ def test_bounds_are_for_what_failed_and_not_for_what_is_missing(small: ReportDat
     missing = row.model_copy(update={**counts, "failed": 0, "missing": 5, "failures": {}})
     failed = row.model_copy(update={**counts, "failed": 2, "missing": 3, "failures": {"timeout": 2}})
     said = [
-        flat(printed(tables.leaderboard(board.model_copy(update={"systems": (one,)})), 100))
+        flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": (one,)})), 100))
         for one in (missing, failed)
     ]
     assert "5 missing" in said[0]
@@ -156,7 +156,9 @@ def test_bounds_are_for_what_failed_and_not_for_what_is_missing(small: ReportDat
 
 
 def test_undefined_is_a_dash(small: ReportData) -> None:
-    row = next(line for line in printed(tables.leaderboard(small.leaderboards[0]), 100) if line.startswith("silent"))
+    row = next(
+        line for line in printed(leaderboards.leaderboard(small.leaderboards[0]), 100) if line.startswith("silent")
+    )
     assert row.split()[3] == "–", "the precision of no comments"
 
 
@@ -168,8 +170,10 @@ def test_text_from_data_is_neither_markup_nor_escape(small: ReportData, doctor: 
     check = ProbeCheck(name=NASTY, expected=NASTY, found=NASTY, ok=False, case=NASTY, detail=NASTY)
     comparison = small.comparisons[0].comparisons[0].model_copy(update={"first": NASTY, "second": NASTY, "test": NASTY})
     shown: list[RenderableType] = [
-        tables.leaderboard(nasty),
-        tables.comparison(small.comparisons[0].model_copy(update={"comparisons": (comparison,), "warnings": (NASTY,)})),
+        leaderboards.leaderboard(nasty),
+        leaderboards.comparison(
+            small.comparisons[0].model_copy(update={"comparisons": (comparison,), "warnings": (NASTY,)})
+        ),
         tables.doctor(doctor.model_copy(update={"checks": (check,), "lint": (finding,), "dataset": NASTY})),
         tables.catalogue([CatalogueEntry(NASTY, NASTY, NASTY)]),
         tables.card(card.model_copy(update={"title": NASTY, "traps": (NASTY,)}), {NASTY: 1}, [NASTY]),
@@ -209,5 +213,5 @@ def test_counts_that_differ_are_marked(card: Card) -> None:
 
 def test_an_empty_board_is_no_error(small: ReportData) -> None:
     empty = small.leaderboards[0].model_copy(update={"systems": (), "slices": ()})
-    assert "no system was scored" in flat(printed(tables.leaderboard(empty), 80))
-    assert "no slices" in flat(printed(tables.slices(empty), 80))
+    assert "no system was scored" in flat(printed(leaderboards.leaderboard(empty), 80))
+    assert "no slices" in flat(printed(leaderboards.slices(empty), 80))

@@ -22,8 +22,18 @@ from reviewgauge.analysis.judge_check.agreement import (
     undefined,
     wilson,
 )
-from reviewgauge.analysis.judge_check.edits import IRRELEVANT, PADDING, REWORDINGS, Edit, pad
-from reviewgauge.analysis.judge_check.injections import ATTACKS, WANTED, Attack, Direction, attacked
+from reviewgauge.analysis.judge_check.edits import (
+    ATTACKS,
+    IRRELEVANT,
+    PADDING,
+    REWORDINGS,
+    WANTED,
+    Attack,
+    Direction,
+    Edit,
+    attacked,
+    pad,
+)
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
 from reviewgauge.analysis.judge_check.test_set import Item
 from reviewgauge.analysis.stats.agreement import Resampling, fleiss_kappa, krippendorff_alpha

@@ -15,7 +15,7 @@ from reviewgauge.core.results import FailureKind, Outcome, Score
 from reviewgauge.views.report import page, plots
 from reviewgauge.views.report.change_views import ChangeView, anchoring_words, view_changes
 from reviewgauge.views.terminal import figures
-from reviewgauge.views.terminal.answer import answer, found
+from reviewgauge.views.terminal.leaderboards import answer, found
 
 WIDE, NARROW, SMALL = 520, 326, 326  # widths of figures in pixels
 MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all

@@ -16,18 +16,12 @@ from rich.text import Text
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Card
-from reviewgauge.core.reports.leaderboard import ComparisonTable, DoctorReport, Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.core.reports.leaderboard import DoctorReport
 from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.terminal import figures
-from reviewgauge.views.terminal.answer import answer, found
 
-WIDE = 96  # columns from which on every interval is shown
 NARROW, SLIM, TINY = 78, 60, 36  # below these: no secondary readings, the headline alone, no interval
-SHORT = {"comments_per_change": "c/chg", "clean_left_alone": "clean", "precision": "precision", "f1": "F1"}
-EXTRAS = ("comments_per_change", "noise", "clean_left_alone", "unsure")
 LINT_SHOWN = 20
-BOUNDS_SHOWN = 6
-NAMED = 4  # more systems than this with one remark are counted, not named
 
 
 def plain(text: str, limit: int = 300, style: str = "") -> Text:
@@ -59,202 +53,10 @@ def number_column(table: Table, name: str) -> None:
     table.add_column(Text(name), justify="right", no_wrap=True)
 
 
-def _name(system: SystemSummary) -> Text:
-    name = plain(system.system, 500)
-    if system.fake:
-        name.append(" (fake)", style="bold yellow")
-    return name
-
-
-def _figure(system: SystemSummary, reading: str, with_interval: bool, gap: str = "") -> Text:
-    e = figures.estimate(system, reading)
-    bounds = figures.interval(e.low, e.high, e.unit, gap) if with_interval else ""
-    return Text(f"{figures.number(e.value, e.unit)} {bounds}".rstrip())
-
-
-def _coverage(system: SystemSummary) -> Text:
-    text = Text(f"{system.scored}/{system.cases}")
-    if system.failed:
-        text.append(f" {system.failed}!", style="bold red")
-    return text
-
-
 def notes_below(*lines: str) -> RenderableType:
     """Small print; a line that begins with `!` is a warning."""
     shown = [plain(line, 1000, style="dim" if not line.startswith("!") else "yellow") for line in lines if line]
     return Group(*shown)
-
-
-# --- leaderboard ---------------------------------------------------------------------------------------------------
-
-
-def leaderboard(board: Leaderboard, comparisons: ComparisonTable | None = None) -> RenderableType:
-    """The leaderboard, headline first, with coverage beside every score and what it rests on below."""
-    return Fitted(lambda width: _leaderboard(board, comparisons, width))
-
-
-def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width: int) -> RenderableType:
-    table = bare_table()
-    known = figures.readings(board)
-    main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
-    extras = [r for r in known if r in EXTRAS] if len(main) > 1 else [r for r in known if r not in main][:4]
-    if width < NARROW:
-        extras = []
-    if width < SLIM:
-        main = main[:1]
-    table.add_column("system", overflow="fold", min_width=min(12, width // 3), max_width=max(16, width - 78))
-    for reading in (*main, *extras):
-        number_column(table, one_line(SHORT.get(reading, figures.label(reading)), 14))
-    number_column(table, "scored")
-    for system in board.systems:
-        shown = [_figure(system, r, width >= (TINY if r == board.headline else WIDE)) for r in main]
-        table.add_row(_name(system), *shown, *(_figure(system, r, False) for r in extras), _coverage(system))
-    if not board.systems:
-        return Group(Text("no system was scored"), *_footer(board))
-    return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *_footer(board))
-
-
-def _footer(board: Leaderboard) -> list[RenderableType]:
-    changes = f"{figures.scored_of(board)} changes, {board.clusters} clusters by {board.clustered_by}"
-    resampled = f"{figures.percent(board.level)} intervals from {board.resamples:,} resamples, seed {board.seed}"
-    lines = [
-        f"n = {changes}; {resampled}",
-        f"{board.label or board.metric} on {board.dataset}, benchmark {figures.short_hash(board.benchmark)}; "
-        f"all systems were scored on {board.common} changes",
-    ]
-    if any(e.reading in EXTRAS for s in board.systems for e in s.estimates):
-        lines.append("c/chg: comments per change; clean: share of clean changes left alone; –: undefined; 2!: 2 failed")
-    lines += [f"{one_line(s.system, 60)}: {said}" for s in board.systems if (said := figures.spread_words(s))]
-    failing: dict[str, list[str]] = {}
-    for s in board.systems:
-        if s.failed or s.missing or s.not_applicable:
-            failing.setdefault(_kinds(s, board.headline), []).append(s.system)
-    if failing:
-        said = "; ".join(f"{_names(systems)}: {kinds}" for kinds, systems in failing.items())
-        lines.append(f"! not scored (never counted as 0): {said}")
-    lines += [f"! {board.estimate_note}" if board.estimate_note else ""]
-    lines += [f"! {warning}" for warning in board.warnings]
-    lines += [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
-    return [Text(""), notes_below(*lines)]
-
-
-def _names(systems: Sequence[str]) -> str:
-    return ", ".join(systems) if len(systems) <= NAMED else f"{len(systems)} systems"
-
-
-def _kinds(system: SystemSummary, reading: str) -> str:
-    kinds = ", ".join(f"{kind} {count}" for kind, count in system.failures.items())
-    said = [
-        f"{system.failed} failed" + (f" ({kinds})" if kinds else "") if system.failed else "",
-        f"{system.not_applicable} not applicable" if system.not_applicable else "",
-        f"{system.missing} missing" if system.missing else "",
-    ]
-    e = figures.estimate(system, reading)
-    if system.failed and figures.defined(e.worst) and figures.defined(e.best):  # what is missing is bounded by nothing
-        bounds = f"{figures.number(e.worst, e.unit)} to {figures.number(e.best, e.unit)}"
-        said.append(f"{figures.label(reading)} {bounds} with the failed as worst and best")
-    return ", ".join(s for s in said if s)
-
-
-def slices(board: Leaderboard) -> RenderableType:
-    """The headline reading of every system on every slice: one table per fact."""
-    groups = [(fact, list(found_)) for fact, found_ in groupby(board.slices, key=lambda s: s.fact)]
-    if not groups:
-        return Text("no slices were asked for")
-    parts: list[RenderableType] = []
-    for fact, values in groups:
-        parts += [Fitted(_slice_builder(board, fact, values)), Text("")]
-    note = f"{figures.percent(board.level)} intervals; n below each name; –: undefined"
-    return Group(*parts, notes_below(note, f"! {board.estimate_note}" if board.estimate_note else ""))
-
-
-def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]) -> Callable[[int], RenderableType]:
-    def build(width: int) -> RenderableType:
-        room = max(1, (width - 25) // 14)
-        blocks = [values[at : at + room] for at in range(0, len(values), room)]
-        readings = figures.slice_readings(board, values)
-        parts = [
-            _slice_table(board, fact, reading, block, number == 0)
-            for reading in readings
-            for number, block in enumerate(blocks)
-        ]
-        return Group(*parts)
-
-    return build
-
-
-def _slice_table(board: Leaderboard, fact: str, reading: str, values: Sequence[SliceSummary], first: bool) -> Table:
-    kind = "changes that have any" if values[0].facet else "changes"
-    title = f"{figures.label(reading)} by {figures.label(fact)} (n counts {kind})"
-    table = bare_table(one_line(title, 80) if first else "")
-    table.add_column("system", overflow="fold", min_width=12, max_width=24)
-    for value in values:
-        header = plain(value.value, 12)
-        table.add_column(header.append(f"\nn={value.n}"), justify="right", no_wrap=True)
-    for system in board.systems:
-        cells = []
-        for value in values:
-            row = next((s for s in value.systems if s.system == system.system), None)
-            cells.append(_figure(row, reading, True) if row else Text(figures.UNDEFINED))
-        table.add_row(_name(system), *cells)
-    return table
-
-
-# --- comparisons ---------------------------------------------------------------------------------------------------
-
-
-def comparison(table: ComparisonTable) -> RenderableType:
-    """Paired comparisons: difference with interval, p, Holm's p, and what the benchmark could have found."""
-    return Fitted(lambda width: _comparison(table, width))
-
-
-def _comparison(table: ComparisonTable, width: int) -> RenderableType:
-    grid = bare_table()
-    grid.add_column("first - second", overflow="fold", min_width=min(14, width // 3), max_width=max(20, width - 66))
-    names = ["reading", "diff", "interval", "p", "Holm p", "detectable", "n"]
-    shown = names if width >= NARROW else ["diff", "interval", "Holm p"] if width >= TINY else ["diff"]
-    for name in shown:
-        number_column(grid, name)
-    for c in table.comparisons:
-        pair = plain(c.first, 500).append(" - ").append(plain(c.second, 500))
-        sure = found(c)
-        cells = {
-            "reading": Text(one_line(figures.label(c.reading), 12)),
-            "diff": Text(figures.signed(c.difference, c.unit) + ("*" if sure else ""), style="bold" if sure else ""),
-            "interval": Text(figures.interval(c.low, c.high, c.unit, "") or figures.UNDEFINED),
-            "p": Text(figures.p_value(c.p)),
-            "Holm p": Text(figures.p_value(c.p_holm)),
-            "detectable": Text(figures.number(c.detectable, c.unit)),
-            "n": Text(str(c.n)),
-        }
-        grid.add_row(pair, *(cells[name] for name in shown))
-    many = len(table.comparisons)
-    corrected = f", corrected over {many} comparisons (Holm)," if many > 1 else ""
-    tests = "; ".join(dict.fromkeys(c.test for c in table.comparisons))
-    level = figures.percent(table.comparisons[0].level) if table.comparisons else "95%"
-    lines = [
-        f"* found: p{corrected} is under .05. Intervals at {level}, "
-        f"{table.resamples:,} resamples clustered by {table.clustered_by}, seed {table.seed}",
-        "detectable: the smallest true difference that these changes would have shown with 80% power",
-        f"test: {tests}" if tests else "",
-        f"{table.label or table.metric} on {table.dataset}, benchmark {figures.short_hash(table.benchmark)}",
-        f"! {table.estimate_note}" if table.estimate_note else "",
-        *(f"! {warning}" for warning in table.warnings),
-        *_bounded(table),
-    ]
-    return Group(grid, Text(""), notes_below(*lines))
-
-
-def _bounded(table: ComparisonTable) -> Iterable[str]:
-    bounded = [c for c in table.comparisons if c.worst != c.best]
-    if len(bounded) > BOUNDS_SHOWN:
-        yield f"! failures move {len(bounded)} of these differences; --json has each one's worst and best"
-        return
-    for c in bounded:
-        if figures.defined(c.worst) and figures.defined(c.best):
-            span = f"{figures.signed(c.worst, c.unit)} to {figures.signed(c.best, c.unit)}"
-            what = f"{c.first} - {c.second}, {figures.label(c.reading)}"
-            yield f"! {what}: {span} with failures counted as worst and best"
 
 
 # --- doctor, catalogue, card ---------------------------------------------------------------------------------------
