@@ -155,7 +155,7 @@ def test_a_left_side_is_old_and_a_text_of_digits_is_a_count(tmp_path: Path) -> N
         ([sample(comment(note="a\u0000b"))], [], "NUL"),
         ([sample(comment(note="\ud800"))], [], "surrogate"),
         ([sample(), sample()], [], "occurs twice"),
-        ([sample(githubPrUrl="ext::sh")], [], "no address"),
+        ([sample(githubPrUrl="ext::sh")], [], "not an address"),
         ([sample()], [sample(project_main_language="Go")], "something else"),
         ([sample(comment())], [sample(comment())], "occurs twice"),
         ({}, [], "not a JSON array"),

@@ -154,11 +154,11 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
         GradedReviews(path=str(tmp_path)).cases()
     file = tmp_path / "dataset.xlsx"
     file.write_bytes(b"ID;groundTruth\n")
-    with pytest.raises(BadInput, match="no readable xlsx workbook"):
+    with pytest.raises(BadInput, match="not a readable xlsx workbook"):
         GradedReviews(path=str(tmp_path)).cases()
     with zipfile.ZipFile(file, "w") as parts:
         parts.writestr("hello.txt", "hello")
-    with pytest.raises(BadInput, match="no readable xlsx workbook"):
+    with pytest.raises(BadInput, match="not a readable xlsx workbook"):
         GradedReviews(path=str(tmp_path)).cases()
     with pytest.raises(BadInput, match="holds no rows"):
         sheet(tmp_path).cases()

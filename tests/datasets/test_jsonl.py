@@ -149,7 +149,7 @@ BAD: list[tuple[bytes, str]] = [
     (line(references=[{"id": "r", "body": "b", "span": {"path": "../x"}}]), r"references\[0\].span.path"),
     (line(references=[{"id": "r", "body": "b", "span": {"path": "x", "start": 3, "end": 1}}]), "before its start"),
     (line(references=[{"id": "r", "body": "b"}, {"id": "r", "body": "c"}]), "occurs twice"),
-    (line(references=[{"id": "r", "body": "b", "same_as": "q"}]), "no reference here"),
+    (line(references=[{"id": "r", "body": "b", "same_as": "q"}]), "not a reference here"),
     (line(change={"repo": "me/shop", "title": "a\u0000b"}), "NUL"),
     (b'{"id": "a", "change": {"repo": "\xff\xfe"}}\n', "line 1"),
     (b'{"id": "a", "change": {"repo": "x"}, "x": "\x00"}\n', "line 1"),

@@ -208,8 +208,8 @@ def test_what_has_no_counterpart_is_noted_not_lost_in_silence(tmp_path: Path) ->
     [
         ({}, "not a JSON array"),
         ([{"url": URL, "comments": []}], "'pr_title' is missing"),
-        ([{"pr_title": "t", "url": "file:///etc/passwd", "comments": []}], "no address of a pull request"),
-        ([{"pr_title": "t", "url": "https://github.com/../../pull/1", "comments": []}], "no address"),
+        ([{"pr_title": "t", "url": "file:///etc/passwd", "comments": []}], "not an address of a pull request"),
+        ([{"pr_title": "t", "url": "https://github.com/../../pull/1", "comments": []}], "not an address"),
         ([{"pr_title": "t", "url": URL, "comments": [{"comment": 3}]}], "is not text"),
         ([{"pr_title": "t\u0000", "url": URL, "comments": []}], "NUL"),
         (golden("g") + golden("h"), "occurs twice"),

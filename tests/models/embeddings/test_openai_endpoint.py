@@ -303,9 +303,9 @@ def test_a_key_is_never_said_and_not_sent_in_the_clear(server: Server, monkeypat
     [
         ("", "names no model"),
         ("@http://host/v1", "names no model"),
-        ("m@host/v1", "no http or https address"),
-        ("m@ftp://host", "no http or https address"),
-        ("m@http://", "no http or https address"),
+        ("m@host/v1", "not an http or https address"),
+        ("m@ftp://host", "not an http or https address"),
+        ("m@http://", "not an http or https address"),
         ("m@http://me:pass@host/v1", "more than host and path"),
         ("m@http://host/v1?key=abc", "more than host and path"),
     ],

@@ -62,7 +62,7 @@ def test_settings() -> None:
         ("429:when=", "is missing"),
         ("sabotage", "no fault 'sabotage'"),
         ("299:0.1", "no fault '299'"),
-        ("retry-after=-1", "no number from 0"),
+        ("retry-after=-1", "not a number from 0"),
         ("429:0.6,500:0.6", "add up to 1.2"),
     ],
 )

@@ -66,7 +66,7 @@ def test_readable() -> None:
         (listed({"introduced": "C0"}), "and there are C1, C2, C3"),
         (listed({"resolved": "abc1234"}), "\"resolved\" of point 1 is 'abc1234'"),
         (listed({"resolved": "C1"}), "came with C1 and is resolved by C1, which is not a later commit"),
-        (listed({"introduced": "C3", "resolved": "C2"}), "no later commit"),
+        (listed({"introduced": "C3", "resolved": "C2"}), "not a later commit"),
         (listed({"code": 3}), '"code" of point 1 is neither text nor null'),
         (listed({}, {}), "the same point twice"),
         (listed({}) + listed({"type": "F.4"}), "2 different JSON values"),
