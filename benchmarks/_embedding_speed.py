@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from _speed import Row, gap, table
+from _speed import Row, gap, graded_pairs, table
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.metrics.bertscore import F1, PRECISION, RECALL, Bertscore
@@ -150,8 +150,6 @@ def _peers(python: Path, job: dict[str, Any]) -> Iterator[tuple[Callable[[str], 
 
 
 def main() -> int:
-    from metrics import graded_pairs
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = Path(__file__).resolve().parents[1]
     parser.add_argument("--data", type=Path, default=root.parent / "shared/data/graded-reviews")

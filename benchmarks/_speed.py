@@ -1,4 +1,4 @@
-"""One row of the speed table, and how it is timed: each run in a process of its own, so that nothing is remembered."""
+"""One row of the speed table, how it is timed (each run in a process of its own), and the texts that are measured."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
+
+from reviewgauge.datasets.graded_reviews import GradedReviews
+from reviewgauge.metrics.texts.text_metric import TextPair, text_pair
 
 Values = Sequence[float]
+
+
+def graded_pairs(folder: Path) -> list[TextPair]:
+    """The texts of GradedReviews that have something to compare."""
+    data = GradedReviews(path=str(folder))
+    cases = {case.id: case for case in data.cases()}
+    found = (text_pair(cases[review.case], review) for review in data.recorded()[0])
+    return [pair for pair in found if isinstance(pair, TextPair)]
 
 
 @dataclass(frozen=True)

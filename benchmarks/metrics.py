@@ -11,7 +11,6 @@ window by window, and prints the most memory that the process held. Exit code 1 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import platform
 import random
 import resource
@@ -22,7 +21,7 @@ from importlib import metadata
 from itertools import islice
 from pathlib import Path
 
-from _speed import Row, table
+from _speed import Row, graded_pairs, table
 from measure_stream import measure_stream
 
 from reviewgauge.core.errors import UserError
@@ -30,8 +29,7 @@ from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.specs import load
-from reviewgauge.datasets.graded_reviews import GradedReviews
-from reviewgauge.metrics.texts.text_metric import TextPair, text_pair
+from reviewgauge.metrics.texts.text_metric import TextPair
 
 LIBRARIES = ("rapidfuzz", "numpy", "scipy", "rouge-score", "nltk", "sacrebleu", "scikit-learn")
 STREAMED = ("rouge", "meteor", "bleu", "chrf", "edit", "jaccard", "tfidf")
@@ -39,21 +37,12 @@ WINDOW = 1024  # pairs
 MOST = 500  # MB that streaming may hold
 
 
-def graded_pairs(folder: Path) -> list[TextPair]:
-    """The texts of GradedReviews that have something to compare."""
-    data = GradedReviews(path=str(folder))
-    cases = {case.id: case for case in data.cases()}
-    found = (text_pair(cases[review.case], review) for review in data.recorded()[0])
-    return [pair for pair in found if isinstance(pair, TextPair)]
-
-
 def embedding_rows(pairs: Sequence[TextPair], repeats: int) -> tuple[list[Row], str]:
     """(the rows of `_embedding_speed.py`, why there are none)."""
-    if importlib.util.find_spec("_embedding_speed") is None:
-        return [], "BERTScore and embeddings: no rows, benchmarks/_embedding_speed.py is not here"
-    module = importlib.import_module("_embedding_speed")
+    import _embedding_speed
+
     try:
-        return list(module.rows(pairs, repeats)), ""
+        return list(_embedding_speed.rows(pairs, repeats)), ""
     except UserError as error:
         return [], f"BERTScore and embeddings: no rows, {error}"
 
