@@ -22,6 +22,7 @@ from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.hits import Hits
 
 METRIC = Hits(location="only")
@@ -71,12 +72,12 @@ def main() -> None:
     before = peak()
 
     start = time.perf_counter()
-    board = leaderboard(scores, cases, METRIC, dataset="made", benchmark=BENCHMARK, resamples=told.resamples)
+    board = leaderboard(ScoredRun(METRIC, cases, scores, dataset="made", benchmark=BENCHMARK), resamples=told.resamples)
     ours = time.perf_counter() - start
     grown = peak() - before
 
     start = time.perf_counter()
-    compare(scores, cases, METRIC, dataset="made", benchmark=BENCHMARK, resamples=told.resamples)
+    compare(ScoredRun(METRIC, cases, scores, dataset="made", benchmark=BENCHMARK), resamples=told.resamples)
     compared = time.perf_counter() - start
 
     start = time.perf_counter()

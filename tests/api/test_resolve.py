@@ -107,7 +107,7 @@ def test_reviews_that_were_changed_are_not_shown_under_old_scores_and_are_measur
     reviews.write_text(reviews.read_text().replace("the file is never closed", "rename this variable", 1))
     capsys.readouterr()
     assert run("compare", "run") == 2
-    assert "run: 1 reviews are not those that were measured, such as keen on one (reviewgauge score run hits)" in (
+    assert "run: 1 reviews changed since they were measured, such as keen on one (reviewgauge score run hits)" in (
         capsys.readouterr().err
     )
     assert run("score", "run", "--json") == 0

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import reviewgauge
-from reviewgauge.api.gate import split_reading
-from reviewgauge.cli.gate import smoke
+from reviewgauge.api.gate import smoke, split_reading
 from reviewgauge.core.errors import UserError
 
 

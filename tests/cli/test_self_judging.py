@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reviewgauge.api.runs import read_runs
+from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import load
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.scored_run import read_scored_runs
 
 CASES = [
     Case(id=f"c{n}", change=Change(repo="a/b"), references=(Comment(id="r", body="The lock is released twice"),))
@@ -37,8 +38,8 @@ def scored(folder: Path, judge: str, parts: dict[str, float]) -> tuple[str, ...]
                     parts={"changes": 1, "references": 1, "missed": 1, **parts},
                 )
                 run.append_score(score)
-    (found,) = read_runs([folder])
-    return found.leaderboard([], resamples=20, seed=0).warnings
+    (found,) = read_scored_runs([folder])
+    return leaderboard(found, resamples=20).warnings
 
 
 def test_the_judges_own_family_is_named(tmp_path: Path) -> None:

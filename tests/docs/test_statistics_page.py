@@ -14,6 +14,7 @@ from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.power import clusters_needed
 from reviewgauge.core.reports.leaderboard import Estimate
 from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
 CASES = make_cases(12, repositories=3)
@@ -34,10 +35,10 @@ def shown(estimate: Estimate | None) -> str:
 
 
 def test_the_page_prints_what_the_code_gives(scores: list[Score]) -> None:
-    board = leaderboard(scores, CASES, Micro(), dataset="example", benchmark=BENCHMARK)
+    board = leaderboard(ScoredRun(Micro(), CASES, scores, dataset="example", benchmark=BENCHMARK))
     systems = {row.system: row for row in board.systems}
     readings = ["precision", "recall", "f1"]
-    table = compare(scores, CASES, Micro(), dataset="example", benchmark=BENCHMARK, readings=readings)
+    table = compare(ScoredRun(Micro(), CASES, scores, dataset="example", benchmark=BENCHMARK), readings=readings)
     for c in table.comparisons:
         assert None not in (c.difference, c.low, c.high, c.p, c.p_holm, c.detectable)
         cells = [

@@ -17,6 +17,7 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Severity, Span
 from reviewgauge.core.results import NOT_STATED, Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.hits import Hits
 
 CHANGE = Change(repo="shop")
@@ -133,13 +134,17 @@ def test_what_does_not_state_its_category_is_a_slice_of_its_own_and_f1_is_undefi
     metric = Hits(judge="exact")
     case = case_of(comment("g1", LOCK, category="defect"), comment("g2", FLAG))
     scores = [score_of(metric, case, review_of(comment("a", LOCK)))]
-    board = leaderboard(scores, [case], metric, dataset="d", benchmark="b", resamples=10, slices=("category",))
+    board = leaderboard(
+        ScoredRun(metric, [case], scores, dataset="d", benchmark="b"), resamples=10, slices=("category",)
+    )
     assert [piece.value for piece in board.slices] == ["defect", NOT_STATED]
     for piece, recall in zip(board.slices, (1.0, 0.0), strict=True):
         values = {e.reading: e.value for e in piece.systems[0].estimates}
         assert (values["recall"], values["precision"], values["f1"]) == (recall, None, None)
     with pytest.raises(UserError, match="nothing to slice by"):  # no comment says of itself what it is about
-        leaderboard(scores, [case], metric, dataset="d", benchmark="b", resamples=10, slices=("comment_category",))
+        leaderboard(
+            ScoredRun(metric, [case], scores, dataset="d", benchmark="b"), resamples=10, slices=("comment_category",)
+        )
 
 
 def test_the_other_phrasing_may_state_the_category() -> None:

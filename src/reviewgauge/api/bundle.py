@@ -35,6 +35,7 @@ from reviewgauge.engine.bundle.contents import (
 )
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.scored_run import check_named_once
 from reviewgauge.views.files.markdown import readme
 
 
@@ -71,8 +72,6 @@ def bundle(
     check_settings(resamples, 0.95)
     if resamples > MOST_RESAMPLES:
         raise UserError(f"{resamples:,} resamples are over {MOST_RESAMPLES:,}", remedy="10000 is the default")
-    if not runs:
-        raise UserError("no run folder given")
     path = Path(out)
     if path.is_dir():
         raise UserError(f"{path} is a folder", remedy="give a file name such as bundle.zip")
@@ -134,14 +133,12 @@ def _fill(folder: Path, manifest: BundleManifest) -> BundleManifest:
 
 
 def _stage(runs: Sequence[str | Path], folder: Path, texts: bool | None) -> list[RunEntry]:
-    places = [Path(run).resolve() for run in runs]
-    if twice := next((run for at, run in enumerate(runs) if places[at] in places[:at]), None):
-        raise UserError(f"{twice} is named twice", remedy="name each run once")
+    check_named_once(runs)
     entries: list[RunEntry] = []
-    for place, run in zip(places, runs, strict=True):
+    for run in runs:
         opened = RunFolder.open(run)
         taken = [entry.name for entry in entries]
-        name = _run_name(place.name, taken)
+        name = _run_name(Path(run).resolve().name, taken)
         policy = policy_of(opened.manifest.dataset, texts)
         entry = stage(opened, name, folder, texts=policy.texts, why=policy.why, licence=policy.licence)
         entries.append(stage_validity(opened.path, entry, folder))

@@ -1,14 +1,16 @@
-"""`reviewgauge compare`: systems held against each other on the cases they share."""
+"""`reviewgauge compare`: systems compared on the cases that they share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from reviewgauge.analysis.compare.caveats import caveats
 from reviewgauge.analysis.compare.compare import Pairs
-from reviewgauge.api.runs import read_runs
+from reviewgauge.analysis.compare.compare import compare as compare_systems
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.leaderboard import ComparisonTable
+from reviewgauge.engine.run.scored_run import read_scored_runs
 
 
 def compare(
@@ -25,16 +27,14 @@ def compare(
     `systems` keeps only those named; of two, the first is compared with the second.
     """
     tables = []
-    for entry in read_runs(runs, metric):
-        known = entry.systems
-        if missing := [s for s in systems if s not in known]:
-            raise UserError(f"no system {missing[0]!r} in these runs", remedy=f"there are: {', '.join(known)}")
-        kept = [score for score in entry.scores if not systems or score.system in systems]
-        measured = entry._replace(scores=kept)
-        if len(measured.systems) < 2:
+    for run in read_scored_runs(runs, metric):
+        if missing := [s for s in systems if s not in run.systems]:
+            raise UserError(f"no system {missing[0]!r} in these runs", remedy=f"there are: {', '.join(run.systems)}")
+        chosen = run.only(systems) if systems else run
+        if len(chosen.systems) < 2:
             raise UserError("it takes two systems to compare", remedy="name two runs, or a run of several systems")
         pairs: Pairs = [(systems[0], systems[1])] if len(systems) == 2 else "all" if every_pair else None
-        table = measured.comparison(pairs, resamples, seed, readings=readings)
-        left_out = () if systems else measured.warnings
-        tables.append(table.model_copy(update={"warnings": (*left_out, *table.warnings)}))
+        table = compare_systems(chosen, pairs=pairs, readings=readings, resamples=resamples, seed=seed)
+        notes = [] if systems else caveats(run)
+        tables.append(table.model_copy(update={"warnings": (*notes, *table.warnings)}))
     return tables

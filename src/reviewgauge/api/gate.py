@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from reviewgauge.analysis.compare.gate import gate as rule
-from reviewgauge.api.runs import ScoredRun, read_runs
+from reviewgauge.analysis.compare.gate import gate as compare_with_baseline
+from reviewgauge.analysis.compare.smoke import smoke as pick_cases
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec
-from reviewgauge.core.reports.gate import Gate
+from reviewgauge.core.reports.gate import Gate, SmokeSet
 from reviewgauge.core.specs import names
+from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
 
 def gate(
@@ -32,28 +33,30 @@ def gate(
     run holds several; without `baseline` both are systems of `run`.
     """
     spec, reading = split_reading(metric)
-    paths = [run] if baseline is None else [run, baseline]
-    measured = _one(read_runs(paths, spec or None))
-    mine = _systems(run, measured, paths)
-    theirs = mine if baseline is None else _systems(baseline, measured, paths)
-    candidate = _chosen(mine, system, "--system", run)
     if baseline is None and not against:
         raise UserError(
             "no baseline given", remedy="name a run with --baseline, or a system of this run with --against"
         )
-    return rule(
-        measured.scores,
-        measured.cases,
-        measured.metric,
-        candidate=candidate,
-        baseline=_chosen(theirs, against, "--against", baseline or run),
+    scored = _read_one([run] if baseline is None else [run, baseline], spec)
+    return compare_with_baseline(
+        scored,
+        candidate=_choose(scored.systems_in[0], system, "--system", run),
+        baseline=_choose(scored.systems_in[-1], against, "--against", baseline or run),
         margin=margin,
         reading=reading,
-        dataset=measured.dataset,
-        benchmark=measured.benchmark,
         resamples=resamples,
         seed=seed,
     )
+
+
+def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | None = None) -> SmokeSet:
+    """The `count` cases that told the systems of scored runs apart best; `file` gets their ids, one a line."""
+    spec, reading = split_reading(metric)
+    found = pick_cases(_read_one(runs, spec), count=count, reading=reading)
+    if file is None:
+        return found
+    Path(file).write_text("".join(f"{case.case}\n" for case in found.cases), encoding="utf-8")
+    return found.model_copy(update={"file": str(file)})
 
 
 def split_reading(word: str) -> tuple[str, str]:
@@ -65,29 +68,21 @@ def split_reading(word: str) -> tuple[str, str]:
     return (name, reading) if dot and name in names("metrics") else (word, "")
 
 
-def _one(entries: Sequence[ScoredRun]) -> ScoredRun:
+def _read_one(paths: Sequence[str | Path], spec: str) -> ScoredRun:
+    entries = read_scored_runs(paths, spec or None)
     if len(entries) > 1:
         specs = ", ".join(short_spec(entry.metric) for entry in entries)
         raise UserError("the runs were scored with several metrics", remedy=f"name one with --metric: {specs}")
     return entries[0]
 
 
-def _systems(path: str | Path, measured: ScoredRun, paths: Sequence[str | Path]) -> dict[str, str]:
-    """The scored systems of one run: their own names, and those that they have among all the runs."""
-    if len(paths) == 1:
-        return {system: system for system in measured.systems}
-    own = _one(read_runs([path], short_spec(measured.metric)))
-    label = Path(path).resolve().name
-    twins = [Path(p).resolve().name for p in paths].count(label) > 1
-    prefix = f"{label}-{1 + list(paths).index(path)}" if twins else label
-    return {s: f"{prefix}:{s}" if f"{prefix}:{s}" in measured.systems else s for s in own.systems}
-
-
-def _chosen(systems: dict[str, str], wanted: str, option: str, run: str | Path) -> str:
+def _choose(systems: Mapping[str, str], wanted: str, option: str, run: str | Path) -> str:
     if wanted:
         if wanted not in systems:
             raise UserError(f"{run} holds no scored system {wanted!r}", remedy=f"there are: {', '.join(systems)}")
         return systems[wanted]
-    if len(systems) != 1:
+    if not systems:
+        raise UserError(f"{run} was not scored with this metric", remedy=f"reviewgauge score {run}")
+    if len(systems) > 1:
         raise UserError(f"{run} holds {len(systems)} systems", remedy=f"name one with {option}: {', '.join(systems)}")
     return next(iter(systems.values()))

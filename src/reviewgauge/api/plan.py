@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from reviewgauge.analysis.compare.caveats import caveats
 from reviewgauge.analysis.planning.plan import dollars_per_attempt
 from reviewgauge.analysis.planning.plan import plan as make_plan
 from reviewgauge.analysis.planning.raters import rater_plans
 from reviewgauge.analysis.planning.study import Question
 from reviewgauge.api.agree import labels_from
-from reviewgauge.api.runs import ScoredRun, read_runs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.reports.plan import ChangePlan, Plan, RaterPlan
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
 
 def plan(
@@ -55,7 +56,7 @@ def plan(
             raise UserError(f"a {name} of {cost:g} dollars is not a price")
     asked = {"power": power, "level": level, "comparisons": comparisons, "dollars_per_change": change_cost}
     changes = []
-    for entry in read_runs(runs, metric) if runs else ():
+    for entry in read_scored_runs(runs, metric) if runs else ():
         prices = _prices(entry, attempt_cost)
         question = Question(detect or 0.0, dollars_per_attempt=prices, **asked)  # type: ignore[arg-type]
         changes.append(_change_plan(entry, question, systems=systems, reading=reading, resamples=resamples, seed=seed))
@@ -77,7 +78,7 @@ def _prices(entry: ScoredRun, attempt_cost: float | None) -> Mapping[str, float]
 def _change_plan(
     entry: ScoredRun, question: Question, *, systems: Sequence[str], reading: str | None, resamples: int, seed: int
 ) -> ChangePlan:
-    made = make_plan(
+    plan = make_plan(
         entry.scores,
         entry.cases,
         entry.metric,
@@ -89,7 +90,7 @@ def _change_plan(
         resamples=resamples,
         seed=seed,
     )
-    return made.model_copy(update={"warnings": (*entry.warnings, *made.warnings)})
+    return plan.model_copy(update={"warnings": (*caveats(entry), *plan.warnings)})
 
 
 def _judged(

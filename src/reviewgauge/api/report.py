@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from reviewgauge.analysis.compare.compare import Pairs
+from reviewgauge.analysis.compare.compare import Pairs, compare
+from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.score_table import stated_facets
-from reviewgauge.api.runs import ScoredRun, read_runs
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.leaderboard import ComparisonTable
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
 MOST_PAIRED = 50  # systems: beyond, the table of all pairs alone would outgrow the rest of the page
 
@@ -42,11 +42,15 @@ def report(
     """
     from reviewgauge.views.report.report import ReportData, render
 
-    entries = read_runs(runs, metric)
+    entries = read_scored_runs(runs, metric)
     boards, tables = [], []
-    for measured in entries:
-        boards.append(measured.leaderboard(list(slices) or telling_slices(measured), resamples, seed))
-        tables += _comparisons(measured, resamples, seed)
+    for scored in entries:
+        boards.append(
+            leaderboard(scored, slices=list(slices) or telling_slices(scored), resamples=resamples, seed=seed)
+        )
+        if len(scored.systems) > 1:
+            pairs: Pairs = "all" if len(scored.systems) <= MOST_PAIRED else None
+            tables.append(compare(scored, pairs=pairs, resamples=resamples, seed=seed))
     manifests = [RunFolder.open(run).manifest for run in runs]
     manifest = manifests[0]
     facts = {
@@ -68,7 +72,7 @@ def report(
             comparisons=tables,
             cases=first.cases,
             outcomes=first.outcomes,
-            scores=[score for measured in entries for score in measured.scores],
+            scores=[score for scored in entries for score in scored.scores],
             facts=facts,
         )
     ).encode("utf-8", "replace")
@@ -91,22 +95,13 @@ def _write(path: Path, page: bytes) -> None:
     write_whole(path, page)
 
 
-def telling_slices(measured: ScoredRun) -> list[str]:
+def telling_slices(run: ScoredRun) -> list[str]:
     """The facts and facets worth a picture: two to twelve values, and not a value for nearly every case."""
     values: dict[str, set[str]] = {}
-    for case in measured.cases:
+    for case in run.cases:
         for fact, value in case.facts.items():
             values.setdefault(fact, set()).add(str(value))
-    for facet, stated in stated_facets(measured.scores).items():
+    for facet, stated in stated_facets(run.scores).items():
         values.setdefault(facet, set()).update(stated)
-    most = max(2, min(12, len(measured.cases) // 2))
+    most = max(2, min(12, len(run.cases) // 2))
     return [name for name, found in values.items() if 2 <= len(found) <= most]
-
-
-def _comparisons(measured: ScoredRun, resamples: int, seed: int) -> list[ComparisonTable]:
-    """Every pair; of more systems than a page can hold pairs of, each against the leader."""
-    systems = measured.systems
-    if len(systems) < 2:
-        return []
-    pairs: Pairs = "all" if len(systems) <= MOST_PAIRED else None
-    return [measured.comparison(pairs, resamples, seed)]

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from reviewgauge.analysis.compare.compare import compare
+from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.api.measure import measure_run, rehearse_run
 from reviewgauge.api.model_options import ModelOptions, Spending
 from reviewgauge.api.resolve import find_metrics
-from reviewgauge.api.runs import read_runs
 from reviewgauge.core.base import Record
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.selection import parse_only
 from reviewgauge.engine.score import ScoreTotals
 
@@ -60,12 +62,13 @@ def score(
         return ScoreResult(run=str(run), totals=asked.totals, leaderboards=(), spending=asked.spending)
     with RunFolder.open(run, write=True) as folder:
         done = measure_run(folder, wanted, models, progress=progress, **how)
+        has_scores = {score.metric for score in folder.scores()}
     boards, comparisons = [], []
-    for metric in _scored(run, wanted):
-        measured = read_runs([run], signature(metric))[0]
-        boards.append(measured.leaderboard(slices, resamples, seed))
+    for metric in [m for m in wanted if signature(m) in has_scores] or ([] if has_scores else wanted):
+        (scored,) = read_scored_runs([run], signature(metric))
+        boards.append(leaderboard(scored, slices=slices, resamples=resamples, seed=seed))
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
-            comparisons.append(measured.comparison(None, resamples, seed))
+            comparisons.append(compare(scored, resamples=resamples, seed=seed))
     return ScoreResult(
         run=str(run),
         totals=done.totals,
@@ -73,9 +76,3 @@ def score(
         comparisons=tuple(comparisons),
         spending=done.spending,
     )
-
-
-def _scored(run: str | Path, wanted: Sequence[Metric]) -> Sequence[Metric]:
-    """Those with a score to show; all of them where none has, so that its absence is said."""
-    there = {score.metric for score in RunFolder.open(run).scores()}
-    return [metric for metric in wanted if signature(metric) in there] or (wanted if not there else [])

@@ -7,33 +7,12 @@ from pathlib import Path
 
 import click
 
-from reviewgauge.analysis.compare.smoke import smoke as pick
-from reviewgauge.api.gate import _one, gate, split_reading
-from reviewgauge.api.runs import read_runs
+from reviewgauge.api.gate import gate, smoke
 from reviewgauge.cli._output import emit, json_option, note, seed_option
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.gate import GateVerdict, SmokeSet
+from reviewgauge.core.reports.gate import GateVerdict
 
 EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL: 3}
-
-
-def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | None = None) -> SmokeSet:
-    """The `count` cases that told the systems of scored runs apart best; `file` takes their ids, one a line."""
-    spec, reading = split_reading(metric)
-    measured = _one(read_runs(runs, spec or None))
-    found = pick(
-        measured.scores,
-        measured.cases,
-        measured.metric,
-        count=count,
-        reading=reading,
-        dataset=measured.dataset,
-        benchmark=measured.benchmark,
-    )
-    if file is None:
-        return found
-    Path(file).write_text("".join(f"{case.case}\n" for case in found.cases), encoding="utf-8")
-    return found.model_copy(update={"file": str(file)})
 
 
 @click.command("gate")

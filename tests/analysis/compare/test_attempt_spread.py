@@ -10,11 +10,12 @@ from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import AttemptSpread
 from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.views.terminal.figures import spread_words
 
 
 def spread_of(scores: list[Score], metric: Metric, cases: int) -> AttemptSpread | None:
-    board = leaderboard(scores, make_cases(cases), metric, dataset="made", benchmark=BENCHMARK, resamples=50)
+    board = leaderboard(ScoredRun(metric, make_cases(cases), scores, dataset="made", benchmark=BENCHMARK), resamples=50)
     assert all(row.spread is None for piece in board.slices for row in piece.systems)
     return board.systems[0].spread
 
@@ -87,10 +88,12 @@ def test_simulated_studies_move_as_foretold() -> None:
 def test_the_words_name_reading_unit_and_counts() -> None:
     cases = make_cases(2)
     values = {0: [0.0, 1.0], 1: [1.0, 1.0]}
-    board = leaderboard(scores_of(values), cases, Mean(), dataset="made", benchmark=BENCHMARK, resamples=50)
+    board = leaderboard(ScoredRun(Mean(), cases, scores_of(values), dataset="made", benchmark=BENCHMARK), resamples=50)
     assert spread_words(board.systems[0]) == (
         "value would move by .250 (SD) if all 4 attempts at 2 changes were made again; of the variance of one attempt "
         "at one change 100% lies between attempts, the rest between changes"
     )
-    once = leaderboard(scores_of({0: [0.0], 1: [1.0]}), cases, Mean(), dataset="d", benchmark=BENCHMARK, resamples=50)
+    once = leaderboard(
+        ScoredRun(Mean(), cases, scores_of({0: [0.0], 1: [1.0]}), dataset="d", benchmark=BENCHMARK), resamples=50
+    )
     assert spread_words(once.systems[0]) == ""

@@ -26,6 +26,7 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import ComparisonTable
 from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 def table(
@@ -37,11 +38,7 @@ def table(
     seed: int = 0,
 ) -> ComparisonTable:
     return compare(
-        scores,
-        cases,
-        metric or Mean(),
-        dataset="made",
-        benchmark=BENCHMARK,
+        ScoredRun(metric or Mean(), cases, scores, dataset="made", benchmark=BENCHMARK),
         pairs=pairs,
         readings=readings,
         resamples=500,
@@ -74,7 +71,7 @@ def test_the_leader_meets_every_other_system_and_all_pairs_on_request() -> None:
 
 def test_the_difference_is_that_of_the_leaderboard_and_its_interval_holds_it() -> None:
     scores, cases = three()
-    board = leaderboard(scores, cases, Micro(), dataset="made", benchmark=BENCHMARK, resamples=10)
+    board = leaderboard(ScoredRun(Micro(), cases, scores, dataset="made", benchmark=BENCHMARK), resamples=10)
     values = {row.system: row.estimate("f1") for row in board.systems}
     for c in table(scores, cases, Micro(), pairs="all").comparisons:
         first, second = values[c.first], values[c.second]

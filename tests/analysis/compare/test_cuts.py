@@ -8,17 +8,14 @@ from analysis_toys import BENCHMARK, Mean, make_cases, mean_scores
 from reviewgauge.analysis.compare.cuts import Cut, parse_cut
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 def test_scores_before_and_after_a_day_add_up_to_the_whole() -> None:
     cases = make_cases(6, created=["2024-01-01", "2025-03-31T10:00:00Z", "2025-04-01"])
     cases[5] = cases[5].model_copy(update={"facts": {}})
     board = leaderboard(
-        mean_scores("a", cases, [0, 1, 1, 0, 1, 0.5]),
-        cases,
-        Mean(),
-        dataset="toys",
-        benchmark=BENCHMARK,
+        ScoredRun(Mean(), cases, mean_scores("a", cases, [0, 1, 1, 0, 1, 0.5]), dataset="toys", benchmark=BENCHMARK),
         resamples=50,
         slices=["created<2025-03-31"],
     )

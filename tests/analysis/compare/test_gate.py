@@ -13,11 +13,12 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.gate import Gate, GateVerdict
 from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 def ruled(scores: list[Score], cases: list[Case], metric: Metric | None = None, **more: object) -> Gate:
     settings = {"margin": 0.05, "resamples": 2000, "candidate": "new", "baseline": "old", **more}
-    return gate(scores, cases, metric or Mean(), dataset="toys", benchmark=BENCHMARK, **settings)  # type: ignore[arg-type]
+    return gate(ScoredRun(metric or Mean(), cases, scores, dataset="toys", benchmark=BENCHMARK), **settings)  # type: ignore[arg-type]
 
 
 def pair(new: Numbers, old: Numbers, metric: Metric | None = None) -> tuple[list[Score], list[Case]]:

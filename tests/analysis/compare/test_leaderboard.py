@@ -25,13 +25,14 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import Leaderboard, SystemSummary
 from reviewgauge.core.results import CommentOutcome, CommentState, FailureKind, Matching, Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 STATES = st.sampled_from(["scored", "failed", "na", "missing"])
 
 
 def board(scores: Sequence[Score], cases: Sequence[Case], metric: Metric | None = None, **more: object) -> Leaderboard:
-    settings = {"dataset": "made", "benchmark": BENCHMARK, "resamples": 200, **more}
-    return leaderboard(scores, cases, metric or Mean(), **settings)  # type: ignore[arg-type]
+    run = ScoredRun(metric or Mean(), cases, scores, dataset="made", benchmark=BENCHMARK)
+    return leaderboard(run, **{"resamples": 200, **more})  # type: ignore[arg-type]
 
 
 def names(rows: Sequence[SystemSummary]) -> list[str]:
@@ -283,7 +284,7 @@ def test_scores_that_do_not_belong_together_are_refused() -> None:
         board(scores, cases[:1])
     with pytest.raises(UserError, match="two different scores"):
         board([*scores, *mean_scores("a", cases, [0, 0])], cases)
-    with pytest.raises(UserError, match="no number"):
+    with pytest.raises(UserError, match="not a number"):
         board(mean_scores("a", cases, [float("nan"), 1]), cases)
     with pytest.raises(UserError, match="no scores"):
         board([], cases)

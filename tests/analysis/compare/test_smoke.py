@@ -9,10 +9,11 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.gate import SmokeSet
 from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 def picked(scores: list[Score], cases: list[Case], count: int) -> SmokeSet:
-    return smoke(scores, cases, Mean(), count=count, dataset="toys", benchmark=BENCHMARK)
+    return smoke(ScoredRun(Mean(), cases, scores, dataset="toys", benchmark=BENCHMARK), count=count)
 
 
 def test_cases_that_go_with_ability_are_picked_before_those_that_do_not() -> None:

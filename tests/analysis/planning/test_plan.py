@@ -13,6 +13,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.reports.plan import ChangePlan, PairPlan
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 NAMES = ("tp", "fp", "fn")
 
@@ -109,7 +110,7 @@ def test_what_the_changes_at_hand_detect_is_what_compare_says_but_for_the_allowa
     tables = micro_tables(np.random.default_rng(6), 100, 1, (0.45, 0.36))
     cases = make_cases(100, repositories=3)
     found = scores_of(Micro(), "one", cases, tables[0]) + scores_of(Micro(), "two", cases, tables[1])
-    table = compare(found, cases, Micro(), dataset="made", benchmark=BENCHMARK, pairs=[("one", "two")])
+    table = compare(ScoredRun(Micro(), cases, found, dataset="made", benchmark=BENCHMARK), pairs=[("one", "two")])
     said = table.comparisons[0].detectable
     assert said is not None
     planned = make_plan(Micro(), tables, Question(said * np.sqrt(100 / 98)))

@@ -18,6 +18,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     sum_by_cluster,
 )
 from reviewgauge.core.records import Case
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 def test_twenty_repositories_are_resampled_and_nineteen_are_not() -> None:
@@ -67,7 +68,9 @@ def test_an_interval_over_like_states_of_pull_requests_is_not_too_narrow() -> No
     four = parts_of_pulls(160, each=4)
     values = ([float(i % 2) for i in range(40)], [float(i // 4 % 2) for i in range(160)])
     wide, same = (
-        leaderboard(mean_scores("a", cases, said), cases, Mean(), dataset="d", benchmark=BENCHMARK, resamples=300)
+        leaderboard(
+            ScoredRun(Mean(), cases, mean_scores("a", cases, said), dataset="d", benchmark=BENCHMARK), resamples=300
+        )
         for cases, said in zip((one, four), values, strict=True)
     )
     first, second = (board.systems[0].estimates[0] for board in (wide, same))
@@ -132,7 +135,7 @@ def test_all_systems_meet_the_same_draws() -> None:
 def test_the_interval_of_a_mean_agrees_with_scipy() -> None:
     values = np.random.default_rng(3).gamma(2.0, size=80)
     cases = make_cases(80, repositories=1)
-    board = leaderboard(mean_scores("a", cases, values), cases, Mean(), dataset="d", benchmark=BENCHMARK)
+    board = leaderboard(ScoredRun(Mean(), cases, mean_scores("a", cases, values), dataset="d", benchmark=BENCHMARK))
     estimate = board.systems[0].estimates[0]
     peer = bootstrap((values,), np.mean, n_resamples=10_000, method="percentile", rng=np.random.default_rng(9))
     spread = peer.standard_error
@@ -144,7 +147,7 @@ def test_the_interval_of_a_mean_agrees_with_scipy() -> None:
 def test_the_interval_of_a_ratio_agrees_with_scipy() -> None:
     table = review_counts(np.random.default_rng(4), 60, 0.5, 0.4)
     cases = make_cases(60, repositories=1)
-    board = leaderboard(micro_scores("a", cases, table), cases, Micro(), dataset="d", benchmark=BENCHMARK)
+    board = leaderboard(ScoredRun(Micro(), cases, micro_scores("a", cases, table), dataset="d", benchmark=BENCHMARK))
     estimate = board.systems[0].estimate("f1")
 
     def f1(tp: Numbers, fp: Numbers, fn: Numbers, axis: int) -> Numbers:
@@ -164,7 +167,9 @@ def test_the_interval_of_a_ratio_agrees_with_scipy() -> None:
 def test_the_interval_of_a_large_sample_holds_its_own_value(seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=300)
     cases = make_cases(300)
-    board = leaderboard(mean_scores("a", cases, values), cases, Mean(), dataset="d", benchmark=BENCHMARK, resamples=300)
+    board = leaderboard(
+        ScoredRun(Mean(), cases, mean_scores("a", cases, values), dataset="d", benchmark=BENCHMARK), resamples=300
+    )
     estimate = board.systems[0].estimates[0]
     assert estimate.low is not None and estimate.value is not None and estimate.high is not None
     assert estimate.low < estimate.value < estimate.high

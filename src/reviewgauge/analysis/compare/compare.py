@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -31,34 +31,30 @@ from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable
-from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 LEVEL = 0.95
 Pairs = Sequence[tuple[str, str]] | Literal["all"] | None
 
 
 def compare(
-    scores: Iterable[Score],
-    cases: Iterable[Case],
-    metric: Metric,
+    run: ScoredRun,
     *,
-    dataset: str,
-    benchmark: str,
     pairs: Pairs = None,
     readings: Sequence[str] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> ComparisonTable:
-    """Compare systems two by two on their common cases.
+    """Compare the systems of a run two by two on their common cases.
 
     `pairs` None compares the leader of the leaderboard with every other system, "all" every two systems.
     `readings` None is the headline alone; p-values are corrected over all pairs and readings of one call, so every
     further one costs power. Raises UserError for unknown systems or readings, and for fewer than two systems.
     """
     check_settings(resamples, LEVEL)
-    panel = lay_out(scores, cases, metric, benchmark)
+    metric = run.metric
+    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     if not panel.scored.any():
         raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
     order = _order(panel, metric)
@@ -72,8 +68,8 @@ def compare(
         duel = _Duel(panel, metric, panel.row(first), panel.row(second), scheme)
         size = duel.clusters.count
         resampler = resamplers.setdefault(size, Resampler(size, resamples, seed))
-        made, notes = duel.compare(wanted, resampler)
-        found += made
+        comparisons, notes = duel.compare(wanted, resampler)
+        found += comparisons
         warnings += notes
     corrected = holm([comparison.p for comparison in found])
     compared = dict.fromkeys(panel.row(system) for pair in chosen for system in pair)
@@ -81,8 +77,8 @@ def compare(
     return ComparisonTable(
         metric=signature(metric),
         label=short_spec(metric),
-        benchmark=benchmark,
-        dataset=dataset,
+        benchmark=run.benchmark,
+        dataset=run.dataset,
         clustered_by=scheme.by,
         resamples=resamples,
         seed=seed,

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Case
+from reviewgauge.core.specs import load_recorded
+from reviewgauge.models.request.model_spec import parse_model
+from reviewgauge.models.request.prices import open_prices
 
+CUTOFF = "cutoff"  # the slice before and after the training cut-offs of the models that the reviewers ask
 CREATED = "created"  # the fact that says on which day a change was made, as an ISO date
 _CUT = re.compile(r"([A-Za-z_][A-Za-z0-9_ ]*)<(\S+)")
 
@@ -75,3 +80,42 @@ def _day(value: Fact) -> date | None:
         return date.fromisoformat(value[:10])
     except ValueError:
         return None
+
+
+def stated_cutoffs(signatures: Iterable[str]) -> dict[str, date]:
+    """The last day of the training data of each model that these reviewers ask, where its vendor states one.
+
+    Recorded reviews and reviewers that ask no model have none; nor have those whose plug-in is not at hand.
+    """
+    found: dict[str, date] = {}
+    prices = open_prices()
+    for signature in dict.fromkeys(signatures):
+        try:
+            models = load_recorded(Reviewer, signature).models
+        except UserError:
+            continue
+        for model in models:
+            cutoff = prices.facts(parse_model(model)).cutoff
+            if cutoff is not None:
+                found[model] = cutoff
+    return found
+
+
+def expand_cutoffs(slices: Sequence[str], systems: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """`slices` with `cutoff` expanded to cuts at a day, and a note on each cut.
+
+    `systems` are the signatures of the reviewers by system. Raises UserError where no model's cut-off is known.
+    """
+    if CUTOFF not in slices:
+        return list(slices), []
+    stated = stated_cutoffs(systems.values())
+    if not stated:
+        raise UserError(
+            "no reviewer of these runs asks a model whose training cut-off is known",
+            remedy=f"name the day: --slice '{CREATED}<2025-03-31'",
+        )
+    days = {model: cutoff + timedelta(days=1) for model, cutoff in stated.items()}
+    cuts = [f"{CREATED}<{day}" for day in sorted(set(days.values()))]
+    notes = [f"{CREATED}<{day}: {model} was trained on data up to {stated[model]}" for model, day in days.items()]
+    expanded = [name for word in slices for name in (cuts if word == CUTOFF else [word])]
+    return list(dict.fromkeys(expanded)), notes

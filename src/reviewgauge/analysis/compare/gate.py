@@ -10,7 +10,7 @@ for few clusters).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,9 +30,8 @@ from reviewgauge.analysis.stats.score_table import ScoreTable, Status, lay_out, 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case
 from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict
-from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 LEVEL = 0.95
 FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
@@ -40,16 +39,12 @@ FEWEST_RESAMPLES = 200
 
 
 def gate(
-    scores: Iterable[Score],
-    cases: Iterable[Case],
-    metric: Metric,
+    run: ScoredRun,
     *,
     candidate: str,
     baseline: str,
     margin: float,
     reading: str = "",
-    dataset: str,
-    benchmark: str,
     level: float = LEVEL,
     resamples: int = 10_000,
     seed: int = 0,
@@ -59,7 +54,8 @@ def gate(
     `margin` is in the reading's unit. Raises UserError for unknown systems or readings and for a negative margin.
     """
     _check(margin, resamples, level)
-    panel = lay_out(scores, cases, metric, benchmark)
+    metric = run.metric
+    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     duel = _Duel(panel, metric, reading or metric.headline, panel.row(candidate), panel.row(baseline), resamples, seed)
     if candidate == baseline:
         raise UserError("candidate and baseline are the same system", remedy="name two with --system and --against")
@@ -96,8 +92,8 @@ def gate(
         failed=failed,
         needed=ruling.needed() if verdict is GateVerdict.CANNOT_TELL else None,
         cases=tuple(duel.cases()),
-        dataset=dataset,
-        benchmark=benchmark,
+        dataset=run.dataset,
+        benchmark=run.benchmark,
         resamples=resamples,
         seed=seed,
         fake=bool(panel.fake[[duel.first, duel.second]].any()),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from reviewgauge.analysis.compare.attempt_spread import attempt_spread
-from reviewgauge.analysis.compare.cuts import parse_cut, sides
+from reviewgauge.analysis.compare.caveats import caveats
+from reviewgauge.analysis.compare.class_slices import add_class_slices
+from reviewgauge.analysis.compare.cuts import expand_cutoffs, parse_cut, sides
 from reviewgauge.analysis.compare.summary import Summariser, View, rank
 from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
 from reviewgauge.analysis.stats.score_table import broken_identities, lay_out, merge_pins, warn_of_fakes
@@ -17,34 +19,35 @@ from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
-from reviewgauge.core.results import NOT_STATED, Score
+from reviewgauge.core.results import NOT_STATED
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 def leaderboard(
-    scores: Iterable[Score],
-    cases: Iterable[Case],
-    metric: Metric,
+    run: ScoredRun,
     *,
-    dataset: str,
-    benchmark: str,
     resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
     slices: Sequence[str] = (),
 ) -> Leaderboard:
-    """Summarise the scores of one metric on one benchmark, best system first.
+    """Summarise the scores of a run, best system first.
 
-    `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, or facets of the scores. Each system is
+    `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, facets of the scores, `cutoff` (the
+    training cut-offs of the models) or classes (`classified:category`). Each system is
     measured on its own scored cases; where coverage differs, `on_common` repeats the rows on the cases that all were
     scored on. Intervals are percentile bootstrap intervals at `level`, the same draws for all systems. Raises UserError
     for scores of several metrics or benchmarks, and for an unknown slice.
     """
     check_settings(resamples, level)
-    panel = lay_out(scores, cases, metric, benchmark)
+    metric = run.metric
+    slices, notes = expand_cutoffs(slices, {system: known[0] for system, known in run.reviewers.items()})
+    sliced = add_class_slices(run, slices)
+    panel = lay_out(sliced.scores, sliced.cases, metric, run.benchmark)
     clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed), level)
     everything = np.ones(len(panel.cases), dtype=np.bool_)
-    rows, notes = work.rows(View(everything, panel.parts))
+    rows, gaps = work.rows(View(everything, panel.parts))
     rows = [row.model_copy(update={"spread": attempt_spread(panel, at, metric)}) for at, row in enumerate(rows)]
     order = _order(rows, metric)
     common = np.asarray(panel.scored.all(axis=0))
@@ -53,7 +56,7 @@ def leaderboard(
     if differs and common.any():
         on_common = work.rows(View(common, panel.parts))[0]
     pins, pin_notes = merge_pins(panel)
-    warnings = [*clusters.warnings(), *notes, *panel.warnings, *pin_notes]
+    warnings = [*clusters.warnings(), *gaps, *panel.warnings, *pin_notes]
     warnings += [*warn_of_fakes(panel, order), *_warn_of_rows([rows[at] for at in order])]
     if not panel.scored.any():
         warnings.insert(0, "no case was scored: there is no figure to show")
@@ -65,8 +68,8 @@ def leaderboard(
         metric=signature(metric),
         label=short_spec(metric),
         headline=metric.headline,
-        benchmark=benchmark,
-        dataset=dataset,
+        benchmark=run.benchmark,
+        dataset=run.dataset,
         clustered_by=clusters.by,
         clusters=clusters.count,
         resamples=resamples,
@@ -78,7 +81,7 @@ def leaderboard(
         slices=tuple(piece for name in slices for piece in _slices(work, name, order)),
         pins=pins,
         estimate_note=metric.estimate_note,
-        warnings=tuple(warnings),
+        warnings=(*caveats(run), *notes, *warnings),
         broken=broken_identities(panel),
     )
 

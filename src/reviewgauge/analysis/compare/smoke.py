@@ -9,8 +9,6 @@ systems every case goes with the rest one way or the other, so there the size of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from reviewgauge.analysis.stats.aggregates import reading_with, swapped
@@ -19,20 +17,15 @@ from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case
 from reviewgauge.core.reports.gate import SmokeCase, SmokeSet
-from reviewgauge.core.results import Score
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 def smoke(
-    scores: Iterable[Score],
-    cases: Iterable[Case],
-    metric: Metric,
+    run: ScoredRun,
     *,
     count: int,
     reading: str = "",
-    dataset: str,
-    benchmark: str,
 ) -> SmokeSet:
     """The `count` cases that separated these systems best. Clean changes keep the share that they have in the whole.
 
@@ -40,7 +33,8 @@ def smoke(
     """
     if count < 1:
         raise UserError(f"--smoke {count} asks for no case")
-    panel = lay_out(scores, cases, metric, benchmark)
+    metric = run.metric
+    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     if len(panel.systems) < 2:
         raise UserError("it takes two systems to see which cases tell systems apart", remedy="name a second run")
     kept = np.flatnonzero(panel.scored.all(axis=0))
@@ -56,8 +50,8 @@ def smoke(
         reading=reading or metric.headline,
         systems=panel.systems,
         of=len(panel.cases),
-        dataset=dataset,
-        benchmark=benchmark,
+        dataset=run.dataset,
+        benchmark=run.benchmark,
         cases=tuple(chosen),
         warnings=tuple(warnings),
     )

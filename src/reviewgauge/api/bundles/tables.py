@@ -17,6 +17,7 @@ from reviewgauge.core.results import Score
 from reviewgauge.core.specs import load_recorded
 from reviewgauge.engine.bundle.contents import TABLES, TableEntry
 from reviewgauge.engine.bundle.rescore import StoredRun
+from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.views.files import csv_files, latex
 from reviewgauge.views.terminal import figures
 
@@ -75,10 +76,9 @@ def _of_metric(group: Sequence[StoredRun], spec: str, name: str, settings: Table
         )
     entry, cases = group[0].entry, group[0].cases
     scores = _scores(group, spec, signature(metric))
-    common = {"dataset": entry.dataset, "benchmark": entry.benchmark}
-    drawn = {"resamples": settings.resamples, "seed": settings.seed}
+    scored = ScoredRun(metric, cases, scores, dataset=entry.dataset, benchmark=entry.benchmark)
     known = [fact for fact in settings.slices if _is_known(fact, cases, scores)]
-    board = leaderboard(scores, cases, metric, slices=known, **common, **drawn)  # type: ignore[arg-type]
+    board = leaderboard(scored, slices=known, resamples=settings.resamples, seed=settings.seed)
     label = short_spec(load_recorded(Metric, spec))
     runs = tuple(run.entry.name for run in group)
 
@@ -92,7 +92,7 @@ def _of_metric(group: Sequence[StoredRun], spec: str, name: str, settings: Table
         facts = frozenset(piece.fact for piece in board.slices)
         made.append(table(SLICES, csv_files.slices_csv(board), None)._replace(facts=facts))
     if sum(row.scored > 0 for row in board.systems) > 1:
-        duels = compare(scores, cases, metric, **common, **drawn)  # type: ignore[arg-type]
+        duels = compare(scored, resamples=settings.resamples, seed=settings.seed)
         made.append(table(COMPARISONS, csv_files.comparisons_csv(duels), _comparisons_latex(duels, label, name)))
     return made
 

@@ -1,6 +1,6 @@
-"""Is a system judged by a model of its own family? Then the judge may prefer it, and the reader must know.
+"""What must stand beside the figures of a run: systems not measured, a judge of a system's own family, a cascade.
 
-Source of the worry: Panickssery et al. 2024, LLM Evaluators Recognize and Favor Their Own Generations,
+Why the family matters: Panickssery et al. 2024, LLM Evaluators Recognize and Favor Their Own Generations,
 arXiv:2404.13076.
 """
 
@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from reviewgauge.analysis.compare import cascade
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.plugin import short_spec
+from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.request.model_spec import PROVIDERS, family
 
 _SPEC = re.compile(rf"\b(?:{'|'.join(PROVIDERS)}):[^\s'\"`,;()\\]+")
@@ -18,7 +21,18 @@ _NAMED = re.compile(
 )
 
 
-def warnings(judges: Sequence[str], systems: Mapping[str, Sequence[str]]) -> list[str]:
+def caveats(run: ScoredRun) -> list[str]:
+    """What must be said wherever the scores of `run` are shown."""
+    found = []
+    if run.unscored:
+        more = f" and {len(run.unscored) - 8} more" if len(run.unscored) > 8 else ""
+        shown = ", ".join(run.unscored[:8]) + more
+        found = [f"reviewed but not measured with {short_spec(run.metric)}, so not shown: {shown} (reviewgauge score)"]
+    found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
+    return found + cascade.notes(run.metric, run.scores, run.by_metric)
+
+
+def judged_by_own_family(judges: Sequence[str], systems: Mapping[str, Sequence[str]]) -> list[str]:
     """One line for each family that stands on both sides.
 
     `judges`: the specs of the models that a metric asks. `systems`: what is known of what made each system's reviews,

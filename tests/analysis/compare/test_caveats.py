@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewgauge.analysis.compare.self_judging import families_in, warnings
+from reviewgauge.analysis.compare.caveats import families_in, judged_by_own_family
 from reviewgauge.metrics.hits import Hits
 
 GPT = "prompt(model='openai:gpt-5-mini', scope='change')"
@@ -13,12 +13,12 @@ CLAUDE = "prompt(model='anthropic:claude-sonnet-4-5?temperature=0.2', scope='hun
 
 def test_the_systems_of_the_judges_family_are_named_and_no_others() -> None:
     systems = {"mine": (GPT,), "other": (CLAUDE, "a pin"), "bot": ()}
-    (line,) = warnings(Hits(judge="openai:o3").models, systems)
+    (line,) = judged_by_own_family(Hits(judge="openai:o3").models, systems)
     assert line == "judged by a model of its own family (gpt: openai:o3), which may prefer it: mine"
     panel = Hits(judge="panel(judges=('openai:gpt-5', 'anthropic:claude-opus-4-5', 'lexical'))")
-    assert [line.rpartition(": ")[2] for line in warnings(panel.models, systems)] == ["mine", "other"]
-    assert warnings(Hits().models, systems) == []
-    assert warnings(("openai:qwen3@http://localhost:8000/v1",), systems) == []
+    assert [line.rpartition(": ")[2] for line in judged_by_own_family(panel.models, systems)] == ["mine", "other"]
+    assert judged_by_own_family(Hits().models, systems) == []
+    assert judged_by_own_family(("openai:qwen3@http://localhost:8000/v1",), systems) == []
 
 
 @pytest.mark.parametrize(
