@@ -29,9 +29,9 @@ from reviewgauge.core.plugin import PACKAGE, Plugin
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import catalogue, find_class, load
-from reviewgauge.models.fake.behaviours import MANNERS
+from reviewgauge.models.fake.behaviours import BEHAVIOURS
 from reviewgauge.models.fake.faults import FAULTS
-from reviewgauge.models.fake.rules import RULES
+from reviewgauge.models.fake.rules.table import RULES
 
 REFERENCE = Path(__file__).parent / "reference"
 KINDS: dict[str, type[Plugin]] = {
@@ -360,17 +360,17 @@ def card(name: str) -> str:
 
 
 def rules() -> str:
-    """Each task of the fake model with its rule, in the first line of its module."""
+    """Each task of the fake model with its rule, in the first line of its docstring."""
     rows = []
     for rule in RULES:
-        doc = (import_module(rule.reply.__module__).__doc__ or "").strip().partition("\n\n")[0]
+        doc = (rule.reply.__doc__ or "").strip().partition("\n\n")[0]
         rows.append(f"| `{rule.task}` | {' '.join(doc.split())} |")
     return "\n".join(["| task | rule |", "|---|---|", *rows])
 
 
 def behaviours() -> str:
     """The names of the fake model and what each does."""
-    rows = [f"| `{name}{f'-{of.number}' if of.number else ''}` | {of.about} |" for name, of in MANNERS.items()]
+    rows = [f"| `{name}{f'-{of.number}' if of.number else ''}` | {of.about} |" for name, of in BEHAVIOURS.items()]
     return "\n".join(["| name | what it does |", "|---|---|", *rows])
 
 

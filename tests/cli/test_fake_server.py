@@ -62,8 +62,8 @@ def test_json_is_all_of_the_output() -> None:
     [
         (["--fail", "sabotage:0.1"], "there is no fault 'sabotage'"),
         (["--fail", "429:0.7,500:0.7"], "add up to 1.4"),
-        (["--latency", "slow"], "a latency of slow is none"),
-        (["--model", "clever"], "no manner"),
+        (["--latency", "slow"], "'slow' is not a valid latency"),
+        (["--model", "clever"], "no behaviour 'clever'"),
     ],
 )
 def test_bad_options_are_one_line(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

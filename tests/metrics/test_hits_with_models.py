@@ -18,8 +18,7 @@ from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.pairs.asking import NOT_ASKED
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.rules.golden import confidence
-from reviewgauge.models.fake.rules.same_concern import SAME, overlap
+from reviewgauge.models.fake.rules.pairs import SAME_FROM, confidence, overlap
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.settings import ChatSettings
 
@@ -60,7 +59,9 @@ def foretold(case: Case, review: Review) -> tuple[int, int]:
     """(findings hit, pairs asked about) by the rule: yes from a Dice of .3 on, one-to-one, repeated words once."""
     known = [*case.references, *case.neutral, *case.rejected]
     said = list({(" ".join(c.body.split()), c.span): c for c in reversed(review.comments)}.values())
-    yes = np.array([[is_located(c, r) and overlap(c.body, r.body) >= SAME for r in known] for c in said], dtype=float)
+    yes = np.array(
+        [[is_located(c, r) and overlap(c.body, r.body) >= SAME_FROM for r in known] for c in said], dtype=float
+    )
     yes = yes.reshape(len(said), len(known))
     asked = sum(
         is_located(c, r) and not (c.body == r.body and c.span == r.span) for c in review.comments for r in known
@@ -149,7 +150,7 @@ def test_martians_own_matching_with_confidences_by_the_rule(shared_data: Path) -
         best: dict[str, str] = {}
         for reference in case.references:
             shared = [(overlap(c.body, reference.body), -at, c.id) for at, c in enumerate(review.comments)]
-            sure = [(confidence(dice), at, name) for dice, at, name in shared if dice >= SAME]
+            sure = [(confidence(dice), at, name) for dice, at, name in shared if dice >= SAME_FROM]
             if sure:
                 best[reference.id] = max(sure)[2]
         assert value.matching is not None

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from reviewgauge.models.fake.rules import RULES
-from reviewgauge.models.fake.rules.review import OPENING, reply
+from reviewgauge.models.fake.rules.reviews import REVIEW, review
+from reviewgauge.models.fake.rules.table import RULES
 from reviewgauge.models.request.messages import Request
 from reviewgauge.models.request.prompts import fence, load_prompt
 from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
@@ -27,7 +27,7 @@ def asked(form: str, hunk: str = HUNK) -> Request:
 
 def test_the_rule_notes_added_lines_and_nothing_else_in_both_forms_of_the_prompt() -> None:
     for form in ("aacr", "aacr_fenced"):
-        notes = read_notes(reply(asked(form)))
+        notes = read_notes(review(asked(form)))
         fragments = [note.claimed.hunk for note in notes if note.claimed]
         assert fragments == [
             "+    except:",
@@ -37,9 +37,9 @@ def test_the_rule_notes_added_lines_and_nothing_else_in_both_forms_of_the_prompt
             "+    call(x, shell=True)  # TODO",
         ]
         assert notes[1].body == "eval runs whatever the text says. Parse the value instead."
-        assert reply(asked(form, "@@ -1 +1 @@\n+fine")) == "<end />"
+        assert review(asked(form, "@@ -1 +1 @@\n+fine")) == "<end />"
 
 
 def test_the_fake_model_knows_the_task_by_its_opening() -> None:
-    assert all(OPENING in request.messages[0].text for request in (asked("aacr"), asked("aacr_fenced")))
+    assert all(REVIEW in request.messages[0].text for request in (asked("aacr"), asked("aacr_fenced")))
     assert next(rule.task for rule in RULES if rule.opening in asked("aacr").messages[0].text) == "review"

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Callable
 
 import pytest
 
-from reviewgauge.models.fake.rules import class_category, class_context, class_domain, points_extract
+from reviewgauge.models.fake.rules import classes, points
 
 
-@pytest.mark.parametrize("rule", [class_category, class_context, class_domain, points_extract])
-def test_the_docstring_holds_the_table(rule: ModuleType) -> None:
-    lines = [line for line in (rule.__doc__ or "").splitlines() if line.startswith("- ")]
-    assert lines == [f"- {name}: {', '.join(words)}" for name, words in rule.WORDS]
+@pytest.mark.parametrize(
+    ("rule", "table"),
+    [
+        (classes.category, classes.CATEGORY_WORDS),
+        (classes.context, classes.CONTEXT_WORDS),
+        (classes.domain, classes.DOMAIN_WORDS),
+        (points.extract, points.TYPE_WORDS),
+    ],
+)
+def test_the_docstring_holds_the_table(rule: Callable[..., str], table: classes.WordTable) -> None:
+    lines = [line.strip() for line in (rule.__doc__ or "").splitlines() if line.strip().startswith("- ")]
+    assert lines == [f"- {name}: {', '.join(words)}" for name, words in table]
 
 
 def test_grave_words_are_those_that_are_listed() -> None:
-    said = " ".join((points_extract.__doc__ or "").split())
-    *first, last = points_extract.GRAVE
-    assert f"a point with {', '.join(first)} or {last}," in said
+    text = " ".join((points.extract.__doc__ or "").split())
+    *first, last = points.GRAVE
+    assert f"a point with {', '.join(first)} or {last}," in text

@@ -8,10 +8,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reviewgauge.models.fake.behaviours import MANNERS, approve, contradict, is_manner, manner_of
-from reviewgauge.models.fake.model import NAME, UNKNOWN, answer
-from reviewgauge.models.fake.rules import RULES
-from reviewgauge.models.fake.schemas import plainest
+from reviewgauge.models.fake.behaviours import BEHAVIOURS, approve, behaviour_of, contradict, is_behaviour
+from reviewgauge.models.fake.model import NAME, UNKNOWN, answer, plainest
+from reviewgauge.models.fake.rules.table import RULES
 from reviewgauge.models.request.messages import Message, Request, Role, Stop, Tool, system, user
 from reviewgauge.models.request.prompts import fence
 
@@ -92,15 +91,15 @@ def asked(*blocks: str, words: str = "Do they say the same?") -> Request:
 
 
 def say(model: str, request: Request, repeat: str = "", rule: str = "no") -> str:
-    return manner_of(model).say(rule, request, repeat)
+    return behaviour_of(model).say(rule, request, repeat)
 
 
 def test_names_of_manners() -> None:
-    assert manner_of("gpt-5") is MANNERS["rules"] is manner_of("rules")
-    assert manner_of("fake") is MANNERS["rules"]
-    assert manner_of("noisy").number == 20
-    assert manner_of("fake-noisy-35").number == manner_of("reviewgauge-fake-noisy-35").number == 35
-    assert [is_manner(name) for name in ("noisy-5", "rules", "fake-first", "clever", "noisy-x")] == [
+    assert behaviour_of("gpt-5") is BEHAVIOURS["rules"] is behaviour_of("rules")
+    assert behaviour_of("fake") is BEHAVIOURS["rules"]
+    assert behaviour_of("noisy").number == 20
+    assert behaviour_of("fake-noisy-35").number == behaviour_of("reviewgauge-fake-noisy-35").number == 35
+    assert [is_behaviour(name) for name in ("noisy-5", "rules", "fake-first", "clever", "noisy-x")] == [
         True, True, True, False, False,
     ]  # fmt: skip
 

@@ -359,7 +359,7 @@ def test_latency_is_held_and_read_strictly() -> None:
 def test_its_process_ends_with_the_one_that_started_it() -> None:
     code = """
 import os, time
-from reviewgauge.models.fake_server import FakeServer
+from reviewgauge.models.fake.server import FakeServer
 server = FakeServer(process=True)
 server.start()
 print(server.port, flush=True)
@@ -390,3 +390,9 @@ def test_a_noisy_model_differs_from_call_to_call_whatever_fails_between() -> Non
         texts.append(said)
     assert texts[0] == texts[1]
     assert len(set(texts[0])) == 2
+
+
+def test_without_its_libraries_the_command_names_the_extra() -> None:
+    code = "import sys; sys.modules['uvicorn'] = None; from reviewgauge.cli.main import main; main(['fake-server'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'reviewgauge[models]'" in done.stderr

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed, text_of, tools_of, whole
+from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed, positive, text_of, tools_of
 from reviewgauge.models.request.messages import Message, Request, Role, ToolCall
 
 _SAMPLING = ("temperature", "top_p", "top_k")
@@ -28,29 +28,29 @@ _TYPES = {
 
 
 def read(body: Mapping[str, Any]) -> Asked:
-    """What a body asks. Raises Malformed."""
+    """The request in a body. Raises Malformed."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise Malformed("messages: Field required", "messages")
     if body.get("max_tokens") is None:
         raise Malformed("max_tokens: Field required", "max_tokens")
-    said: list[Message] = []
+    conversation: list[Message] = []
     if body.get("system"):
-        said.append(Message(role=Role.SYSTEM, text=text_of(body["system"])))
+        conversation.append(Message(role=Role.SYSTEM, text=text_of(body["system"])))
     for message in messages:
-        said += _messages(message)
+        conversation += _messages(message)
     choice = body.get("tool_choice")
     tools = [] if isinstance(choice, dict) and choice.get("type") == "none" else body.get("tools") or []
     form = (body.get("output_config") or {}).get("format") or body.get("output_format")
     request = Request(
-        messages=tuple(said),
+        messages=tuple(conversation),
         answer_schema=form.get("schema") if isinstance(form, dict) else None,
         tools=tools_of(tools, "input_schema"),
     )
     return Asked(
         request,
         str(body.get("model") or ""),
-        whole(body["max_tokens"], "max_tokens"),
+        positive(body["max_tokens"], "max_tokens"),
         stream=bool(body.get("stream")),
         sampling=tuple(name for name in _SAMPLING if body.get(name) is not None),
         form=isinstance(form, dict),
@@ -58,7 +58,7 @@ def read(body: Mapping[str, Any]) -> Asked:
 
 
 def _messages(message: Any) -> list[Message]:
-    """One message of theirs: results of tools in it are messages of their own here."""
+    """The messages in one message of theirs: each tool result becomes a message of its own."""
     if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
         raise Malformed("messages: Unexpected role. Allowed roles are 'user' and 'assistant'.", "messages")
     content = message.get("content")
@@ -79,35 +79,35 @@ def _messages(message: Any) -> list[Message]:
     return results
 
 
-def completion(said: FakeAnswer, name: str, number: str, created: int) -> dict[str, Any]:
-    """A whole answer. `created` is not part of it."""
+def completion(answer: FakeAnswer, name: str, number: str, created: int) -> dict[str, Any]:
+    """The body of an answer. `created` is not part of it."""
     content: list[dict[str, Any]] = []
-    if said.reasoning:
+    if answer.reasoning:
         content.append({"type": "thinking", "thinking": "Hm.", "signature": "fake"})
-    if said.text and said.stop not in ("refuse", "filter"):
-        content.append({"type": "text", "text": said.text})
+    if answer.text and answer.stop not in ("refuse", "filter"):
+        content.append({"type": "text", "text": answer.text})
     content += [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments or "{}")}
-        for call in said.tool_calls
+        for call in answer.tool_calls
     ]
-    done: dict[str, Any] = {
+    body: dict[str, Any] = {
         "id": f"msg_fake{number}",
         "type": "message",
         "role": "assistant",
         "model": name,
         "content": content,
-        "stop_reason": _STOP[said.stop],
+        "stop_reason": _STOP[answer.stop],
         "stop_sequence": None,
     }
-    if said.counted:
-        done["usage"] = {
-            "input_tokens": said.tokens_in,
-            "output_tokens": said.tokens_out,
+    if answer.counted:
+        body["usage"] = {
+            "input_tokens": answer.tokens_in,
+            "output_tokens": answer.tokens_out,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
             "service_tier": "standard",
         }
-    return done
+    return body
 
 
 def error(status: int, message: str, code: str | None = None, param: str | None = None) -> dict[str, Any]:

@@ -39,19 +39,19 @@ class FakeBehaviour:
         return self.stray(text, request, repeat, self.number)
 
 
-def manner_of(model: str) -> FakeBehaviour:
+def behaviour_of(model: str) -> FakeBehaviour:
     """The manner that a model's name asks for: `noisy`, `noisy-30`, `fake-noisy-30`. Any other name keeps the rules."""
     found = _NAME.fullmatch(model.lower())
-    manner = MANNERS.get(found[1]) if found else None
+    manner = BEHAVIOURS.get(found[1]) if found else None
     if found is None or manner is None:
-        return MANNERS["rules"]
+        return BEHAVIOURS["rules"]
     return manner if found[2] is None else replace(manner, number=int(found[2]))
 
 
-def is_manner(model: str) -> bool:
+def is_behaviour(model: str) -> bool:
     """Whether a model's name asks for a manner, `rules` among them."""
     found = _NAME.fullmatch(model.lower())
-    return found is not None and found[1] in MANNERS
+    return found is not None and found[1] in BEHAVIOURS
 
 
 def contradict(text: str) -> str:
@@ -167,4 +167,4 @@ _ABOUT: Mapping[str, tuple[str, int, Callable[[str, Request, str, int], str]]] =
     "first": ("says yes where, of the last two fenced texts, the first comes later in the alphabet", 0, _first),
     "gullible": ("does what a text under review tells it to answer", 0, _gullible),
 }
-MANNERS: Mapping[str, FakeBehaviour] = {name: FakeBehaviour(name, *rest) for name, rest in _ABOUT.items()}
+BEHAVIOURS: Mapping[str, FakeBehaviour] = {name: FakeBehaviour(name, *rest) for name, rest in _ABOUT.items()}

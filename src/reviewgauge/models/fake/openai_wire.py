@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed, text_of, tools_of, whole
+from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed, positive, text_of, tools_of
 from reviewgauge.models.request.messages import Message, Request, Role, ToolCall
 
 _ROLES = {
@@ -31,7 +31,7 @@ _TYPES = {
 
 
 def read(body: Mapping[str, Any]) -> Asked:
-    """What a body asks. Raises Malformed."""
+    """The request in a body. Raises Malformed."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise Malformed("Missing required parameter: 'messages'.", "messages")
@@ -49,7 +49,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     return Asked(
         request,
         str(body.get("model") or ""),
-        whole(body.get(key), key) if key else None,
+        positive(body.get(key), key) if key else None,
         body.get("seed"),
         stream=bool(body.get("stream")),
         sampling=tuple(name for name in _SAMPLING if body.get(name) is not None),
@@ -73,31 +73,31 @@ def _message(message: Any) -> Message:
     )
 
 
-def completion(said: FakeAnswer, name: str, number: str, created: int) -> dict[str, Any]:
-    """A whole answer."""
-    message: dict[str, Any] = {"role": "assistant", "content": said.text, "refusal": None, "annotations": []}
-    if said.stop == "refuse":
-        message |= {"content": None, "refusal": said.text}
-    if said.tool_calls:
-        message |= {"content": said.text or None, "tool_calls": _calls(said.tool_calls)}
-    done: dict[str, Any] = {
+def completion(answer: FakeAnswer, name: str, number: str, created: int) -> dict[str, Any]:
+    """The body of an answer."""
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text, "refusal": None, "annotations": []}
+    if answer.stop == "refuse":
+        message |= {"content": None, "refusal": answer.text}
+    if answer.tool_calls:
+        message |= {"content": answer.text or None, "tool_calls": _calls(answer.tool_calls)}
+    body: dict[str, Any] = {
         "id": f"chatcmpl-fake{number}",
         "object": "chat.completion",
         "created": created,
         "model": name,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": _FINISH[said.stop]}],
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": _FINISH[answer.stop]}],
         "service_tier": "default",
         "system_fingerprint": "fp_reviewgauge_fake",
     }
-    if said.counted:
-        done["usage"] = {
-            "prompt_tokens": said.tokens_in,
-            "completion_tokens": said.tokens_out,
-            "total_tokens": said.tokens_in + said.tokens_out,
+    if answer.counted:
+        body["usage"] = {
+            "prompt_tokens": answer.tokens_in,
+            "completion_tokens": answer.tokens_out,
+            "total_tokens": answer.tokens_in + answer.tokens_out,
             "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
-            "completion_tokens_details": {"reasoning_tokens": said.reasoning, "audio_tokens": 0},
+            "completion_tokens_details": {"reasoning_tokens": answer.reasoning, "audio_tokens": 0},
         }
-    return done
+    return body
 
 
 def _calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:

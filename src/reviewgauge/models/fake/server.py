@@ -5,7 +5,7 @@
         server.stats()["answered"]
 
 It listens on the loopback interface only. It runs in a thread of this process or, with `process=True`, in a process
-of its own, which ends with this one. `_fake_faults.FAULTS` lists what can go wrong.
+of its own, which ends with this one. `faults.FAULTS` lists what can go wrong.
 """
 
 from __future__ import annotations
@@ -14,24 +14,30 @@ import asyncio
 import contextlib
 import json
 import re
-import ssl
+import socket
 import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from reviewgauge.core.errors import UserError
-from reviewgauge.models.fake.behaviours import MANNERS, is_manner
+from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.models.fake.behaviours import BEHAVIOURS, is_behaviour
 from reviewgauge.models.fake.faults import read_faults
-from reviewgauge.models.fake.http_server import Connection
-from reviewgauge.models.fake.service import FakeService, Latency, SeenRequest, digest_of
 
-__all__ = ["FakeServer", "digest_of", "read_latency", "serve"]
+try:
+    import uvicorn
+
+    from reviewgauge.models.fake.delivery import FaultyProtocol
+    from reviewgauge.models.fake.service import FakeService, Latency, SeenRequest, digest_of
+except ImportError:
+    raise MissingExtra("the web server of the fake model (starlette, uvicorn, httptools)", "models") from None
+
+__all__ = ["FakeServer", "digest_of", "read_latency"]
 HOST = "127.0.0.1"
+BACKLOG = 4096
 
 
 def read_latency(text: str | float) -> Latency:
@@ -40,35 +46,48 @@ def read_latency(text: str | float) -> Latency:
     low = float(found[1]) if found else -1.0
     high = float(found[2]) if found and found[2] else low
     if not 0 <= low <= high <= 86_400:
-        raise UserError(f"a latency of {text} is none", remedy="write seconds: 0.2, or 0.1-2.0 for anything between")
+        raise UserError(
+            f"{text!r} is not a valid latency", remedy="write seconds: 0.2, or 0.1-2.0 for anything between"
+        )
     return Latency(low, high)
 
 
-async def serve(
-    service: FakeService,
-    port: int,
-    started: Callable[[int], None],
-    stop: asyncio.Event,
-    certificate: Path | None = None,
-) -> None:
-    """Serve until `stop` is set. `started` is told the port. Raises UserError where the port is taken."""
-    loop = asyncio.get_running_loop()
-    open_ones: set[Connection] = set()
-    context = None
-    if certificate is not None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
+def _listen(port: int) -> socket.socket:
     try:
-        server = await loop.create_server(lambda: Connection(service, open_ones), HOST, port, backlog=4096, ssl=context)
+        listener = socket.create_server((HOST, port), backlog=BACKLOG)
     except OSError as error:
         raise UserError(f"port {port} cannot be used: {error.strerror}", remedy="--port 0 takes a free one") from error
-    started(server.sockets[0].getsockname()[1])
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # connections inherit it
+    return listener
+
+
+async def _serve(service: FakeService, listener: socket.socket, certificate: Path | None, stop: asyncio.Event) -> None:
+    """Serve until `stop` is set, then close every connection at once."""
+    config = uvicorn.Config(
+        service.app(),
+        http=FaultyProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="error",
+        date_header=False,
+        server_header=False,
+        timeout_keep_alive=86_400,
+        backlog=BACKLOG,
+        ssl_certfile=certificate,
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    await server.startup([listener])
     try:
         await stop.wait()
     finally:
-        server.close()
-        for connection in tuple(open_ones):
-            connection.abort()
+        for listening in server.servers:
+            listening.close()
+        for connection in tuple(server.server_state.connections):
+            connection.transport.abort()
+        await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
 
 
 class FakeServer:
@@ -97,11 +116,11 @@ class FakeServer:
             "model": model,
             "key": key,
         }
-        self._service = _service(**self._options)  # bad options are an error here, and not in another process
+        self._service = _service(**self._options)  # also for a process of its own: reports bad options here
         self.port, self._certificate, self._in_process = port, certificate, process
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: asyncio.Event | None = None
+        self._stop = asyncio.Event()
         self._child: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> FakeServer:
@@ -128,29 +147,14 @@ class FakeServer:
             self._start_thread()
 
     def _start_thread(self) -> None:
-        listening = threading.Event()
-        errors: list[BaseException] = []
-
-        def started(port: int) -> None:
-            self.port = port
-            listening.set()
-
-        async def run() -> None:
-            self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-            await serve(self._service, self.port, started, self._stop, self._certificate)
-
-        def work() -> None:
-            try:
-                asyncio.run(run())
-            except BaseException as error:
-                errors.append(error)
-                listening.set()
-
-        self._thread = threading.Thread(target=work, name="fake server", daemon=True)
+        listener = _listen(self.port)
+        self.port = listener.getsockname()[1]
+        self._loop, self._stop = asyncio.new_event_loop(), asyncio.Event()
+        serving = _serve(self._service, listener, self._certificate, self._stop)
+        self._thread = threading.Thread(
+            target=self._loop.run_until_complete, args=[serving], name="fake server", daemon=True
+        )
         self._thread.start()
-        listening.wait()
-        if errors:
-            raise errors[0]
 
     def _start_process(self) -> None:
         options = {**self._options, "port": self.port, "certificate": str(self._certificate or "")}
@@ -174,12 +178,11 @@ class FakeServer:
             self._child.wait()
             self._child.stdout.close()  # type: ignore[union-attr]
             self._child = None
-        if self._thread is not None:
-            if self._loop is not None and self._stop is not None:
-                with contextlib.suppress(RuntimeError):  # the loop has ended by itself
-                    self._loop.call_soon_threadsafe(self._stop.set)
+        if self._thread is not None and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join()
-            self._thread = None
+            self._loop.close()
+            self._thread = self._loop = None
 
     def change(self, *, fail: str | None = None, latency: str | float | None = None) -> None:
         """Other faults or another latency from the next call on. Only for a server in this process."""
@@ -191,9 +194,9 @@ class FakeServer:
             self._service.latency = read_latency(latency)
 
     def stats(self) -> dict[str, Any]:
-        """See `FakeService.stats`."""
+        """The counts of `FakeService.stats`."""
         if not self._in_process:
-            if self._loop is None or self._thread is None:
+            if self._loop is None:
                 return self._service.stats()
 
             async def count() -> dict[str, Any]:
@@ -216,18 +219,16 @@ class FakeServer:
 
 
 def _service(fail: str, latency: str, seed: int, model: str, key: str | None) -> FakeService:
-    if model and not is_manner(model):
-        raise UserError(f"the fake model knows no manner {model!r}", remedy=f"there are: {', '.join(MANNERS)}")
+    if model and not is_behaviour(model):
+        raise UserError(f"the fake model has no behaviour {model!r}", remedy=f"behaviours: {', '.join(BEHAVIOURS)}")
     return FakeService(read_latency(latency), read_faults(fail, seed), model, key)
 
 
 def child() -> None:
-    """The body of the process that a FakeServer starts: options from the first line of its input, until that ends."""
+    """The process that a FakeServer starts: reads options from the first line of its input, serves until input ends."""
     options = json.loads(sys.stdin.readline())
-    port, certificate = options.pop("port"), options.pop("certificate")
-
-    def started(port: int) -> None:
-        print(port, flush=True)
+    listener, certificate = _listen(options.pop("port")), options.pop("certificate")
+    service = _service(**options)
 
     async def run() -> None:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -238,7 +239,8 @@ def child() -> None:
                 loop.call_soon_threadsafe(stop.set)
 
         threading.Thread(target=wait_for_end, daemon=True).start()
-        await serve(_service(**options), port, started, stop, Path(certificate) if certificate else None)
+        await _serve(service, listener, Path(certificate) if certificate else None, stop)
 
+    print(listener.getsockname()[1], flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(run())

@@ -1,4 +1,4 @@
-"""Answers requests to the fake server: what the fake model says, in the protocol that was spoken, with its faults."""
+"""The web application of the fake server: the fake model's answers in the request's protocol, with faults."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from starlette.applications import Starlette
+from starlette.requests import Request as HttpRequest
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
 from reviewgauge.models.fake import anthropic_wire, openai_wire
+from reviewgauge.models.fake.delivery import FakeResponse, ReplyMode
 from reviewgauge.models.fake.faults import Faults, share_of
-from reviewgauge.models.fake.http_server import FakeResponse, HttpRequest, ReplyMode
 from reviewgauge.models.fake.model import NAME, answer, tokens
 from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed
 from reviewgauge.models.request.messages import Request, Stop
 
 SERVED = ("fake", "fake-noisy", "fake-touchy", "fake-contrary", "fake-wordy", "fake-first", "fake-gullible")
 KEPT = 1000  # of the last requests, for tests to look at
+MOST_BODY = 64 * 1024 * 1024  # bytes of a request
 CONTEXT = 200_000  # tokens that the model claims to take in where it refuses more
 GARBAGE = (
     "The two are not similar. Yes, they mention the same file, but no.",
@@ -31,7 +37,7 @@ GARBAGE = (
 )
 HARMLESS = ("", "slow", "close", "nousage")  # the answer is right all the same
 _PAGE = "<html><head><title>{0}</title></head><body><center><h1>{0}</h1></center><hr>a proxy</body></html>\n"
-_MANNERS = {
+_MODES = {
     "timeout": ReplyMode.SILENT,
     "drop": ReplyMode.DROP,
     "reset": ReplyMode.RESET,
@@ -50,7 +56,7 @@ _STATUS = {
 
 
 class SeenRequest(NamedTuple):
-    """A request to the model as it came in: its path, headers and body, and the fault that it met."""
+    """A request to the model: its path, headers, body, and the fault drawn for it."""
 
     path: str
     headers: Mapping[str, str]
@@ -73,7 +79,7 @@ class Latency:
 
 
 class FakeService:
-    """The state of one fake server. Used on one loop only; what others read of it is counted in `stats`."""
+    """The state of one fake server: its settings and counters. Not thread-safe: one event loop uses it."""
 
     def __init__(self, latency: Latency, faults: Faults, model: str, key: str | None) -> None:
         self.latency, self.faults, self.model, self.key = latency, faults, model, key
@@ -81,15 +87,12 @@ class FakeService:
         self.calls = self._answered = self._in_flight = self._peak = 0
         self._by_fault: Counter[str] = Counter()
         self._received: Counter[str] = Counter()
-        self._made: Counter[str] = Counter()  # answers begun: which repeat the next one is
+        self._begun: Counter[str] = Counter()  # answers begun: the number of the next repeat
         self._given: Counter[str] = Counter()
         self._clean: Counter[str] = Counter()
 
     def stats(self) -> dict[str, Any]:
-        """What came in and what went out.
-
-        `requests`, by digest: how often each was received, how often answered in whole, and how often of these right.
-        """
+        """The counts so far. `requests`, by digest: times received, answered in whole, and answered without a fault."""
         requests = {
             digest: [count, self._given[digest], self._clean[digest]] for digest, count in self._received.items()
         }
@@ -102,44 +105,49 @@ class FakeService:
             "requests": requests,
         }
 
-    def reply(self, request: HttpRequest) -> FakeResponse:
-        """See `Service.reply`."""
-        path = request.path.partition("?")[0].rstrip("/")
-        if path.endswith(("/chat/completions", "/messages")):
-            protocol = openai_wire if path.endswith("/chat/completions") else anthropic_wire
-            if request.method != "POST":
-                return _error(protocol, 405, f"{request.method} is not allowed here.")
-            return self._model_reply(protocol, request, path)
-        if path.endswith("/models"):
-            protocol = anthropic_wire if "anthropic-version" in request.headers else openai_wire
-            return self._refused_key(protocol, request) or _json(200, protocol.models(SERVED))
-        if path == "/stats":
-            return _json(200, self.stats())
-        return _json(404, {"error": {"message": f"there is nothing at {path or '/'}", "type": "not_found_error"}})
+    def app(self) -> Starlette:
+        """The ASGI application."""
+        return Starlette(
+            routes=[
+                Route("/{base:path}chat/completions", _Endpoint(self, openai_wire), methods=["POST"]),
+                Route("/{base:path}messages", _Endpoint(self, anthropic_wire), methods=["POST"]),
+                Route("/{base:path}models", self._models, methods=["GET"]),
+                Route("/stats", self._stats, methods=["GET"]),
+            ],
+            exception_handlers={404: _not_found, 405: _not_allowed},
+        )
 
-    def ended(self, reply: FakeResponse, sent: bool) -> None:
-        """See `Service.ended`."""
+    async def _models(self, request: HttpRequest) -> FakeResponse:
+        protocol = anthropic_wire if "anthropic-version" in request.headers else openai_wire
+        return self.refused_key(protocol, request) or _json(200, protocol.models(SERVED))
+
+    async def _stats(self, request: HttpRequest) -> FakeResponse:
+        return _json(200, self.stats())
+
+    def count(self, reply: FakeResponse, sent: bool) -> None:
+        """Count a finished reply. `sent`: all of it went to an open connection."""
         if not reply.digest:
             return
         self._in_flight -= 1
-        if sent and reply.status == 200:
+        if sent and reply.status_code == 200:
             self._answered += 1
             self._given[reply.digest] += 1
             self._clean[reply.digest] += reply.fault in HARMLESS
 
-    def _refused_key(self, protocol: ModuleType, request: HttpRequest) -> FakeResponse | None:
+    def refused_key(self, protocol: ModuleType, request: HttpRequest) -> FakeResponse | None:
+        """The refusal of a request without the right key; None where it has it."""
         if self.key is None or self.key == _key(request):
             return None
         return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
 
-    def _model_reply(self, protocol: ModuleType, request: HttpRequest, path: str) -> FakeResponse:
-        refused = self._refused_key(protocol, request)
-        if refused is not None:
-            return refused
+    def reply(self, protocol: ModuleType, request: HttpRequest, raw: bytes) -> FakeResponse:
+        """The reply to a request to the model with the body `raw`, not yet sent."""
+        if (refusal := self.refused_key(protocol, request)) is not None:
+            return refusal
         try:
-            body = json.loads(request.body)
+            body = json.loads(raw)
             if not isinstance(body, dict):
-                raise Malformed("the body is not JSON object")
+                raise Malformed("the body is not a JSON object")
             asked: Asked = protocol.read(body)
         except Malformed as error:
             return _error(protocol, 400, str(error), None, error.param)
@@ -155,23 +163,24 @@ class FakeService:
         reply = reply or self._answer(protocol, asked, number)
         if fault:
             self._by_fault[fault] += 1
-        self.seen.append(SeenRequest(path, request.headers, body, fault))
+        self.seen.append(SeenRequest(request.url.path, request.headers, body, fault))
         self._in_flight += 1
         self._peak = max(self._peak, self._in_flight)
         reply.digest, reply.fault = digest, fault
         reply.delay = self.latency.of(number, self.faults.seed)
-        reply.headers = {**reply.headers, "x-request-id": f"req_fake{number}", "request-id": f"req_fake{number}"}
+        reply.headers["x-request-id"] = reply.headers["request-id"] = f"req_fake{number}"
         return reply
 
     def _failed(
         self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str, number: int
     ) -> FakeResponse | None:
-        """The reply of a call that fails; None where the fault does not touch it."""
-        if not fault or not touches(fault, asked):
+        """The reply with the fault; None where the fault does not apply to this request."""
+        if not fault or not applies(fault, asked):
             return None
-        if fault in _MANNERS:
+        if fault in _MODES:
             good = self._answer(protocol, asked, number)
-            return replace(good, manner=_MANNERS[fault], spread=self.faults.slow)
+            good.mode, good.spread = _MODES[fault], self.faults.slow
+            return good
         refusal = self._refusal(protocol, request, asked, fault)
         if refusal is not None:
             return refusal
@@ -186,7 +195,7 @@ class FakeService:
         return self._answer(protocol, asked, number, fault)
 
     def _refusal(self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str) -> FakeResponse | None:
-        """The reply of a call that is refused with an error's status; None where the fault is another."""
+        """The reply with an error status; None for a fault that answers with status 200."""
         if fault == "quota":
             status = 429 if protocol is openai_wire else 402
             return _error(protocol, status, "You exceeded your current quota, add credits.", "insufficient_quota")
@@ -211,74 +220,100 @@ class FakeService:
         if fault.isdecimal():
             reply = _error(protocol, int(fault), _STATUS.get(fault, f"A fault with status {fault}."), None)
             if fault in ("429", "503", "529") and self.faults.retry_after is not None:
-                reply.headers = {"retry-after": f"{self.faults.retry_after:g}"}
+                reply.headers["retry-after"] = f"{self.faults.retry_after:g}"
             return reply
         return None
 
     def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str = "") -> FakeResponse:
         digest = digest_of(asked.request)
-        self._made[digest] += 1
-        made = answer(asked.request, self.model or asked.model, (1, self._made[digest], 1), asked.seed)
-        stop = {Stop.END: "end", Stop.LENGTH: "length", Stop.TOOL: "tool"}[made.stop]
-        said = FakeAnswer(
-            made.text,
-            made.tool_calls,
-            stop,  # type: ignore[arg-type]
-            tokens_in=made.usage.tokens_in,
-            tokens_out=made.usage.tokens_out,
+        self._begun[digest] += 1
+        model_answer = answer(asked.request, self.model or asked.model, (1, self._begun[digest], 1), asked.seed)
+        content = FakeAnswer(
+            model_answer.text,
+            model_answer.tool_calls,
+            {Stop.END: "end", Stop.LENGTH: "length", Stop.TOOL: "tool"}[model_answer.stop],  # type: ignore[arg-type]
+            tokens_in=model_answer.usage.tokens_in,
+            tokens_out=model_answer.usage.tokens_out,
         )
-        said = spoilt(_within(said, asked.max_tokens), fault, asked, number)
-        done = protocol.completion(said, NAME, f"{number:08d}", int(time.time()))
+        content = spoilt(_shortened(content, asked.max_tokens), fault, asked, number)
+        done = protocol.completion(content, NAME, f"{number:08d}", int(time.time()))
         if asked.stream:
             return FakeResponse(200, protocol.stream(done), "text/event-stream")
         body = json.dumps(done, ensure_ascii=False).encode("utf-8", "replace")
         if fault == "badutf8":
-            mark = json.dumps(said.text, ensure_ascii=False).encode("utf-8", "replace")[1:-1]
+            mark = json.dumps(content.text, ensure_ascii=False).encode("utf-8", "replace")[1:-1]
             body = body.replace(mark, b"\xff\xfe" + mark + b"\x80", 1)
         return FakeResponse(200, body)
 
 
-def touches(fault: str, asked: Asked) -> bool:
-    """Whether a fault that only some requests meet is met by this one."""
+class _Endpoint:
+    """The ASGI endpoint of one protocol's chat."""
+
+    def __init__(self, service: FakeService, protocol: ModuleType) -> None:
+        self._service, self._protocol = service, protocol
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = HttpRequest(scope, receive)
+        if int(request.headers.get("content-length", "0")) > MOST_BODY:
+            reply = _error(self._protocol, 413, "The body of your request is too large.")
+        else:
+            reply = self._service.reply(self._protocol, request, await request.body())
+        sent = False
+        try:
+            sent = await reply.deliver(scope, receive, send)
+        finally:
+            self._service.count(reply, sent)
+
+
+async def _not_found(request: HttpRequest, error: Exception) -> FakeResponse:
+    return _json(404, {"error": {"message": f"there is nothing at {request.url.path}", "type": "not_found_error"}})
+
+
+async def _not_allowed(request: HttpRequest, error: Exception) -> FakeResponse:
+    protocol = anthropic_wire if request.url.path.endswith("/messages") else openai_wire
+    return _error(protocol, 405, f"{request.method} is not allowed here.")
+
+
+def applies(fault: str, asked: Asked) -> bool:
+    """Whether a fault applies to this request."""
     conditions = {"nojson": asked.form, "param": bool(asked.sampling), "maxtokens": asked.old_limit}
     return conditions.get(fault, True)
 
 
-def spoilt(said: FakeAnswer, fault: str, asked: Asked, number: int) -> FakeAnswer:
-    """What is said once a fault of the answer itself has been at it."""
-    half = said.text[: len(said.text) // 2]
+def spoilt(answer: FakeAnswer, fault: str, asked: Asked, number: int) -> FakeAnswer:
+    """The answer with a fault of its content."""
+    half = answer.text[: len(answer.text) // 2]
     if fault == "nousage":
-        return replace(said, counted=False)
+        return replace(answer, counted=False)
     if fault == "truncate":
-        return replace(said, text=half)
+        return replace(answer, text=half)
     if fault == "length":
-        return replace(said, text=half, stop="length", tool_calls=())
+        return replace(answer, text=half, stop="length", tool_calls=())
     if fault == "reasoning":
         spent = asked.max_tokens or 8192
-        return replace(said, text="", tool_calls=(), stop="length", tokens_out=spent, reasoning=spent)
+        return replace(answer, text="", tool_calls=(), stop="length", tokens_out=spent, reasoning=spent)
     if fault == "empty":
-        return replace(said, text="", tool_calls=(), stop="end", tokens_out=0)
+        return replace(answer, text="", tool_calls=(), stop="end", tokens_out=0)
     if fault == "refuse":
-        return replace(said, text="I'm sorry, but I can't help with that.", tool_calls=(), stop="refuse")
+        return replace(answer, text="I'm sorry, but I can't help with that.", tool_calls=(), stop="refuse")
     if fault == "filter":
-        return replace(said, text="", tool_calls=(), stop="filter", tokens_out=0)
+        return replace(answer, text="", tool_calls=(), stop="filter", tokens_out=0)
     if fault == "garbage":
-        return replace(said, text=GARBAGE[number % len(GARBAGE)], tool_calls=(), stop="end")
-    return said
+        return replace(answer, text=GARBAGE[number % len(GARBAGE)], tool_calls=(), stop="end")
+    return answer
 
 
 def digest_of(request: Request) -> str:
-    """The first 16 hex digits of a SHA-256 of what is said in a request: who says what, and nothing else of it."""
-    said = "\x1e".join(f"{message.role}\x1f{message.text}" for message in request.messages)
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """The first 16 hex digits of a SHA-256 of the roles and texts of a request's messages."""
+    messages = "\x1e".join(f"{message.role}\x1f{message.text}" for message in request.messages)
+    return hashlib.sha256(messages.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _within(said: FakeAnswer, most: int | None) -> FakeAnswer:
-    """An answer longer than it may be is cut, as an endpoint does it."""
-    if most is None or said.tokens_out <= most or said.tool_calls:
-        return said
-    text = said.text[: most * 4]
-    return replace(said, text=text, stop="length", tokens_out=most)
+def _shortened(answer: FakeAnswer, max_tokens: int | None) -> FakeAnswer:
+    """The answer cut at `max_tokens`, as an endpoint does it."""
+    if max_tokens is None or answer.tokens_out <= max_tokens or answer.tool_calls:
+        return answer
+    return replace(answer, text=answer.text[: max_tokens * 4], stop="length", tokens_out=max_tokens)
 
 
 def _text(request: Request) -> str:

@@ -1,4 +1,4 @@
-"""What the two protocols of the fake server have in common: what was asked, what is said, and what was malformed."""
+"""The parts that both protocols of the fake server share: requests, answers and errors before they take a shape."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Stopped = Literal["end", "length", "tool", "refuse", "filter"]
 
 
 class Malformed(ValueError):
-    """A body that asks nothing that can be answered. `param` is the part of it that is wrong."""
+    """A body that is not a valid request. `param` is the invalid part."""
 
     def __init__(self, message: str, param: str | None = None) -> None:
         super().__init__(message)
@@ -21,9 +21,10 @@ class Malformed(ValueError):
 
 @dataclass(frozen=True)
 class Asked:
-    """A body, read. `sampling` names the sampling parameters in it, `form` says whether it asks for JSON.
+    """A request as read from a body.
 
-    `old_limit` says that it was OpenAI's older `max_tokens` that limits the answer.
+    `sampling`: the sampling parameters that it sets; `form`: whether it asks for JSON; `old_limit`: whether OpenAI's
+    older `max_tokens` limits the answer.
     """
 
     request: Request
@@ -38,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class FakeAnswer:
-    """An answer before it takes a protocol's shape. `reasoning` counts those of the tokens that nobody sees."""
+    """An answer before it takes a protocol's shape. `reasoning`: how many of its tokens are hidden."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -56,7 +57,7 @@ def text_of(content: Any) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise Malformed("Invalid type for 'content': a text or a list of parts is expected.", "messages")
+        raise Malformed("Invalid type for 'content': expected a text or a list of parts.", "messages")
     return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and "text" in part)
 
 
@@ -71,8 +72,8 @@ def tools_of(tools: Sequence[Mapping[str, Any]], schema: str) -> tuple[Tool, ...
     )
 
 
-def whole(value: Any, name: str | None) -> int:
-    """A whole number over 0."""
+def positive(value: Any, name: str | None) -> int:
+    """The value, checked to be a whole number above 0."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise Malformed(f"Invalid '{name}': a whole number over 0 is expected.", name)
+        raise Malformed(f"Invalid '{name}': expected a whole number above 0.", name)
     return value

@@ -1,4 +1,4 @@
-"""What a prompt was filled with: the text between the last of two marks, without a fence around it."""
+"""Reading a prompt: the text of the user, and the texts that were filled into it, without their fences."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ FENCED = r"<<<DATA (?P<{0}>[0-9a-f]+)>>>\n(?P<{0}_text>.*?)\n<<<END (?P={0})>>>"
 _FENCED = re.compile(r"\A<<<DATA (\w+)>>>\n(.*)\n<<<END \1>>>\Z", re.DOTALL)
 
 
-def last_slot(request: Request, begin: str, end: str) -> str:
-    """The text behind the last `begin` and before the last `end` of the prompt; empty where they are missing.
+def prompt_of(request: Request) -> str:
+    """The first message of the user; later ones repeat the question after an unreadable answer."""
+    return next((message.text for message in request.messages if message.role is Role.USER), "")
 
-    The prompt is the first message of the user: what follows it is an answer that was refused, and why.
-    """
-    asked = next((message.text for message in request.messages if message.role is Role.USER), "")
-    _, found, text = asked.rpartition(begin)
+
+def last_slot(request: Request, begin: str, end: str) -> str:
+    """The text after the last `begin` and before the last `end` of the prompt; empty where they are missing."""
+    _, found, text = prompt_of(request).rpartition(begin)
     inside, closed, _ = text.rpartition(end)
     if not found or not closed:
         return ""
@@ -25,5 +26,5 @@ def last_slot(request: Request, begin: str, end: str) -> str:
 
 
 def holds(text: str, words: tuple[str, ...]) -> bool:
-    """Whether one of the words begins a word of the text, in any case."""
+    """Whether a word of the text begins with one of `words`, in any case."""
     return any(re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE) for word in words)
