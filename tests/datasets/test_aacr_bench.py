@@ -149,16 +149,16 @@ def test_a_left_side_is_old_and_a_text_of_digits_is_a_count(tmp_path: Path) -> N
     [
         ([sample(comment(side="middle"))], [], "neither 'left' nor 'right'"),
         ([sample(comment(from_line=0))], [], "greater than or equal to 1"),
-        ([sample(comment(from_line="x"))], [], "not a whole number"),
+        ([sample(comment(from_line="x"))], [], "should be a whole number, not text"),
         ([sample(comment(path="../../etc/passwd"))], [], "climbs out"),
         ([sample(comment(path="/etc/passwd"))], [], "absolute path"),
         ([sample(comment(note="a\u0000b"))], [], "NUL"),
         ([sample(comment(note="\ud800"))], [], "surrogate"),
         ([sample(), sample()], [], "occurs twice"),
-        ([sample(githubPrUrl="ext::sh")], [], "not an address"),
+        ([sample(githubPrUrl="ext::sh")], [], "not the address of a pull request"),
         ([sample()], [sample(project_main_language="Go")], "something else"),
         ([sample(comment())], [sample(comment())], "occurs twice"),
-        ({}, [], "not a JSON array"),
+        ({}, [], "should be a list, not an object"),
     ],
 )
 def test_bad_files_are_named(tmp_path: Path, positive: object, negative: object, problem: str) -> None:

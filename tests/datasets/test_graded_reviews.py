@@ -134,7 +134,7 @@ def test_a_small_sheet(tmp_path: Path) -> None:
         ((2, *ROW[1:4], 1.5, *ROW[5:]), "1.5 is not a grade from 1 to 5"),
         ((2, *ROW[1:6], None), "row 3, field Grade of two: None is not a grade from 1 to 5"),
         ((2, *ROW[1:6], "NaN"), "'NaN' is not a grade from 1 to 5"),
-        ((2, *ROW[1:3], True, *ROW[4:]), "row 3, field one: is neither text nor number"),
+        ((2, *ROW[1:3], True, *ROW[4:]), "row 3, field one: should be text or a number, not True"),
     ],
 )
 def test_bad_rows_are_named(tmp_path: Path, row: Sequence[object], message: str) -> None:

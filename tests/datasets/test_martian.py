@@ -206,11 +206,11 @@ def test_what_has_no_counterpart_is_noted_not_lost_in_silence(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("goldens", "problem"),
     [
-        ({}, "not a JSON array"),
-        ([{"url": URL, "comments": []}], "'pr_title' is missing"),
-        ([{"pr_title": "t", "url": "file:///etc/passwd", "comments": []}], "not an address of a pull request"),
-        ([{"pr_title": "t", "url": "https://github.com/../../pull/1", "comments": []}], "not an address"),
-        ([{"pr_title": "t", "url": URL, "comments": [{"comment": 3}]}], "is not text"),
+        ({}, "should be a list, not an object"),
+        ([{"url": URL, "comments": []}], "pr_title: is missing"),
+        ([{"pr_title": "t", "url": "file:///etc/passwd", "comments": []}], "not the address of a pull request"),
+        ([{"pr_title": "t", "url": "https://github.com/../../pull/1", "comments": []}], "not the address"),
+        ([{"pr_title": "t", "url": URL, "comments": [{"comment": 3}]}], "should be text, not a number"),
         ([{"pr_title": "t\u0000", "url": URL, "comments": []}], "NUL"),
         (golden("g") + golden("h"), "occurs twice"),
         (golden("g", "g"), "occurs twice"),

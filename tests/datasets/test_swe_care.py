@@ -91,7 +91,7 @@ def test_sides_places_and_silence(tmp_path: Path) -> None:
 
 
 def test_a_wrong_field_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"care.jsonl, line 1.commit_to_review: the field 'patch_to_review' is missing"):
+    with pytest.raises(BadInput, match=r"care.jsonl, line 1, field commit_to_review.patch_to_review: is missing"):
         list(read(tmp_path, entry(commit_to_review={"head_commit": "a"})).cases())
 
 

@@ -111,7 +111,7 @@ def test_several_commits_and_odd_types_are_said(tmp_path: Path) -> None:
 def test_a_missing_field_is_named(tmp_path: Path, key: str) -> None:
     row = entry()
     del row[key]
-    with pytest.raises(BadInput, match=f"swr_datasets_test.jsonl, line 2: the field '{key}' is missing"):
+    with pytest.raises(BadInput, match=f"swr_datasets_test.jsonl, line 2, field {key}: is missing"):
         list(SwrBench(path=str(write(tmp_path, entry(), row))).cases())
 
 

@@ -226,7 +226,7 @@ def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp
     forge.asked.clear()
     forge.troubles.append(slow("/pulls/1/comments", 60, times=1))
     program = (
-        "from pathlib import Path; from reviewgauge.engine.build.folder import Workplace; "
+        "from pathlib import Path; from reviewgauge.engine.build.folder import BuildFolder; "
         "from reviewgauge.stages.from_github import FromGithub; "
         f"place = BuildFolder(Path({str(tmp_path / 'killed')!r}), 'github:{NAME}'); "
         f"list(FromGithub(api={forge.url!r}, code='api').apply((), place))"

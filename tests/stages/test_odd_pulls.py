@@ -96,7 +96,7 @@ def test_a_name_that_is_no_path_costs_its_pull_request(forge: Forge, tmp_path: P
     found, drops = run(FromGithub(api=forge.url), tmp_path)
     assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
     assert [(one.item, one.reason) for one in drops] == [(f"{NAME}/pull/2", NO_DIFF)]
-    assert "not a path" in drops[0].detail
+    assert "has a file whose" in drops[0].detail
 
 
 def test_an_earlier_state_that_git_cannot_show_is_a_reason(forge: Forge, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewgauge.repo.forge.clock import Clock
+from reviewgauge.repo.forge.transport import Clock
 
 
 class LeapingClock(Clock):

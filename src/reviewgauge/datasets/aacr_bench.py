@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.base import content_id
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Location, RequiredContext, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import AACR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
 from reviewgauge.datasets.files.forge import parse_pull
-from reviewgauge.datasets.files.home import locate
-from reviewgauge.datasets.files.json_shape import Shape, build, read_json
+from reviewgauge.datasets.files.local_files import locate, read_json
 
 _CATEGORIES = {
     "Security Vulnerability": "security",
@@ -45,7 +45,7 @@ class _Sample(NamedTuple):
     change: Change
     facts: dict[str, str | int]
     comments: tuple[Comment, ...]
-    at: Shape
+    at: Node
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class AacrBench(Dataset):
             sample = good or bad
             assert sample is not None  # the key came from one of the two
             if good and bad and (good.change, good.facts) != (bad.change, bad.facts):
-                raise bad.at.fault(f"says something else of {key} than positive_samples.json does")
+                raise bad.at.error(f"says something else of {key} than positive_samples.json does")
             cases.append(
                 build(
                     Case,
@@ -121,20 +121,20 @@ def _read_samples(file: Path, notes: list[Drop]) -> dict[str, _Sample]:
     for at in read_json(file, "aacr_bench").items():
         sample = _read_sample(at, notes)
         if sample.id in found:
-            raise at.fault(f"the pull request {sample.id} occurs twice")
+            raise at.error(f"the pull request {sample.id} occurs twice")
         found[sample.id] = sample
     return found
 
 
-def _read_sample(at: Shape, notes: list[Drop]) -> _Sample:
-    url = at["githubPrUrl"].text()
+def _read_sample(at: Node, notes: list[Drop]) -> _Sample:
+    url = at["githubPrUrl"].as_text()
     address = parse_pull(url)
     if address is None:
-        raise at["githubPrUrl"].fault(f"{url!r:.80} is not an address of a pull request")
-    lines = at["change_line_count"].whole()
+        raise at["githubPrUrl"].error(f"{url!r:.80} is not the address of a pull request")
+    lines = at["change_line_count"].as_integer()
     facts: dict[str, str | int] = {
-        "language": at["project_main_language"].text(),
-        "domain": at["category"].text(),
+        "language": at["project_main_language"].as_text(),
+        "domain": at["category"].as_text(),
         "size": size_class(lines),
         "repository": address.repo,
         "changed_lines": lines,
@@ -142,18 +142,18 @@ def _read_sample(at: Shape, notes: list[Drop]) -> _Sample:
     # The official prompt asks for the changes "from source...target", the paper calls the first the base commit, and
     # the comments lie in the hunks of that diff: source is the base, target the head.
     change = build(
-        Change, at, repo=address.repo, base=at["source_commit"].text(), head=at["target_commit"].text(), url=url
+        Change, at, repo=address.repo, base=at["source_commit"].as_text(), head=at["target_commit"].as_text(), url=url
     )
     seen: dict[str, int] = {}
     comments = tuple(_read_comment(each, address.id, url, seen, notes) for each in at["comments"].items())
     return _Sample(address.id, change, facts, comments, at)
 
 
-def _read_comment(at: Shape, case: str, url: str, seen: dict[str, int], notes: list[Drop]) -> Comment:
-    path, body, side = at["path"].text(), at["note"].text(), at["side"].text()
-    start, end = at["from_line"].whole(), at["to_line"].whole()
+def _read_comment(at: Node, case: str, url: str, seen: dict[str, int], notes: list[Drop]) -> Comment:
+    path, body, side = at["path"].as_text(), at["note"].as_text(), at["side"].as_text()
+    start, end = at["from_line"].as_integer(), at["to_line"].as_integer()
     if side not in _SIDES:
-        raise at["side"].fault(f"{side!r:.40} is neither 'left' nor 'right'")
+        raise at["side"].error(f"{side!r:.40} is neither 'left' nor 'right'")
     claimed: Location | None = None
     if start > end:
         claimed = Location(path=path, start=start, end=end, side=_SIDES[side])
@@ -161,12 +161,12 @@ def _read_comment(at: Shape, case: str, url: str, seen: dict[str, int], notes: l
             Drop(item=f"{case}, {path}", by="aacr_bench", reason=f"the range {start} to {end} was reversed: put right")
         )
         start, end = end, start
-    category, context = at["category"].text(), at["context"].text()
+    category, context = at["category"].as_text(), at["context"].as_text()
     identity = content_id(url, path, side, start, end, body)
     seen[identity] = seen.get(identity, 0) + 1
     if seen[identity] > 1:
         identity = content_id(identity, seen[identity])
-    extra: dict[str, object] = {"is_ai": at["is_ai_comment"].flag()}
+    extra: dict[str, object] = {"is_ai": at["is_ai_comment"].as_flag()}
     needs = _NEEDS.get(context)
     if needs is None:
         extra["context"] = context
@@ -178,7 +178,7 @@ def _read_comment(at: Shape, case: str, url: str, seen: dict[str, int], notes: l
         span=build(Span, at, path=path, start=start, end=end, side=_SIDES[side]),
         category=_CATEGORIES.get(category, category.lower()),
         needs=needs,
-        author=at["source_model"].text() or "human",
+        author=at["source_model"].as_text() or "human",
         claimed=claimed,
         extra=extra,
     )

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Literal
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Resolution, Side, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import CODE_REVIEWER
-from reviewgauge.datasets.files.home import locate
-from reviewgauge.datasets.files.json_shape import Shape, build, objects
+from reviewgauge.datasets.files.local_files import locate, objects
 from reviewgauge.repo.diff.diffs import parse_patch
 
 PREFIXES = {"assess": "cls", "comment": "msg", "refine": "ref"}
@@ -128,21 +128,21 @@ class CodeReviewer(Dataset):
                 raise UserError(f"{given} holds {one.name} twice", remedy="give the folder of one of them")
         return found
 
-    def _case(self, shape: Shape, name: str) -> Case | str:
+    def _case(self, shape: Node, name: str) -> Case | str:
         """The case of one line, or why it is left out."""
         if self.task == "refine":
             return _refinement(shape, name)
-        patch = shape["patch"].text()
+        patch = shape["patch"].as_text()
         if not _readable(patch):
             return _NO_HUNK
         if self.task == "comment":
-            body = shape["msg"].text()
+            body = shape["msg"].as_text()
             return _build(shape, name, Task.COMMENT, patch, [_comment(shape, body)]) if body.strip() else _NO_COMMENT
         message = shape.get("msg")
-        body = message.text() if message else ""
-        needs_comment = shape["y"].whole()
+        body = message.as_text() if message else ""
+        needs_comment = shape["y"].as_integer()
         if needs_comment not in (0, 1):
-            raise shape["y"].fault("is neither 0 nor 1")
+            raise shape["y"].error("is neither 0 nor 1")
         if body.strip() and not needs_comment:
             self._note("a comment although y is 0: taken as 1, as the official code does", shape)
             needs_comment = 1
@@ -150,15 +150,15 @@ class CodeReviewer(Dataset):
         case = _build(shape, name, Task.ASSESS, patch, comments)
         return case.model_copy(update={"verdict": not needs_comment})
 
-    def _note(self, why: str, shape: Shape) -> None:
-        self._noted.setdefault(why, _Noted(f"{shape.source}, {shape.place}")).times += 1
+    def _note(self, why: str, shape: Node) -> None:
+        self._noted.setdefault(why, _Noted(f"{shape.source}, line {shape.record}")).times += 1
 
 
-def _refinement(shape: Shape, name: str) -> Case | str:
+def _refinement(shape: Node, name: str) -> Case | str:
     """The comment on a hunk with the code before it (quoted) and the code that answered it (the resolution)."""
-    old, new, body = (shape[key].text() for key in ("old", "new", "comment"))
+    old, new, body = (shape[key].as_text() for key in ("old", "new", "comment"))
     given = shape.get("old_hunk")
-    patch = given.text() if given else None
+    patch = given.as_text() if given else None
     if patch is not None and not _readable(patch):
         return _NO_HUNK
     if not body.strip():
@@ -172,21 +172,21 @@ def _readable(patch: str) -> bool:
     return patch.startswith("@@") and bool(parse_patch(patch))
 
 
-def _comment(shape: Shape, body: str) -> Comment:
+def _comment(shape: Node, body: str) -> Comment:
     return build(Comment, shape, id="comment", body=body)
 
 
-def _build(shape: Shape, name: str, task: Task, patch: str | None, comments: Sequence[Comment]) -> Case:
+def _build(shape: Node, name: str, task: Task, patch: str | None, comments: Sequence[Comment]) -> Case:
     """A case of one hunk of one file. The data does not name it: `file`, with the language's suffix if it is given."""
     given = shape.get("lang")
-    suffix = given.text().strip().lower().lstrip(".") if given else ""
+    suffix = given.as_text().strip().lower().lstrip(".") if given else ""
     path = f"file.{suffix}" if suffix.isalnum() else "file"
     language = _LANGUAGES.get(suffix, suffix)
     project = shape.get("proj") or shape.get("repo")
     change = build(
         Change,
         shape,
-        repo=project.text() if project else "code_reviewer",
+        repo=project.as_text() if project else "code_reviewer",
         files=(ChangedFile(path=path, patch=patch),),
         task=task,
         focus=_focus(path, patch),

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Issue, Side, Snippet, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import CONTEXT_CRBENCH
-from reviewgauge.datasets.files.json_shape import Shape, build, objects
+from reviewgauge.datasets.files.local_files import objects
 from reviewgauge.datasets.files.pull_entries import (
     change_facts,
     count_cases,
@@ -68,15 +69,15 @@ class ContextCrbench(Dataset):
         """Entries that were left out."""
         return tuple(self._notes)
 
-    def _case(self, shape: Shape) -> Case | str:
+    def _case(self, shape: Node) -> Case | str:
         """The case of one entry, or why it is left out."""
-        merged = shape["merged"].flag()
+        merged = shape["merged"].as_flag()
         if merged and self.task != "assess":
             return "it was merged: not asked about in this task"
         patch = _whole_hunk(shape)
         cut = patch is None
         if patch is None:
-            patch = shape["diff_hunk"].text()
+            patch = shape["diff_hunk"].as_text()
         hunks = parse_patch(patch)
         if len(hunks) != 1 or not hunks[0].lines:
             return "its hunk cannot be read"
@@ -87,7 +88,7 @@ class ContextCrbench(Dataset):
             return "the line that was commented on is not in its hunk"
         if self.task != "assess" and not next(map(_said, shape["review_comment"].items()), "").strip():
             return "its comment says nothing"
-        path = shape["path"].text()
+        path = shape["path"].as_text()
         before, after = words(shape, "file_path_before") or None, words(shape, "file_path_after") or None
         file = build(
             ChangedFile,
@@ -102,7 +103,7 @@ class ContextCrbench(Dataset):
         change = build(
             Change,
             shape,
-            repo=shape["full_name"].text(),
+            repo=shape["full_name"].as_text(),
             head=words(shape, "original_commit_id") or words(shape, "commit_id") or None,
             title=words(shape, "pr_title"),
             description=words(shape, "pr_body"),
@@ -126,30 +127,30 @@ class ContextCrbench(Dataset):
         )
 
 
-def _whole_hunk(shape: Shape) -> str | None:
+def _whole_hunk(shape: Node) -> str | None:
     """The hunk with its header, None where the entry only has GitHub's, which ends with the commented line."""
     head, content = shape.get("diff_hunk_head"), shape.get("diff_hunk_content")
-    if head is None or content is None or not head.text().startswith("@@"):
+    if head is None or content is None or not head.as_text().startswith("@@"):
         return None
-    body = content.text()
-    return body if body.startswith("@@") else f"{head.text().rstrip()}\n{body}"
+    body = content.as_text()
+    return body if body.startswith("@@") else f"{head.as_text().rstrip()}\n{body}"
 
 
-def _commented(shape: Shape, hunk: Hunk) -> list[Marker] | None:
+def _commented(shape: Node, hunk: Hunk) -> list[Marker] | None:
     """The commented lines of the hunk, first to last: by their markers, else by GitHub's numbers; None: not in it."""
     there = {parse_marker(text) for text in markers(hunk)}
     listed = shape.get("comment_lines")
-    found = [parse_marker(item.text()) for item in listed.items() if isinstance(item.value, str)] if listed else []
+    found = [parse_marker(item.as_text()) for item in listed.items() if isinstance(item.value, str)] if listed else []
     named = [marker for marker in found if marker is not None and marker in there]
     if named:
         return named
     side_name = shape.get("original_side") or shape.get("side") or shape.get("start_side")
-    side = _SIDES.get(side_name.text() if side_name else "RIGHT", Side.NEW)
+    side = _SIDES.get(side_name.as_text() if side_name else "RIGHT", Side.NEW)
     end = shape.get("original_line") or shape.get("line")
     if end is None:
         return None
     start = shape.get("original_start_line") or end
-    wanted = range(min(start.whole(), end.whole()), end.whole() + 1)
+    wanted = range(min(start.as_integer(), end.as_integer()), end.as_integer() + 1)
     rows = [Marker(row.old, row.new) for row in hunk.lines if (row.old if side is Side.OLD else row.new) in wanted]
     return rows or None
 
@@ -181,15 +182,15 @@ def _hunk_span(path: str, hunk: Hunk) -> Span:
     return Span(path=path, start=min(new or old), end=max(new or old), side=Side.NEW if new else Side.OLD)
 
 
-def _issues(shape: Shape) -> tuple[Issue, ...]:
+def _issues(shape: Node) -> tuple[Issue, ...]:
     number = shape.get("issue_number")
     if number is None:
         return ()
     title = words(shape, "issue_tilte") or words(shape, "issue_title")  # the official files spell it so
-    return (build(Issue, shape, number=number.whole(), title=title, body=words(shape, "issue_body")),)
+    return (build(Issue, shape, number=number.as_integer(), title=title, body=words(shape, "issue_body")),)
 
 
-def _references(shape: Shape, places: Sequence[Span | None]) -> tuple[Comment, ...]:
+def _references(shape: Node, places: Sequence[Span | None]) -> tuple[Comment, ...]:
     """The comment that opened the thread, once for each place that it is about; what was answered stands in `extra`."""
     said = [_said(item) for item in shape["review_comment"].items()]
     if not said or not said[0].strip():
@@ -209,23 +210,23 @@ def _references(shape: Shape, places: Sequence[Span | None]) -> tuple[Comment, .
     )
 
 
-def _said(item: Shape) -> str:
+def _said(item: Node) -> str:
     body = item.get("body") if isinstance(item.value, dict) else item
-    return without_emails(body.text()) if body else ""
+    return without_emails(body.as_text()) if body else ""
 
 
-def _snippets(shape: Shape, file: ChangedFile) -> Iterator[Snippet]:
+def _snippets(shape: Node, file: ChangedFile) -> Iterator[Snippet]:
     for name, side in (("before", Side.OLD), ("after", Side.NEW)):
         text, start, end = (shape.get(f"snippet{part}_{name}") for part in ("", "_start_line", "_end_line"))
-        if text is not None and text.text().strip() and start is not None and end is not None:
+        if text is not None and text.as_text().strip() and start is not None and end is not None:
             path = (file.old_path or file.path) if side is Side.OLD else file.path
             yield build(
                 Snippet,
                 shape,
                 path=path,
                 side=side,
-                start=start.whole(),
-                end=end.whole(),
-                text=text.text(),
+                start=start.as_integer(),
+                end=end.as_integer(),
+                text=text.as_text(),
                 kind="function",
             )

@@ -20,7 +20,7 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import CRSCORE_STUDY
-from reviewgauge.datasets.files.home import locate
+from reviewgauge.datasets.files.local_files import locate
 from reviewgauge.datasets.recorded.crscore_claims import ClaimRates, accuracy_labels, claim_rates, generated_claims
 from reviewgauge.datasets.recorded.crscore_reviews import (
     ADDRESSED,

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Review, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import GRADED_REVIEWS
-from reviewgauge.datasets.files.home import locate
-from reviewgauge.datasets.files.json_shape import Shape, build
+from reviewgauge.datasets.files.local_files import locate
 
 FILE = "dataset.xlsx"
 METHOD = "Method.java"  # the data names neither project nor file
@@ -52,7 +52,7 @@ _DESCRIPTION = (
 class _Row(NamedTuple):
     """One row of the sheet: `texts` and `grades` by system."""
 
-    at: Shape
+    at: Node
     id: str
     reference: str
     code: str
@@ -132,11 +132,11 @@ class GradedReviews(Dataset):
     def _rows(self) -> list[_Row]:
         given = locate("graded_reviews", self.path)
         file = given / FILE if given.is_dir() else given
-        seen: dict[str, Shape] = {}
+        seen: dict[str, Node] = {}
         rows = []
         for row in _read(file):
             if row.id in seen:
-                raise row.at.fault(f"the ID {row.id} occurs twice: it stands in {seen[row.id].place} too")
+                raise row.at.error(f"the ID {row.id} occurs twice: it stands in {seen[row.id].record} too")
             seen[row.id] = row.at
             rows.append(row)
         if not rows:
@@ -151,7 +151,7 @@ def _read(file: Path) -> Iterator[_Row]:
     systems = _systems(head, file.name)
     for number, values in cells:
         if any(value is not None for value in values):
-            yield _row(values, systems, Shape(None, file.name, f"row {number}"))
+            yield _row(values, systems, Node(None, file.name, f"row {number}"))
 
 
 def _cells(file: Path) -> Iterator[tuple[int, tuple[object, ...]]]:
@@ -190,15 +190,15 @@ def _systems(head: Sequence[object], source: str) -> list[str]:
     return systems
 
 
-def _row(values: Sequence[object], systems: Sequence[str], at: Shape) -> _Row:
+def _row(values: Sequence[object], systems: Sequence[str], at: Node) -> _Row:
     width = len(_HEAD) + 2 * len(systems)
     cells = (*values, *(None,) * width)[:width]
     number = cells[0]
     if isinstance(number, bool) or not isinstance(number, int):
-        raise BadInput(at.source, f"{number!r:.40} is not a whole number", record=at.place, field="ID")
+        raise at.error(f"{number!r:.40} is not a whole number", "ID")
     reference, code = (_text(cells[place], at, _HEAD[place])[0] for place in (1, 2))
     if not reference.strip() or not code.strip():
-        raise at.fault("has no reference or no code")
+        raise at.error("has no reference or no code")
     texts: dict[str, str] = {}
     grades: dict[str, int] = {}
     odd: dict[str, str] = {}
@@ -210,23 +210,23 @@ def _row(values: Sequence[object], systems: Sequence[str], at: Shape) -> _Row:
     return _Row(at, str(number), reference, code.removeprefix(_PREFIX), texts, grades, odd)
 
 
-def _text(value: object, at: Shape, column: str) -> tuple[str, str]:
+def _text(value: object, at: Node, column: str) -> tuple[str, str]:
     """The text of a cell, and what is odd about it. A number is the text that it is written with."""
     if value is None:
         return "", "the cell is empty: a review without comments"
     if isinstance(value, str):
-        text = Shape(value, at.source, f"{at.place}, {column}").text()
+        text = Node(value, at.source, at.record, column).as_text()
         if text in _CELL_ERRORS:
             return text, f"the cell is the spreadsheet error {text}, kept as the text of the review"
         return text, "" if text.strip() else "the cell is blank: a review without comments"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value), f"the cell is the number {value}, kept as the text of the review"
-    raise BadInput(at.source, f"is neither text nor number: {value!r:.40}", record=at.place, field=column)
+    raise at.error(f"should be text or a number, not {value!r:.40}", column)
 
 
-def _grade(value: object, at: Shape, column: str) -> int:
+def _grade(value: object, at: Node, column: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value not in range(1, 6):
-        raise BadInput(at.source, f"{value!r:.40} is not a grade from 1 to 5", record=at.place, field=column)
+        raise at.error(f"{value!r:.40} is not a grade from 1 to 5", column)
     return int(value)
 
 

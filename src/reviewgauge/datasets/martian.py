@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Review, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import MARTIAN
 from reviewgauge.datasets.files.forge import parse_pull
-from reviewgauge.datasets.files.home import locate
-from reviewgauge.datasets.files.json_shape import Shape, build, read_json
+from reviewgauge.datasets.files.local_files import locate, read_json
 from reviewgauge.datasets.recorded.martian_verdicts import Reading, StoredRow, judges, read_recorded, stored_table
 
 DEFAULT_EXTRACTOR = "anthropic_claude-opus-4-5-20251101"
@@ -106,28 +106,28 @@ class Martian(Dataset):
             for item in read_json(file, "martian").items():
                 case, drops = _read_case(file.stem, item)
                 if case.id in seen:
-                    raise item.fault(f"the pull request {case.id} occurs twice")
+                    raise item.error(f"the pull request {case.id} occurs twice")
                 seen.add(case.id)
                 yield case, drops
 
 
-def _read_case(stem: str, item: Shape) -> tuple[Case, list[Drop]]:
-    url = item["url"].text()
+def _read_case(stem: str, item: Node) -> tuple[Case, list[Drop]]:
+    url = item["url"].as_text()
     address = parse_pull(url)
     if address is None:
-        raise BadInput(item.source, f"{url!r:.80} is not an address of a pull request", record=item.place, field="url")
+        raise item.error(f"{url!r:.80} is not the address of a pull request", "url")
     repository, repo = _PROJECTS.get(stem, (stem, address.repo))
     references: list[Comment] = []
     for at in item["comments"].items():
-        body = at["comment"].text()
+        body = at["comment"].as_text()
         word = at.get("severity")
-        severity = None if word is None else _SEVERITIES.get(word.text().lower())
-        extra = {"severity": word.text()} if word is not None and severity is None else {}
+        severity = None if word is None else _SEVERITIES.get(word.as_text().lower())
+        extra = {"severity": word.as_text()} if word is not None and severity is None else {}
         identity = content_id(url, body)
         references.append(build(Comment, at, id=identity, body=body, severity=severity, extra=extra))
-    change = build(Change, item, repo=repo, title=item["pr_title"].text(), url=url)
+    change = build(Change, item, repo=repo, title=item["pr_title"].as_text(), url=url)
     facts = {"repository": repository}
     case = build(Case, item, id=address.id, change=change, references=tuple(references), facts=facts)
     remark = item.get("az_comment")
-    drops = [Drop(item=case.id, by="martian", reason=f"the golden file remarks: {remark.text()}")] if remark else []
+    drops = [Drop(item=case.id, by="martian", reason=f"the golden file remarks: {remark.as_text()}")] if remark else []
     return case, drops

@@ -19,7 +19,7 @@ from reviewgauge.core.parsing import records
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
-from reviewgauge.datasets.files.home import data_home, locate
+from reviewgauge.datasets.files.local_files import data_home, locate
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.repo.git.repository import Repository
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reviewgauge.core.base import Fact, content_id
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Issue, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import SWE_CARE
-from reviewgauge.datasets.files.json_shape import Shape, build, objects
+from reviewgauge.datasets.files.local_files import objects
 from reviewgauge.datasets.files.pull_entries import (
     change_facts,
     count_cases,
@@ -57,20 +58,20 @@ class SweCare(Dataset):
         """Comments that say nothing, or no place; patches that are empty."""
         return tuple(self._notes)
 
-    def _case(self, shape: Shape) -> Case:
-        name, review = shape["instance_id"].text(), shape["commit_to_review"]
+    def _case(self, shape: Node) -> Case:
+        name, review = shape["instance_id"].as_text(), shape["commit_to_review"]
         change = build(
             Change,
             shape,
-            repo=shape["repo"].text(),
-            base=shape["base_commit"].text(),
-            head=review["head_commit"].text(),
+            repo=shape["repo"].as_text(),
+            base=shape["base_commit"].as_text(),
+            head=review["head_commit"].as_text(),
             title=words(shape, "title"),
             description=words(shape, "body"),
-            url=f"https://github.com/{shape['repo'].text()}/pull/{name_of(shape, 'pull_number')}",
-            files=files_of(review["patch_to_review"], "", review["patch_to_review"].text()),
+            url=f"https://github.com/{shape['repo'].as_text()}/pull/{name_of(shape, 'pull_number')}",
+            files=files_of(review["patch_to_review"], "", review["patch_to_review"].as_text()),
             issues=tuple(
-                build(Issue, i, number=i["number"].whole(), title=words(i, "title"), body=words(i, "body"))
+                build(Issue, i, number=i["number"].as_integer(), title=words(i, "title"), body=words(i, "body"))
                 for i in shape["resolved_issues"].items()
             ),
         )
@@ -84,7 +85,7 @@ class SweCare(Dataset):
             Case, shape, id=name, change=change, references=comments, verdict=False if comments else None, facts=facts
         )
 
-    def _comment(self, at: Shape, name: str, number: int) -> Comment | None:
+    def _comment(self, at: Node, name: str, number: int) -> Comment | None:
         body = words(at, "text")
         if not body.strip():
             self._notes.append(
@@ -95,11 +96,11 @@ class SweCare(Dataset):
         if line is None:
             self._notes.append(Drop(item=f"{name}, comment {number}", by="swe_care", reason="it names no line"))
         hunk = at.get("diff_hunk")
-        last = hunk.text().rstrip("\n").rpartition("\n")[2] if hunk else ""
+        last = hunk.as_text().rstrip("\n").rpartition("\n")[2] if hunk else ""
         span = build(
             Span,
             at,
-            path=at["path"].text(),
+            path=at["path"].as_text(),
             start=None if line is None else min(start or line, line),
             end=None if line is None else max(start or line, line),
             side=Side.OLD if last.startswith("-") else Side.NEW,  # GitHub's hunk ends with the line commented on
@@ -107,12 +108,12 @@ class SweCare(Dataset):
         return build(Comment, at, id=content_id(name, number, span.path, line, body), body=body, span=span)
 
 
-def _line(at: Shape, *keys: str) -> int | None:
+def _line(at: Node, *keys: str) -> int | None:
     found = next((at.get(key) for key in keys if at.get(key) is not None), None)
-    return None if found is None else found.whole()
+    return None if found is None else found.as_integer()
 
 
-def _metadata(shape: Shape) -> dict[str, Fact]:
+def _metadata(shape: Node) -> dict[str, Fact]:
     found = shape.get("metadata")
     facts: dict[str, Fact] = {}
     for key, fact in _FACTS.items():

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from reviewgauge.core.base import content_id
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Location, Resolution
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import SWR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
-from reviewgauge.datasets.files.json_shape import Shape, build, objects
+from reviewgauge.datasets.files.local_files import objects
 from reviewgauge.datasets.files.pull_entries import (
     change_facts,
     count_cases,
@@ -76,8 +77,8 @@ class SwrBench(Dataset):
         """The commits are fetched on request."""
         return "reviewgauge get swr_bench --with-code"
 
-    def _case(self, shape: Shape) -> Case:
-        name = shape["instance_id"].text()
+    def _case(self, shape: Node) -> Case:
+        name = shape["instance_id"].as_text()
         commits = list(shape["pr_commits"].items())
         files, twice = join_files(file for commit in commits for file in _files(commit))
         if twice:
@@ -92,9 +93,9 @@ class SwrBench(Dataset):
         change = build(
             Change,
             shape,
-            repo=shape["repo"].text(),
-            base=shape["base_commit"].text(),
-            head=commits[-1]["sha"].text() if commits else None,
+            repo=shape["repo"].as_text(),
+            base=shape["base_commit"].as_text(),
+            head=commits[-1]["sha"].as_text() if commits else None,
             title=words(shape, "pr_title"),
             description=words(shape, "pr_statement"),
             files=files,
@@ -103,11 +104,11 @@ class SwrBench(Dataset):
         facts = change_facts(change, moment(shape, "created_at"), "Python") | {"commits": len(commits)}
         return build(Case, shape, id=name, change=change, references=points, verdict=not points, facts=facts)
 
-    def _point(self, point: Shape, name: str, number: int) -> Comment:
+    def _point(self, point: Node, name: str, number: int) -> Comment:
         """One change-point: its type, what was said, the code it was said about and the commit that answered."""
         brought, talk = point["change_introducing"], point["change_discussion"]
         said, summary = words(talk, "original_reviewer_comment"), words(talk, "discussion_summary")
-        given = point["change_type"].text()
+        given = point["change_type"].as_text()
         code = change_type(given)
         if code is None:
             note = "its type is none of the paper's: kept as it is written"
@@ -120,7 +121,7 @@ class SwrBench(Dataset):
             id=content_id(name, number, given, summary, said),
             body=(summary or said) if self.body == "summary" else (said or summary),
             category=given if code is None else f"{code} {TYPES[code].name}",
-            quote=snippet.text() if snippet else None,
+            quote=snippet.as_text() if snippet else None,
             commit=words(brought, "commit_sha") or None,
             created=moment(talk, "first_mention_timestamp"),
             claimed=Location(),
@@ -135,13 +136,13 @@ class SwrBench(Dataset):
         )
 
 
-def _files(commit: Shape) -> Iterator[ChangedFile]:
+def _files(commit: Node) -> Iterator[ChangedFile]:
     """The files of one commit, from its list of patches, else from the text of its whole diff."""
     listed = commit.get("diff")
     if listed is None:
         text = commit.get("diff_text")
-        yield from files_of(text, "", text.text()) if text else ()
+        yield from files_of(text, "", text.as_text()) if text else ()
         return
     for entry in listed.items():
         patch = entry.get("patch")
-        yield from files_of(entry, entry["file"].text(), patch.text() if patch else "")
+        yield from files_of(entry, entry["file"].as_text(), patch.as_text() if patch else "")

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
 from reviewgauge.formats.parsing.comments import Collector, severity_of
-from reviewgauge.formats.parsing.fields import Node, as_node, has, json_lines, peek, tidy
+from reviewgauge.formats.parsing.documents import has, json_lines, peek, tidy, unknown_fields
 from reviewgauge.repo.diff.quotes import weight
 
 _TYPES = ("review_context", "status", "heartbeat", "finding", "complete", "error")
@@ -41,7 +42,7 @@ class Coderabbit(Format):
         failure: BadInput | None = None
         complete = False
         for number, value in json_lines(data, source):
-            event = as_node(value, source, number)
+            event = object_node(value, source, number)
             kind = event.needed("type")
             if kind == "finding":
                 _add(found, event)
@@ -72,12 +73,12 @@ def _add(found: Collector, node: Node) -> None:
     instructions = _PREAMBLE.sub("", node.text("codegenInstructions") or "").strip()
     body = (node.text("comment") or "").strip() or instructions
     if not body:
-        raise node.error("codegenInstructions", "is missing")
+        raise node.error("is missing", "codegenInstructions")
     lines = _LINES.search(instructions) or _LINES.search(body)
     start = int(lines[1]) if lines else None
     end = int(lines[2]) if lines and lines[2] else start
     severity, suggestions = node.text("severity"), node.texts("suggestions")
-    extra = node.rest("type", "severity", "fileName", "codegenInstructions", "suggestions", "comment")
+    extra = unknown_fields(node, "type", "severity", "fileName", "codegenInstructions", "suggestions", "comment")
     if severity:
         extra["severity"] = severity
     if instructions and instructions != body:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.formats.parsing.comments import Collector
-from reviewgauge.formats.parsing.fields import Node, as_node, decode, has, json_lines, peek
+from reviewgauge.formats.parsing.documents import decode, has, json_lines, peek, unknown_fields
 
 _PRIORITIES = (Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM, Severity.LOW)
 _TAG = re.compile(r"\s*\[P([0-3])\]\s*")
@@ -35,7 +36,7 @@ class Codex(Format):
         record, root, output = _output(data, source)
         found = Collector(source, "codex", system="codex", root=root)
         if not has(output.value, "findings"):
-            raise output.error("findings", "is missing")
+            raise output.error("is missing", "findings")
         for i, item in enumerate(output.nodes("findings")):
             place = f"findings[{i}]" if record is None else f"line {record} findings[{i}]"
             _add(found, Node(item.value, source, place))
@@ -62,21 +63,21 @@ def _output(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
             return _from_log(data, source)
         for value in _objects(decode(data, source)):
             if has(value, "findings"):
-                return None, None, as_node(value, source)
+                return None, None, object_node(value, source)
         raise error from None
     if isinstance(value, dict) and has(value.get("review_output"), "findings"):
         value = value["review_output"]
-    return None, None, as_node(value, source)
+    return None, None, object_node(value, source)
 
 
 def _from_log(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
     last: tuple[int, Node] | None = None
     root = None
     for number, value in json_lines(data, source):
-        line = as_node(value, source, number)
+        line = object_node(value, source, number)
         event = line.node("payload") if has(value, "payload") else line
-        root = event.text("cwd") or root if line.value.get("type") == "session_meta" else root
-        if event.value.get("type") == "exited_review_mode":
+        root = event.text("cwd") or root if line.as_object().get("type") == "session_meta" else root
+        if event.as_object().get("type") == "exited_review_mode":
             last = number, event.node("review_output")
     if last is None or not last[1].value:
         raise BadInput(source, "the session holds no finished review", remedy="was the review interrupted?")
@@ -101,10 +102,10 @@ def _add(found: Collector, node: Node) -> None:
         priority = int(tag[1])
     body = "\n\n".join(part for part in (title, node.text("body") or "") if part.strip())
     if not body:
-        raise node.error("body", "is missing")
+        raise node.error("is missing", "body")
     place = node.node("code_location")
     lines = place.node("line_range")
-    extra = node.rest("title", "body", "priority", "confidence_score", "code_location")
+    extra = unknown_fields(node, "title", "body", "priority", "confidence_score", "code_location")
     if priority is not None:
         extra["priority"] = priority
     found.add(

@@ -18,14 +18,14 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, ChangedFile, Comment, Location, Review, Severity, Side
 from reviewgauge.formats.parsing.comments import Collector, by_case, place_of
-from reviewgauge.formats.parsing.fields import Node, as_node, has, json_lines, peek
+from reviewgauge.formats.parsing.documents import has, json_lines, peek, unknown_fields
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
-from reviewgauge.repo.forge.chatter import bot_noise
-from reviewgauge.repo.forge.suggestions import split_suggestion
+from reviewgauge.repo.forge.comment_text import bot_noise, split_suggestion
 from reviewgauge.repo.forge.threads import SIDES, commented_line
 
 _KEPT = ("id", "node_id", "html_url", "author_association", "state", "diff_hunk", "pull_request_review_id")
@@ -43,7 +43,7 @@ class Github(Format):
         """Keyed by the pull request's URL, else by the original commit. Raises BadInput."""
         collectors: dict[tuple[str | None, str | None], Collector] = {}
         for number, value in enumerate(_items(data, source)):
-            node = as_node(value, source, f"comment [{number}]")
+            node = object_node(value, source, f"comment [{number}]")
             key, author = _key(node), node.node("user").text("login") or None
             if (key, author) not in collectors:
                 collectors[key, author] = Collector(source, "github", key=key, system=author)
@@ -91,7 +91,7 @@ def _items(data: bytes, source: str) -> Iterator[object]:
                 raise
     for document in documents:
         listed = has(document, "comments") and not has(document, "body")
-        found = as_node(document, source).value["comments"] if listed else document
+        found = object_node(document, source).as_object()["comments"] if listed else document
         for entry in found if isinstance(found, list) else [found]:
             yield from entry if isinstance(entry, list) else [entry]
 
@@ -118,8 +118,8 @@ def _key(node: Node) -> str | None:
 
 
 def _add(found: Collector, node: Node) -> None:
-    item = str(node.value.get("id") or node.record)
-    if any(key in node.value for key in ("annotation_level", "check_suite", "check_run_id")):
+    item = str(node.as_object().get("id") or node.record)
+    if node.as_object().keys() & {"annotation_level", "check_suite", "check_run_id"}:
         found.skip(item, "check run")
         return
     body = node.text("body") or ""
@@ -146,7 +146,7 @@ def _add(found: Collector, node: Node) -> None:
         author=node.node("user").text("login"),
         commit=node.text("original_commit_id") or node.text("commit_id"),
         created=node.time("created_at") or node.time("submitted_at"),
-        extra={key: value for key, value in node.rest().items() if key in _KEPT and value is not None},
+        extra={key: value for key, value in unknown_fields(node).items() if key in _KEPT and value is not None},
     )
 
 

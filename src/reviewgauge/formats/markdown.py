@@ -15,9 +15,9 @@ from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
 from reviewgauge.core.results import Drop
 from reviewgauge.formats.parsing.comments import Collector
-from reviewgauge.formats.parsing.fields import decode, peek
+from reviewgauge.formats.parsing.documents import decode, peek
 from reviewgauge.formats.parsing.prose import Block, blocks, fences, is_report, place_in, severity_in, title
-from reviewgauge.repo.forge.chatter import bot_noise
+from reviewgauge.repo.forge.comment_text import bot_noise
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.json_reader import Node, clean, kind_of, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review
 from reviewgauge.formats.parsing.comments import Collector, old_side, place_of
-from reviewgauge.formats.parsing.fields import Node, as_node, clean, has, kind_of, peek
+from reviewgauge.formats.parsing.documents import has, peek, unknown_fields
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,14 @@ class Martian(Format):
     def read(self, data: bytes, source: str) -> list[Parsed]:
         """One Parsed per pull request and tool, keyed by the URL. Raises BadInput."""
         parsed = []
-        for url, tools in as_node(parse_json(data, source), source).value.items():
-            for tool, items in as_node(tools, source, clean(url)).value.items():
+        for url, tools in object_node(parse_json(data, source), source).as_object().items():
+            for tool, items in object_node(tools, source, clean(url)).as_object().items():
                 record = f"{clean(url)} {clean(tool)}"
                 if not isinstance(items, list):
                     raise BadInput(source, f"should be a list, not {kind_of(items)}", record=record)
                 found = Collector(source, "martian", key=clean(url), system=clean(tool))
                 for i, item in enumerate(items):
-                    _add(found, as_node(item, source, f"{record} [{i}]"))
+                    _add(found, object_node(item, source, f"{record} [{i}]"))
                 parsed.append(found.parsed())
         return parsed
 
@@ -75,7 +76,7 @@ def _add(found: Collector, node: Node) -> None:
         body,
         Location(path=node.text("path"), start=line, end=line),
         record=node.record,
-        extra={"source": node.text("source"), **node.rest("text", "path", "line", "source")},
+        extra={"source": node.text("source"), **unknown_fields(node, "text", "path", "line", "source")},
     )
 
 

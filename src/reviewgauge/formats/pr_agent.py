@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
 from reviewgauge.formats.parsing.comments import Collector, severity_of
-from reviewgauge.formats.parsing.fields import Node, as_node, decode
+from reviewgauge.formats.parsing.documents import decode, unknown_fields
 
 _FENCED = re.compile(r"```ya?ml\s*\n(.*?)(?:\n```|\Z)", re.DOTALL | re.IGNORECASE)
 _START = re.compile(r"^(?:review|code_suggestions):", re.MULTILINE)
@@ -35,9 +36,9 @@ class PrAgent(Format):
 
     def read(self, data: bytes, source: str) -> list[Parsed]:
         """One Parsed. Raises BadInput."""
-        answer = as_node(_load(decode(data, source), source), source)
-        if "review" not in answer.value and "code_suggestions" not in answer.value:
-            raise answer.error("review", "is missing")
+        answer = object_node(_load(decode(data, source), source), source)
+        if not answer.as_object().keys() & {"review", "code_suggestions"}:
+            raise answer.error("is missing", "review")
         found = Collector(source, "pr_agent", system="pr-agent")
         review = answer.node("review")
         for i, item in enumerate(review.nodes("key_issues_to_review")):
@@ -91,18 +92,18 @@ def _parse(text: str) -> object:
 
 
 def _text(node: Node, key: str) -> str:
-    value = node.value.get(key)
+    value = node.as_object().get(key)
     if value is None or isinstance(value, bool):
         return "" if value is None else "yes" if value else "no"  # YAML reads a bare "No" as false
     return (str(value) if isinstance(value, int | float) else node.text(key) or "").strip()
 
 
 def _line(node: Node, key: str) -> int | None:
-    value = node.value.get(key)
+    value = node.as_object().get(key)
     if isinstance(value, str):
         number = re.fullmatch(r"\s*(?:L|line )?(\d{1,9})\s*", value, re.IGNORECASE)
         if number is None and value.strip():
-            raise node.error(key, f"should be a line number, not {value.strip()!r:.40}")
+            raise node.error(f"should be a line number, not {value.strip()!r:.40}", key)
         return int(number[1]) if number else None
     return node.integer(key)
 
@@ -111,7 +112,7 @@ def _add_issue(found: Collector, node: Node) -> None:
     header, content = _text(node, "issue_header"), _text(node, "issue_content")
     body = "\n\n".join(part for part in (header, content) if part)
     if not body:
-        raise node.error("issue_content", "is missing")
+        raise node.error("is missing", "issue_content")
     found.add(
         body,
         Location(
@@ -120,14 +121,14 @@ def _add_issue(found: Collector, node: Node) -> None:
         record=node.record,
         category=header or None,
         severity=severity_of(_text(node, "severity")),
-        extra=node.rest("relevant_file", "issue_header", "issue_content", "start_line", "end_line"),
+        extra=unknown_fields(node, "relevant_file", "issue_header", "issue_content", "start_line", "end_line"),
     )
 
 
 def _add_suggestion(found: Collector, node: Node) -> None:
     body = _text(node, "suggestion_content") or _text(node, "one_sentence_summary")
     if not body:
-        raise node.error("suggestion_content", "is missing")
+        raise node.error("is missing", "suggestion_content")
     found.add(
         body,
         Location(
@@ -139,5 +140,5 @@ def _add_suggestion(found: Collector, node: Node) -> None:
         quote=_text(node, "existing_code"),
         category=_text(node, "label") or None,
         suggestion=_text(node, "improved_code") or None,
-        extra=node.rest("relevant_file", "suggestion_content", "existing_code", "improved_code", "label"),
+        extra=unknown_fields(node, "relevant_file", "suggestion_content", "existing_code", "improved_code", "label"),
     )

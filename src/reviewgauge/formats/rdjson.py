@@ -15,11 +15,12 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Severity
 from reviewgauge.formats.parsing.comments import Collector, old_side, place_of
-from reviewgauge.formats.parsing.fields import Node, as_node, has, json_lines, peek, tidy
+from reviewgauge.formats.parsing.documents import has, json_lines, peek, tidy, unknown_fields
 
 _NUMBERS = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
 _READ = {"ERROR": Severity.HIGH, "WARNING": Severity.MEDIUM, "INFO": Severity.INFO}
@@ -46,16 +47,16 @@ class Rdjson(Format):
         """One Parsed; its system is the result's source. Raises BadInput."""
         found = Collector(source, "rdjson")
         if has(peek(data), "diagnostics") or not has(peek(data), "message"):
-            result = as_node(parse_json(data, source), source)
+            result = object_node(parse_json(data, source), source)
             if not has(result.value, "diagnostics"):
-                raise result.error("diagnostics", "is missing")
+                raise result.error("is missing", "diagnostics")
             found.system = result.node("source").text("name") or None
             for i, item in enumerate(result.nodes("diagnostics")):
                 node = Node(item.value, source, f"diagnostics[{i}]")
                 _add(found, node, _severity(node) or _severity(result))
         else:
             for number, value in json_lines(data, source):
-                node = as_node(value, source, number)
+                node = object_node(value, source, number)
                 found.system = found.system or node.node("source").text("name") or None
                 _add(found, node, _severity(node))
         return [found.parsed()]
@@ -86,11 +87,11 @@ def _dump(value: Mapping[str, JsonValue]) -> bytes:
 
 
 def _severity(node: Node) -> str | None:
-    value = node.value.get("severity")
+    value = node.as_object().get("severity")
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_NUMBERS):
         value = _NUMBERS[value]  # protocol buffers allow the number
     elif value is not None and value not in _NUMBERS:
-        raise node.error("severity", f"should be one of {', '.join(_NUMBERS)}, not {value!r:.40}")
+        raise node.error(f"should be one of {', '.join(_NUMBERS)}, not {value!r:.40}", "severity")
     return None if value in (None, _NUMBERS[0]) else str(value)
 
 
@@ -103,7 +104,7 @@ def _add(found: Collector, node: Node, severity: str | None) -> None:
         last -= 1
     columns = {"start_column": start.integer("column"), "end_column": end.integer("column")}
     suggestions = node.nodes("suggestions")
-    extra = node.rest(*_KNOWN)
+    extra = unknown_fields(node, *_KNOWN)
     extra |= {name: value for name, value in columns.items() if value is not None}
     if severity:
         extra["severity"] = severity

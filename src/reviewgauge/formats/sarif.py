@@ -16,11 +16,12 @@ from urllib.parse import quote, unquote
 
 from pydantic import JsonValue
 
+from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
 from reviewgauge.formats.parsing.comments import Collector, by_case, place_of
-from reviewgauge.formats.parsing.fields import Node, as_node, has, peek, tidy
+from reviewgauge.formats.parsing.documents import has, peek, tidy, unknown_fields
 
 _READ = {"error": Severity.HIGH, "warning": Severity.MEDIUM, "note": Severity.LOW, "none": Severity.INFO}
 _WRITTEN = {
@@ -46,9 +47,9 @@ class Sarif(Format):
 
     def read(self, data: bytes, source: str) -> list[Parsed]:
         """One Parsed per run. Raises BadInput."""
-        document = as_node(parse_json(data, source), source)
+        document = object_node(parse_json(data, source), source)
         if not has(document.value, "runs"):
-            raise document.error("runs", "is missing")
+            raise document.error("is missing", "runs")
         return [
             _read_run(Node(run.value, source, f"runs[{i}]"), source) for i, run in enumerate(document.nodes("runs"))
         ]
@@ -72,7 +73,7 @@ class Sarif(Format):
 def _read_run(run: Node, source: str) -> Parsed:
     driver = run.node("tool").node("driver")
     found = Collector(source, "sarif", key=_key(run), system=driver.text("name") or None)
-    bases = {name: _base(run.node("originalUriBaseIds"), name) for name in run.node("originalUriBaseIds").value}
+    bases = {name: _base(run.node("originalUriBaseIds"), name) for name in run.node("originalUriBaseIds").as_object()}
     found.root = max((base for base in bases.values() if base.startswith("/")), key=len, default=None)
     rules = [driver.nodes("rules"), *(extension.nodes("rules") for extension in run.node("tool").nodes("extensions"))]
     by_id = {rule.text("id"): rule for group in reversed(rules) for rule in group}
@@ -98,7 +99,7 @@ def _base(bases: Node, name: str, depth: int = 0) -> str:
     base = bases.node(name)
     folder = _path(base.text("uri") or "")
     parent = base.text("uriBaseId")
-    if parent and parent in bases.value and depth < 8 and not folder.startswith("/"):
+    if parent and parent in bases.as_object() and depth < 8 and not folder.startswith("/"):
         return _base(bases, parent, depth + 1).rstrip("/") + "/" + folder
     return folder
 
@@ -144,7 +145,7 @@ def _add(found: Collector, result: Node, rule: Node, bases: Mapping[str, str], a
     properties = result.node("properties")
     own = properties.node(_OWN)
     level = result.text("level") or rule.node("defaultConfiguration").text("level") or "warning"
-    extra = result.rest(*_KNOWN) | properties.rest(_OWN, "category")
+    extra = unknown_fields(result, *_KNOWN) | unknown_fields(properties, _OWN, "category")
     extra["level"] = level
     if len(locations) > 1:
         extra["other_locations"] = tidy([item.value for item in locations[1:]])
@@ -189,7 +190,7 @@ def _message(result: Node, rule: Node) -> str:
         text = rule.node("messageStrings").node(identity).text("text")
     text = text or rule.node("shortDescription").text("text") or rule.node("fullDescription").text("text")
     if text is None:
-        raise result.error("message.text", "is missing")
+        raise result.error("is missing", "message.text")
     given = message.texts("arguments")
     return re.sub(r"\{(\d{1,3})\}", lambda m: given[int(m[1])] if int(m[1]) < len(given) else m[0], text)
 
@@ -198,7 +199,7 @@ def _severity(own: Node, rule: Node, level: str) -> Severity | None:
     exact = own.text("severity")  # our own word: "unknown" where the comment had none and the level is a default
     if exact is not None:
         return Severity(exact) if exact in set(Severity) else None
-    score = rule.node("properties").value.get("security-severity")
+    score = rule.node("properties").as_object().get("security-severity")
     if isinstance(score, str) and re.fullmatch(r"\d{1,2}(\.\d{1,3})?", score):  # a CVSS score, written as text
         cvss = float(score)
         return next((s for floor, s in _CVSS if cvss >= floor), Severity.LOW)

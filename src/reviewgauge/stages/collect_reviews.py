@@ -20,7 +20,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.forge.accounts import same_login
-from reviewgauge.repo.forge.chatter import bot_noise
+from reviewgauge.repo.forge.comment_text import bot_noise
 from reviewgauge.stages.pull_requests.adoption import Adoption, follow, signals
 from reviewgauge.stages.pull_requests.candidates import (
     case_id,

@@ -16,16 +16,16 @@ from pathlib import Path
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.history import PullRequest
+from reviewgauge.core.json_reader import Json, nodes, number, text, when
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop, Failed
-from reviewgauge.repo.forge.address import SCHEME, is_repository, repository_name
+from reviewgauge.repo.forge.access import SCHEME, is_repository, repository_name
 from reviewgauge.repo.forge.archive import Archive, write_archive_line
 from reviewgauge.repo.forge.client import Forge
-from reviewgauge.repo.forge.events import named
-from reviewgauge.repo.forge.json_fields import Json, nodes, number, text, when
 from reviewgauge.repo.forge.pulls import read_pull
 from reviewgauge.repo.forge.reading import PullReader, Raw, read_issue
 from reviewgauge.repo.forge.replies import Unavailable
+from reviewgauge.repo.forge.timeline import named
 from reviewgauge.stages.link_issues import references
 from reviewgauge.stages.pull_requests.candidates import NO_DIFF, NO_FILES, case_id, chosen_repositories, final_candidate
 from reviewgauge.stages.pull_requests.code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api

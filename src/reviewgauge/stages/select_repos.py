@@ -17,7 +17,7 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection, Deci
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.forge.address import SCHEME
+from reviewgauge.repo.forge.access import SCHEME
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.replies import Unavailable
 from reviewgauge.stages.pull_requests import repositories as rules

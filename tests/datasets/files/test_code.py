@@ -136,7 +136,7 @@ def test_odd_commits_and_names_never_reach_git(tmp_path: Path, repo: str, base: 
 
 @pytest.mark.parametrize("forge_url", ["ext::sh -c id", "file:///tmp", "/tmp", "https://x\n[core]", '-c"'])
 def test_a_forge_is_an_address(tmp_path: Path, forge_url: str) -> None:
-    with pytest.raises(UserError, match="not an address"):
+    with pytest.raises(UserError, match="not the address of a forge"):
         fetch_code([], tmp_path, forge=forge_url)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.datasets.files.home import data_home, locate
+from reviewgauge.datasets.files.local_files import data_home, locate
 
 
 def test_the_own_variable_wins_then_xdg_then_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

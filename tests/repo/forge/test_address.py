@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.forge.address import Address, address, repository_name
-from reviewgauge.repo.forge.tokens import TokenPool, read_tokens
+from reviewgauge.repo.forge.access import Address, TokenPool, address, read_tokens, repository_name
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,10 @@ from fake_clock import LeapingClock
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
 from reviewgauge.repo.forge import client, transport
-from reviewgauge.repo.forge.address import address
+from reviewgauge.repo.forge.access import Token, TokenPool, address
 from reviewgauge.repo.forge.answers import Answers
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.replies import Unavailable
-from reviewgauge.repo.forge.tokens import Token, TokenPool
 from scripted_endpoint import Asked, Say, Scripted
 from scripted_forge import OTHER, TOKEN, bearer, say
 

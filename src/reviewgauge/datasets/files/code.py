@@ -22,8 +22,6 @@ from reviewgauge.core.records import Case, ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
 
-"""Called with the changes that are done, the changes in all, and the repository's name."""
-
 GITHUB = "https://github.com"
 DEPTHS = (1000, 10_000, 2**31 - 1)  # commits to look back for the merge base, tried in turn; the last means all
 CODE = "code"  # the folder beside a data set's files
@@ -99,7 +97,7 @@ def fetch_code(
     and passed over; run again, only what is missing is asked for. Raises UserError for a forge that is not an address.
     """
     if not _FORGE.fullmatch(forge):
-        raise UserError(f"{forge!r} is not an address of a forge", remedy=GITHUB)
+        raise UserError(f"{forge!r} is not the address of a forge", remedy=GITHUB)
     wanted, failed = _wanted(cases)
     folder.mkdir(parents=True, exist_ok=True)
     _mend(folder / DIFFS)

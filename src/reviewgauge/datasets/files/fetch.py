@@ -6,26 +6,25 @@ interrupted fetch left behind is continued, and what is there and right is not f
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import http.client
 import shutil
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Iterable
+from http import HTTPStatus
 from pathlib import Path
 from typing import IO, Literal, NamedTuple
+
+import urllib3
 
 from reviewgauge.core.base import Record, RelPath
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.protocols import Origin, Progress
-
-"""Called with the bytes that are there, the bytes that there will be, and the file's name."""
+from reviewgauge.repo.forge.transport import connection_pool, network_problem
 
 TIMEOUT = 30.0  # seconds without a byte
 LARGEST = 4 * 1024**3  # bytes; a card that names more is a mistake
 _PIECE = 256 * 1024
+_REDIRECTS_ONLY = urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=10)
 
 
 class Fetched(NamedTuple):
@@ -142,30 +141,36 @@ def _fetch_one(origin: Origin, url: str, place: Path, progress: Progress | None)
 def _download(origin: Origin, url: str, part: Path, progress: Progress | None) -> None:
     """Append what is missing to `part`. Stops one byte after the size that the card names."""
     start = part.stat().st_size if part.is_file() else 0
-    request = urllib.request.Request(url, headers={"User-Agent": "reviewgauge", "Accept-Encoding": "identity"})
+    headers = {"User-Agent": "reviewgauge", "Accept-Encoding": "identity"}
     if start:
-        request.add_header("Range", f"bytes={start}-")
+        headers["Range"] = f"bytes={start}-"
     try:
-        with contextlib.ExitStack() as stack:
-            answer = stack.enter_context(urllib.request.urlopen(request, timeout=TIMEOUT))
-            if start and answer.status != http.HTTPStatus.PARTIAL_CONTENT:
+        with connection_pool(url).request(
+            "GET",
+            url,
+            headers=headers,
+            timeout=TIMEOUT,
+            retries=_REDIRECTS_ONLY,
+            preload_content=False,
+            enforce_content_length=False,  # a cut file is kept, to be continued
+        ) as answer:
+            if answer.status >= HTTPStatus.BAD_REQUEST:
+                if answer.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+                    part.unlink()
+                raise UserError(f"{origin.name}: {url} answered {answer.status} {one_line(answer.reason or '', 60)}")
+            if start and answer.status != HTTPStatus.PARTIAL_CONTENT:
                 start = 0  # a server that knows no ranges sends the whole file again
-            stream = stack.enter_context(part.open("ab" if start else "wb"))
-            _copy(answer, stream, origin, start, progress)
-    except urllib.error.HTTPError as error:
-        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            part.unlink()
-        raise UserError(f"{origin.name}: {url} answered {error.code} {one_line(str(error.reason), 60)}") from None
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", error)
+            with part.open("ab" if start else "wb") as stream:
+                _copy(answer, stream, origin, start, progress)
+    except urllib3.exceptions.HTTPError as error:
         raise UserError(
-            f"{origin.name}: cannot reach {url}: {one_line(str(reason) or type(error).__name__, 120)}",
+            f"{origin.name}: cannot reach {url}: {network_problem(error)}",
             remedy="check the connection and run it again, or take the files with --from",
         ) from None
 
 
 def _copy(
-    answer: http.client.HTTPResponse, stream: IO[bytes], origin: Origin, start: int, progress: Progress | None
+    answer: urllib3.BaseHTTPResponse, stream: IO[bytes], origin: Origin, start: int, progress: Progress | None
 ) -> None:
     done = start
     while piece := answer.read(_PIECE):
@@ -173,7 +178,7 @@ def _copy(
         if done > origin.size:
             stream.close()
             Path(stream.name).unlink()
-            raise UserError(f"{origin.name}: {answer.url} sends more than the official {origin.size:,} bytes")
+            raise UserError(f"{origin.name}: {answer.geturl()} sends more than the official {origin.size:,} bytes")
         stream.write(piece)
         if progress is not None:
             progress(done, origin.size, origin.name)

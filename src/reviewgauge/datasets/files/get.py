@@ -11,7 +11,7 @@ from reviewgauge.core.plugin import plugin_name
 from reviewgauge.core.protocols import Dataset, Progress
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files import code, fetch
-from reviewgauge.datasets.files.home import data_home, locate
+from reviewgauge.datasets.files.local_files import data_home, locate
 
 D = TypeVar("D", bound=Dataset)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus, Side
-from reviewgauge.datasets.files.home import locate
-from reviewgauge.datasets.files.json_shape import Shape, build
+from reviewgauge.datasets.files.local_files import locate
 from reviewgauge.repo.diff.diffs import changed_lines, split_diff
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
@@ -38,31 +38,31 @@ def without_emails(text: str) -> str:
     return _EMAIL.sub(NO_EMAIL, text)
 
 
-def words(shape: Shape, key: str) -> str:
+def words(shape: Node, key: str) -> str:
     """A text field without e-mail addresses; empty where it is absent or null."""
     found = shape.get(key)
-    return without_emails(found.text()) if found else ""
+    return without_emails(found.as_text()) if found else ""
 
 
-def name_of(shape: Shape, key: str) -> str:
+def name_of(shape: Node, key: str) -> str:
     """An id, written as text or as a number."""
     value = shape[key].value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else shape[key].text()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else shape[key].as_text()
 
 
-def moment(shape: Shape, key: str) -> datetime | None:
+def moment(shape: Node, key: str) -> datetime | None:
     """A time in ISO form, as UTC where it names no zone; None where it is absent, null or empty."""
     found = shape.get(key)
-    if found is None or not found.text().strip():
+    if found is None or not found.as_text().strip():
         return None
     try:
-        read = datetime.fromisoformat(found.text().strip())
+        read = datetime.fromisoformat(found.as_text().strip())
     except ValueError:
-        raise found.fault("is not an ISO time") from None
+        raise found.error("is not an ISO time") from None
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
-def files_of(at: Shape, path: str, patch: str) -> tuple[ChangedFile, ...]:
+def files_of(at: Node, path: str, patch: str) -> tuple[ChangedFile, ...]:
     """The files of one patch: a whole diff, or hunks of the file `path` as GitHub's API gives them; none of no text.
 
     Raises BadInput at `at`.
@@ -72,7 +72,7 @@ def files_of(at: Shape, path: str, patch: str) -> tuple[ChangedFile, ...]:
     if not path and not patch.strip():
         return ()
     if not path:
-        raise at.fault("is not a diff")
+        raise at.error("is not a diff")
     status = FileStatus.MODIFIED
     if patch.startswith("@@ -0,0 "):
         status = FileStatus.ADDED

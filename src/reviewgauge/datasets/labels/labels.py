@@ -165,7 +165,7 @@ def _refuse_doubt(labels: Sequence[Label], numbers: Sequence[int], source: str) 
         is_number = not isinstance(label.value, str)
         before, line = numeric.setdefault(label.dimension, (is_number, number))
         if before != is_number:
-            what = "a number" if is_number else "no number"
+            what = "a number" if is_number else "not a number"
             raise BadInput(
                 source,
                 f"{label.value!r:.40} is {what}, unlike the value of {label.dimension!r} in line {line}",

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from reviewgauge.core.json_reader import build
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Claim
-from reviewgauge.datasets.files.json_shape import build
 from reviewgauge.datasets.recorded.crscore_tables import Language, Pair
 
 ACCURACY = "accuracy"

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from reviewgauge.core.json_reader import build
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review
 from reviewgauge.core.results import Drop
-from reviewgauge.datasets.files.json_shape import build
 from reviewgauge.datasets.recorded.crscore_tables import CrscoreRow, Language, Pair
 
 HUMAN = "msg"  # the comment that a person wrote: the reference
@@ -69,7 +69,7 @@ def blocks(
     for index, own in by_case.items():
         diff = own[0].row.text("diff")
         if not diff.startswith("@@"):
-            raise own[0].row.fault("diff", "does not begin with a hunk header")
+            raise own[0].row.error("diff", "does not begin with a hunk header")
         made = {claim.body: claim for claim in generated.get(index, ())}
         name = f"{language.code}-{index}"
         rows = [pair.row for pair in own]
@@ -135,7 +135,7 @@ def reviews_of(block: Block, notes: Notes) -> Iterator[tuple[str, CrscoreRow, Re
         if not system:
             continue  # a row that only goes on with the claims
         if system in seen:
-            raise row.fault("system", f"{system!r} reviewed {block.id} twice")
+            raise row.error("system", f"{system!r} reviewed {block.id} twice")
         seen.add(system)
         body = row.text("review")
         if not body:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.datasets.files.json_shape import LARGEST_FILE, Shape
+from reviewgauge.core.json_reader import Node
+from reviewgauge.datasets.files.local_files import LARGEST_FILE
 
 MARCUS, ATHARVA = "marcus", "atharva"
 RATERS = (MARCUS, ATHARVA)
@@ -45,12 +46,12 @@ class CrscoreRow(NamedTuple):
     number: int
     case: str
     cells: Mapping[str, str]
-    at: Shape
+    at: Node
 
     def text(self, column: str) -> str:
         """A cell, empty where it is blank."""
         text = self.cells[column]
-        return Shape(text, self.at.source, f"{self.at.place}, {column}").text() if text.strip() else ""
+        return Node(text, self.at.source, self.at.record, column).as_text() if text.strip() else ""
 
     def word(self, column: str) -> str:
         """A cell without the blanks around it."""
@@ -62,12 +63,12 @@ class CrscoreRow(NamedTuple):
         if not word:
             return None
         if not _WHOLE.fullmatch(word) or not low <= (found := int(float(word))) <= high:
-            raise self.fault(column, f"{word!r:.40} is not a whole number from {low} to {high}")
+            raise self.error(column, f"{word!r:.40} is not a whole number from {low} to {high}")
         return found
 
-    def fault(self, column: str, problem: str) -> BadInput:
+    def error(self, column: str, problem: str) -> BadInput:
         """The error that names a cell."""
-        return BadInput(self.at.source, problem, record=self.at.place, field=column)
+        return self.at.error(problem, column)
 
 
 class Pair(NamedTuple):
@@ -127,10 +128,10 @@ _REVIEW_COLUMNS = (
 
 def _paired(marcus: Sequence[CrscoreRow], atharva: Sequence[CrscoreRow], first_of_atharva: int) -> list[Pair]:
     if len(marcus) != len(atharva):
-        raise atharva[-1].at.fault(f"the table has {len(atharva)} rows and {marcus[0].at.source} has {len(marcus)}")
+        raise atharva[-1].at.error(f"the table has {len(atharva)} rows and {marcus[0].at.source} has {len(marcus)}")
     for one, two in zip(marcus, atharva, strict=True):
         if one.case != two.case:
-            raise two.fault("index", f"is about {two.case}, and about {one.case} in {one.at.source}")
+            raise two.error("index", f"is about {two.case}, and about {one.case} in {one.at.source}")
     return [
         Pair(one, two, MARCUS if one.number < first_of_atharva else ATHARVA)
         for one, two in zip(marcus, atharva, strict=True)
@@ -158,14 +159,14 @@ def _read(folder: Path, name: str, columns: Sequence[str]) -> list[CrscoreRow]:
             raise BadInput(name, f"has no column {lacking[0]!r}", record="header")
         case = ""
         for number, values in enumerate(cells):
-            at = Shape(None, name, f"row {number}")
+            at = Node(None, name, f"row {number}")
             if len(values) != len(head):
-                raise at.fault(f"has {len(values)} cells for {len(head)} columns")
+                raise at.error(f"has {len(values)} cells for {len(head)} columns")
             row = CrscoreRow(number, case, dict(zip(head, values, strict=True)), at)
             if (index := row.whole("index", 0, 10**8)) is not None:
                 case = str(index)
             if not case:
-                raise row.fault("index", "is empty in the first row")
+                raise row.error("index", "is empty in the first row")
             rows.append(row._replace(case=case))
     except csv.Error as error:
         raise BadInput(name, f"is not a readable CSV: {error}", record=f"row {len(rows)}") from None

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.records import Case, Comment, Location, Review
 from reviewgauge.core.results import Drop
-from reviewgauge.datasets.files.json_shape import Shape, build, read_json
+from reviewgauge.datasets.files.local_files import read_json
 
 SAME, FALSE, MISSED = "same_issue", "false_positive", "missed"
 
@@ -153,9 +154,9 @@ class Reading:
 class _Entry(NamedTuple):
     url: str
     tool: str
-    shape: Shape
+    shape: Node
     texts: tuple[str, ...]  # the candidates' texts in order
-    sources: tuple[Shape | None, ...]  # where each stands in candidates.json; None: recovered from the verdicts
+    sources: tuple[Node | None, ...]  # where each stands in candidates.json; None: recovered from the verdicts
     counts: StoredCounts | None
 
 
@@ -164,7 +165,7 @@ def _entries(folder: Path, judge: str, reading: Reading) -> Iterator[_Entry]:
         at_hand = ", ".join(known) or "none"
         raise UserError(f"no extractor {judge!r} among the Martian files", remedy=f"at hand: {at_hand}")
     home = folder / "results" / judge
-    candidates: dict[tuple[str, str], Shape] = {}
+    candidates: dict[tuple[str, str], Node] = {}
     for url, tools in read_json(home / "candidates.json", "martian").entries():
         candidates.update({(url, tool): found for tool, found in tools.entries()})
     for url, tools in read_json(home / "evaluations.json", "martian").entries():
@@ -174,13 +175,13 @@ def _entries(folder: Path, judge: str, reading: Reading) -> Iterator[_Entry]:
         reading.add("has candidates but no verdicts: left out", tool)
 
 
-def _entry(url: str, tool: str, shape: Shape, candidates: Shape | None, reading: Reading) -> _Entry:
-    skipped = (flag := shape.get("skipped")) is not None and flag.flag()
-    credited = [] if skipped else [x["matched_candidate"].text() for x in shape["true_positives"].items()]
-    false = [] if skipped else [x["candidate"].text() for x in shape["false_positives"].items()]
-    sources: tuple[Shape | None, ...]
+def _entry(url: str, tool: str, shape: Node, candidates: Node | None, reading: Reading) -> _Entry:
+    skipped = (flag := shape.get("skipped")) is not None and flag.as_flag()
+    credited = [] if skipped else [x["matched_candidate"].as_text() for x in shape["true_positives"].items()]
+    false = [] if skipped else [x["candidate"].as_text() for x in shape["false_positives"].items()]
+    sources: tuple[Node | None, ...]
     if candidates is not None:
-        kept = [(text, x) for x in candidates.items() if (text := x["text"].text())]
+        kept = [(text, x) for x in candidates.items() if (text := x["text"].as_text())]
         texts, sources = tuple(text for text, _ in kept), tuple(x for _, x in kept)
     else:
         texts = tuple(dict.fromkeys([*credited, *false]))
@@ -207,16 +208,16 @@ def _entry(url: str, tool: str, shape: Shape, candidates: Shape | None, reading:
     return _Entry(url, tool, shape, texts, sources, counts)
 
 
-def _counts(shape: Shape, texts: Sequence[str] | None, credited: set[str]) -> StoredCounts:
-    tp, fp, fn = shape["tp"].whole(), shape["fp"].whole(), shape["fn"].whole()
-    total = shape["total_candidates"].whole()
+def _counts(shape: Node, texts: Sequence[str] | None, credited: set[str]) -> StoredCounts:
+    tp, fp, fn = shape["tp"].as_integer(), shape["fp"].as_integer(), shape["fn"].as_integer()
+    total = shape["total_candidates"].as_integer()
     repeated = 0 if texts is None else len(texts) - len(set(texts))
     return StoredCounts(
         tp=tp,
         fp=fp,
         fn=fn,
         candidates=total,
-        golden=shape["total_golden"].whole(),
+        golden=shape["total_golden"].as_integer(),
         credited=len(credited),
         displaced=total - repeated - len(credited) - fp,
         repeated=repeated,
@@ -258,8 +259,8 @@ def _comments(entry: _Entry) -> tuple[Comment, ...]:
         path, line, origin = source.get("path"), source.get("line"), source.get("source")
         claimed = None
         if path is not None or line is not None:
-            claimed = Location(path=path.text() if path else None, start=line.whole() if line else None)
-        extra = {"source": origin.text()} if origin else {}
+            claimed = Location(path=path.as_text() if path else None, start=line.as_integer() if line else None)
+        extra = {"source": origin.as_text()} if origin else {}
         comments.append(build(Comment, source, id=identity, body=text, claimed=claimed, extra=extra))
     return tuple(comments)
 
@@ -268,7 +269,7 @@ def _labels(entry: _Entry, case: Case, review: Review, judge: str, reading: Read
     comments = {comment.body: comment.id for comment in reversed(review.comments)}
     goldens = {comment.body: comment.id for comment in case.references}
 
-    def label(at: Shape, dimension: str, kind: SubjectKind, comment: str | None, golden: str | None) -> Iterator[Label]:
+    def label(at: Node, dimension: str, kind: SubjectKind, comment: str | None, golden: str | None) -> Iterator[Label]:
         comment_id = comments.get(comment) if comment is not None else None
         golden_id = goldens.get(golden) if golden is not None else None
         if (comment_id is None) != (comment is None) or (golden_id is None) != (golden is None):
@@ -284,13 +285,13 @@ def _labels(entry: _Entry, case: Case, review: Review, judge: str, reading: Read
             rater_kind=RaterKind.MODEL,
             dimension=dimension,
             value=True,
-            confidence=confidence.number() if confidence else None,
-            reason=reason.text() if reason else None,
+            confidence=confidence.as_number() if confidence else None,
+            reason=reason.as_text() if reason else None,
         )
 
     for at in entry.shape["true_positives"].items():
-        yield from label(at, SAME, SubjectKind.PAIR, at["matched_candidate"].text(), at["golden_comment"].text())
+        yield from label(at, SAME, SubjectKind.PAIR, at["matched_candidate"].as_text(), at["golden_comment"].as_text())
     for at in entry.shape["false_positives"].items():
-        yield from label(at, FALSE, SubjectKind.COMMENT, at["candidate"].text(), None)
+        yield from label(at, FALSE, SubjectKind.COMMENT, at["candidate"].as_text(), None)
     for at in entry.shape["false_negatives"].items():
-        yield from label(at, MISSED, SubjectKind.REVIEW, None, at["golden_comment"].text())
+        yield from label(at, MISSED, SubjectKind.REVIEW, None, at["golden_comment"].as_text())

@@ -11,7 +11,7 @@ import re
 from pydantic import JsonValue
 
 from reviewgauge.core.history import Account, AccountType
-from reviewgauge.repo.forge.json_fields import text
+from reviewgauge.core.json_reader import text
 
 GHOST = "ghost"
 _SUFFIX = "[bot]"

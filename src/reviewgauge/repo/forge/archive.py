@@ -31,9 +31,9 @@ from typing import IO, Any, BinaryIO, NamedTuple, Self, cast
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.json_reader import Json, node, number, text
 from reviewgauge.core.parsing import lines, parse_json
 from reviewgauge.repo.forge.answers import without_addresses
-from reviewgauge.repo.forge.json_fields import Json, node, number, text
 from reviewgauge.repo.forge.reading import Raw
 
 MOST_MEMBERS = 2_000_000

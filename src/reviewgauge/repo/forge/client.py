@@ -29,9 +29,8 @@ from pydantic import JsonValue
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.repo.forge.address import Address, address
+from reviewgauge.repo.forge.access import DEFAULT, Address, Token, TokenPool, address, read_tokens
 from reviewgauge.repo.forge.answers import Answers, Kept
-from reviewgauge.repo.forge.clock import Clock
 from reviewgauge.repo.forge.replies import (
     Step,
     Unavailable,
@@ -44,8 +43,7 @@ from reviewgauge.repo.forge.replies import (
     said,
     step_of,
 )
-from reviewgauge.repo.forge.tokens import DEFAULT, Token, TokenPool, read_tokens
-from reviewgauge.repo.forge.transport import Broken, ForgeResponse, TooLarge, Transport, Unreached
+from reviewgauge.repo.forge.transport import Broken, Clock, ForgeResponse, TooLarge, Transport, Unreached
 
 TRIES = 6  # of one request that breaks
 PAUSES = 8  # secondary limits in a row on one request

@@ -14,14 +14,13 @@ from pydantic import JsonValue, ValidationError
 
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.history import Account, IssueHistory, PullCommit, PullRequest, Remark, Revision
+from reviewgauge.core.json_reader import Json, flag, node, nodes, number, text, when
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.records import ChangedFile, FileStatus, Issue
 from reviewgauge.repo.forge.accounts import account
 from reviewgauge.repo.forge.answers import without_trailer_addresses
-from reviewgauge.repo.forge.events import CROSS_REFERENCE, named, read_events
-from reviewgauge.repo.forge.json_fields import Json, flag, node, nodes, number, text, when
-from reviewgauge.repo.forge.revisions import read_revisions
 from reviewgauge.repo.forge.threads import read_remark, read_threads
+from reviewgauge.repo.forge.timeline import CROSS_REFERENCE, named, read_events, read_revisions
 from reviewgauge.repo.git.paths import decode_path
 
 _EMPTY_FILE = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"  # git's name of it

@@ -20,13 +20,12 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
+from reviewgauge.core.json_reader import Json, flag, node, nodes, number, text
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.repo.forge.address import is_repository
+from reviewgauge.repo.forge.access import is_repository
 from reviewgauge.repo.forge.client import Forge
-from reviewgauge.repo.forge.events import named
-from reviewgauge.repo.forge.json_fields import Json, flag, node, nodes, number, text
-from reviewgauge.repo.forge.queries import THREADS, TIMELINE
 from reviewgauge.repo.forge.replies import Unavailable
+from reviewgauge.repo.forge.timeline import named
 
 Raw = dict[str, JsonValue]
 _FIRST, _FEWER = 100, 20  # nodes a page; fewer where the forge does not manage as many in time
@@ -153,3 +152,54 @@ def read_issue(forge: Forge, repo: str, issue_number: int, *, version: str = "")
         "comments": list(forge.pages(f"{path}/comments", version=updated)) if number(issue, "comments") != 0 else [],
         "timeline": list(forge.pages(f"{path}/timeline", version=updated)),
     }
+
+
+THREADS = """query ReviewThreads($owner: String!, $name: String!, $number: Int!, $first: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewThreads(first: $first, after: $after) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          isResolved
+          isOutdated
+          resolvedBy { __typename login }
+          comments(first: 1) { nodes { databaseId } }
+        }
+      }
+    }
+  }
+}
+"""
+
+_NAMED = "{ number repository { nameWithOwner } }"
+_SOURCE = f"{{ __typename ... on Issue {_NAMED} ... on PullRequest {_NAMED} }}"
+_BY = "createdAt actor { __typename login }"
+
+TIMELINE = f"""query Timeline($owner: String!, $name: String!, $number: Int!, $first: Int!, $after: String) {{
+  repository(owner: $owner, name: $name) {{
+    pullRequest(number: $number) {{
+      lastEditedAt
+      closingIssuesReferences(first: 50) {{ nodes {_NAMED} }}
+      timelineItems(first: $first, after: $after, itemTypes: [
+        HEAD_REF_FORCE_PUSHED_EVENT, BASE_REF_CHANGED_EVENT, CROSS_REFERENCED_EVENT, CONNECTED_EVENT,
+        DISCONNECTED_EVENT, RENAMED_TITLE_EVENT, MERGED_EVENT, CLOSED_EVENT, REOPENED_EVENT, READY_FOR_REVIEW_EVENT
+      ]) {{
+        pageInfo {{ hasNextPage endCursor }}
+        nodes {{
+          __typename
+          ... on HeadRefForcePushedEvent {{ {_BY} beforeCommit {{ oid }} afterCommit {{ oid }} }}
+          ... on BaseRefChangedEvent {{ {_BY} }}
+          ... on CrossReferencedEvent {{ {_BY} source {_SOURCE} }}
+          ... on ConnectedEvent {{ {_BY} source: subject {_SOURCE} }}
+          ... on DisconnectedEvent {{ {_BY} source: subject {_SOURCE} }}
+          ... on RenamedTitleEvent {{ {_BY} previousTitle }}
+          ... on MergedEvent {{ {_BY} commit {{ oid }} }}
+          ... on ClosedEvent {{ {_BY} }}
+          ... on ReopenedEvent {{ {_BY} }}
+          ... on ReadyForReviewEvent {{ {_BY} }}
+        }}
+      }}
+    }}
+  }}
+}}
+"""

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pydantic import ValidationError
 
 from reviewgauge.core.history import Remark, Thread
+from reviewgauge.core.json_reader import Json, flag, line, node, nodes, number, text, when
 from reviewgauge.core.records import Side
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.forge.accounts import account
-from reviewgauge.repo.forge.json_fields import Json, flag, line, node, nodes, number, text, when
 from reviewgauge.repo.git.paths import decode_path
 
 SIDES: Mapping[str, Side] = {"LEFT": Side.OLD, "RIGHT": Side.NEW}

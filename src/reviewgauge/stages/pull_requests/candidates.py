@@ -11,8 +11,7 @@ from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import AccountType, PullRequest, Revision, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Span
-from reviewgauge.repo.forge.chatter import bot_noise
-from reviewgauge.repo.forge.suggestions import split_suggestion
+from reviewgauge.repo.forge.comment_text import bot_noise, split_suggestion
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.pull_requests.texts_at import description_edited, title_at
 from reviewgauge.stages.pull_requests.threads import stands

@@ -15,14 +15,14 @@ from pydantic import JsonValue
 from reviewgauge.core.building import BuildContext
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest, Revision
+from reviewgauge.core.json_reader import Json, number, text
 from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.core.results import Failed
 from reviewgauge.repo.forge.client import Forge
-from reviewgauge.repo.forge.json_fields import Json, number, text
 from reviewgauge.repo.forge.pulls import read_files
 from reviewgauge.repo.forge.reading import PullReader, Raw
 from reviewgauge.repo.forge.replies import Unavailable
-from reviewgauge.repo.forge.revisions import first_words, push_time
+from reviewgauge.repo.forge.timeline import first_words, push_time
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import REFS, fetch_commits, mirror_local, mirror_remote
 from reviewgauge.stages.pull_requests.candidates import LARGEST_FILE, merge_base

@@ -11,9 +11,9 @@ from itertools import islice
 
 from reviewgauge.core.building import RepositoryCandidate
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.forge.address import repository_name
+from reviewgauge.core.json_reader import flag, node, number, text
+from reviewgauge.repo.forge.access import repository_name
 from reviewgauge.repo.forge.client import Forge
-from reviewgauge.repo.forge.json_fields import flag, node, number, text
 
 _MOST = 1000  # results that a search gives
 

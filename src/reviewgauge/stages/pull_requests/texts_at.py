@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from reviewgauge.core.history import PullRequest, Revision
-from reviewgauge.repo.forge.events import RENAMED
-from reviewgauge.repo.forge.json_fields import when
+from reviewgauge.core.json_reader import when
+from reviewgauge.repo.forge.timeline import RENAMED
 
 NEVER = "never"
 

@@ -46,3 +46,14 @@ def bot_noise(body: str, placed: bool) -> str | None:
     if not placed and _STATUS.search(body[:600]):
         return "bot summary or status post"
     return None
+
+
+_BLOCK = re.compile(r"^(`{3,})suggestion[^\n`]*\n(.*?)\n?^\1\s*\Z", re.DOTALL | re.MULTILINE)
+
+
+def split_suggestion(body: str) -> tuple[str, str | None]:
+    """(what is said, the proposed code) of a comment that ends in a suggestion; the body and None of any other."""
+    found = _BLOCK.search(body)
+    if found is None:
+        return body, None
+    return body[: found.start()].rstrip() or body, found[2]
