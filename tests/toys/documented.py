@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -10,8 +11,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+
+from reviewgauge.cli.main import main
 
 FILE = re.compile(r"```\w+ title=(?P<name>\S+)\n(?P<text>.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(?P<text>.*?)```", re.DOTALL)
@@ -32,10 +35,36 @@ def commands(page: str) -> list[str]:
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command as a user in `folder` with the environment's own programs would; its data home is in there."""
-    return subprocess.run(
-        shlex.split(command), cwd=folder, env=_environment(folder), capture_output=True, text=True, check=False
-    )
+    """Run a command as a user in `folder` would, with the data home in there.
+
+    `reviewgauge` runs in this process, unless the folder holds code of its own, which would stay imported.
+    """
+    words = shlex.split(command)
+    if words[0] != "reviewgauge" or any(folder.glob("**/*.py")):
+        return subprocess.run(words, cwd=folder, env=_environment(folder), capture_output=True, text=True, check=False)
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with _as_in(folder), redirect_stdout(out), redirect_stderr(err):
+        code = main(words[1:])
+    return subprocess.CompletedProcess(words, code, _text(out), _text(err))
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
+
+
+@contextmanager
+def _as_in(folder: Path) -> Iterator[None]:
+    """This process in `folder`, with the environment of a user there."""
+    before, paths = dict(os.environ), list(sys.path)
+    os.environ.update(_environment(folder))
+    try:
+        with chdir(folder):
+            yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        sys.path[:] = paths
 
 
 @contextmanager
