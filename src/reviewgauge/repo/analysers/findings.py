@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reviewgauge.core.records import Severity
+from reviewgauge.repo.processes import end_group
 
 STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is not a reason to crash
 OUTPUT_LIMIT = 200_000_000  # bytes of a tool's output that are read
@@ -95,12 +95,13 @@ def run_program(name: str, argv: Sequence[str], bench: AnalyserJob, stdin: bytes
     except OSError as error:
         raise AnalyserCrash(f"{name} could not be started: {error.strerror}") from error
     _limit_time(process.pid, bench.seconds)
-    try:
-        out, err = process.communicate(stdin, timeout=bench.seconds)
-    except subprocess.TimeoutExpired:
-        raise AnalyserTimeout(f"{name} did not finish within {bench.seconds:g} s") from None
-    finally:
-        _end(process)
+    with process:
+        try:
+            out, err = process.communicate(stdin, timeout=bench.seconds)
+        except subprocess.TimeoutExpired:
+            raise AnalyserTimeout(f"{name} did not finish within {bench.seconds:g} s") from None
+        finally:
+            end_group(process)
     if len(out) > OUTPUT_LIMIT:
         raise AnalyserCrash(f"{name} printed more than {OUTPUT_LIMIT:,} bytes")
     return process.returncode, out, err
@@ -115,16 +116,6 @@ def _limit_time(process: int, seconds: float) -> None:
         resource.prlimit(process, resource.RLIMIT_CPU, (most, most))
     except (ImportError, AttributeError, ValueError, OSError):
         pass  # Linux alone has it; the clock of `run_program` stands on every system
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is not None:
-        return
-    if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
-    process.communicate()
 
 
 def _environment(home: Path) -> dict[str, str]:

@@ -6,10 +6,8 @@ missing here. `None` always has a reason, which `why_not` tells.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,12 +19,13 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.errors import git_error
 from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository, check_commit
+from reviewgauge.repo.processes import Child, ChildEnded
 
 LARGEST = 10_000_000  # bytes
 _AHEAD = 100  # requests that are on their way at once: together they fit into a pipe
 _AT_ONCE = 20_000_000  # bytes of contents that are held at once
 _LONGEST = 400  # bytes of a request that may be on its way with others
-_ANSWER = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)\n")
+_ANSWER = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +126,19 @@ class _Answer:
     problem: str = ""
 
 
+_UNASKABLE = _Answer(problem="has a name that git cannot be asked for")
+
+
 class _Dialogue:
     """One `git cat-file` process that is asked and answers; started when first asked, and anew after it died."""
 
     def __init__(self, repository: Repository, mode: str) -> None:
         self._repository, self._mode = repository, mode
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._errors: IO[bytes] | None = None
+        self._git = Child("git cat-file", self._start, None)
+
+    def _start(self, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+        return self._repository.start("cat-file", self._mode, stdin=subprocess.PIPE, stderr=errors)
 
     def ask(self, names: list[str], *, content: bool) -> Iterator[_Answer]:
         """One answer for each name. Several threads take turns by the batch, so batches are answered at once."""
@@ -147,7 +151,7 @@ class _Dialogue:
     def close(self) -> None:
         """End the process."""
         with self._lock:
-            self._end()
+            self._git.close()
 
     def _batch(self, requests: list[bytes | None], content: bool) -> list[_Answer]:
         if any(request is not None and len(request) > _LONGEST for request in requests) and len(requests) > 1:
@@ -156,74 +160,29 @@ class _Dialogue:
         again = False
         while len(answers) < len(requests):
             left = requests[len(answers) :]
-            self._send(b"".join(request for request in left if request is not None))
-            for request in left:
-                if request is None:
-                    answers.append(_Answer(problem="has a name that git cannot be asked for"))
-                    continue
-                answer = self._receive(content)
-                if self._process is None and not again:  # it died, perhaps of something else: once more from here
-                    again = True
-                    break
-                again = False
-                answers.append(answer)
-                if self._process is None:
-                    break
+            try:
+                self._git.ask(b"".join(request for request in left if request is not None))
+                for request in left:
+                    answers.append(_UNASKABLE if request is None else self._receive(content))
+                    again = False
+            except ChildEnded as error:  # perhaps of another object: once more from here
+                if again:
+                    answers.append(_Answer(problem=self._problem(error)))
+                again = not again
         return answers
 
-    def _send(self, requests: bytes) -> None:
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-            self._process = self._repository.start(
-                "cat-file", self._mode, stdin=subprocess.PIPE, stderr=self._errors, stdout=subprocess.PIPE
-            )
-        try:
-            if self._process.stdin is not None and requests:
-                self._process.stdin.write(requests)
-                self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # what it said is read with the answer
-
     def _receive(self, content: bool) -> _Answer:
-        if self._process is None or self._process.stdout is None:
-            return _Answer(problem="git ended")
-        line = self._process.stdout.readline()
-        if not line.endswith(b"\n"):
-            return self._died()
-        found = _ANSWER.fullmatch(line)
+        found = _ANSWER.fullmatch(line := self._git.line())
         if found is None:  # "NAME missing", "NAME ambiguous"
-            said = line.rstrip(b"\n").rpartition(b" ")[2].decode("ascii", "replace")
-            return _Answer(problem="is not in the repository" if said == "missing" else f"git says: {said}")
+            answer = line.rpartition(b" ")[2].decode("ascii", "replace")
+            return _Answer(problem="is not in the repository" if answer == "missing" else f"git says: {answer}")
         size = int(found[3])
-        data = None
-        if content:
-            data = self._process.stdout.read(size)
-            if len(data) != size or self._process.stdout.read(1) != b"\n":
-                return self._died()
+        data = self._git.take(size + 1)[:-1] if content else None
         return _Answer(found[1].decode(), found[2].decode(), size, data)
 
-    def _died(self) -> _Answer:
-        """What git said when it gave up on an object: it is damaged, or missing from a partial clone."""
-        said, code = b"", 1
-        if self._process is not None and self._errors is not None:
-            code = self._process.wait()
-            self._errors.seek(0)
-            said = self._errors.read(2_000)
-        self._end()
-        return _Answer(problem=str(git_error("cat-file", self._repository.name, said.decode("utf-8", "replace"), code)))
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
-        if self._errors is not None:
-            self._errors.close()
-        self._process = self._errors = None
+    def _problem(self, error: ChildEnded) -> str:
+        """What git wrote when it gave up on an object: it is damaged, or missing from a partial clone."""
+        return str(git_error("cat-file", self._repository.name, error.errors, error.code))
 
 
 def _groups(found: list[Found]) -> Iterator[list[Found]]:

@@ -11,7 +11,6 @@ import contextlib
 import os
 import re
 import secrets
-import signal
 import subprocess
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -24,8 +23,8 @@ from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.errors import git_error
 from reviewgauge.repo.git.log_stream import FIELDS, LogStream, changed_files
-from reviewgauge.repo.git.output import gather
 from reviewgauge.repo.git.paths import decode_path, encode_path, refuses_name
+from reviewgauge.repo.processes import end_group, gather
 
 _SHUT = {
     "core.hooksPath": os.devnull,
@@ -134,7 +133,7 @@ class Repository:
             except subprocess.TimeoutExpired:
                 raise UserError(f"git {args[0]} took longer than {seconds:g} seconds") from None
             finally:
-                _end(process)
+                end_group(process)
         if process.returncode != 0:
             raise git_error(args[0], self.name, err.decode("utf-8", "replace"), process.returncode)
         return out
@@ -154,7 +153,7 @@ class Repository:
                     while process.stdout is not None and (piece := os.read(process.stdout.fileno(), block)):
                         yield piece
                 except BaseException:  # most often: the iterator was closed
-                    _end(process)
+                    end_group(process)
                     raise
             if process.returncode != 0:
                 errors.seek(0)
@@ -314,13 +313,6 @@ def _as_environment(settings: Mapping[str, str]) -> dict[str, str]:
     for n, (key, value) in enumerate(settings.items()):
         found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
     return found
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git and its children (a transport), if it is still at work."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 class TreeEntry:

@@ -9,31 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Generic, TypeVar
 
+from reviewgauge.repo.recent import RecentlyUsed
 from reviewgauge.repo.syntax.grammars import grammar_of
 from reviewgauge.repo.syntax.languages import language
 from reviewgauge.repo.syntax.lines import LineKinds, comments_by_prefix, line_count, line_starts
 from reviewgauge.repo.syntax.parsing import PARSERS, PROCESSES
-
-__all__ = [
-    "LARGEST",
-    "Enclosing",
-    "LineKinds",
-    "Reference",
-    "code_lines",
-    "definitions",
-    "enclosing",
-    "prepare",
-    "references",
-]
 
 LARGEST = 1_000_000  # bytes; a larger file is generated or data
 WINDOW = 20  # lines on either side of what was asked for, where no syntax is known
@@ -41,7 +27,6 @@ _KEPT = 50_000  # scopes in the cache, or bytes of source / 100; some tens of me
 _BINARY = 8000  # bytes in which git looks for a NUL
 _CPP = re.compile(rb"^\s*(class|namespace|template|using|public:|private:|protected:)\b", re.MULTILINE)
 _GAVE_UP = "the parser gave up on this file"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,31 +242,5 @@ def _digest(source: bytes, what: str) -> bytes:
     return hashlib.blake2b(source, digest_size=16, key=what.encode()[:64]).digest()
 
 
-class _Kept(Generic[T]):
-    """The results that were used last, up to a weight."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._weight = most, 0
-        self._lock = threading.Lock()
-        self._held: OrderedDict[bytes, tuple[T, int]] = OrderedDict()
-
-    def get(self, key: bytes) -> T | None:
-        """What is kept under `key`."""
-        with self._lock:
-            if key not in self._held:
-                return None
-            self._held.move_to_end(key)
-            return self._held[key][0]
-
-    def put(self, key: bytes, value: T, weight: int) -> None:
-        """Keep a value; those not used for longest make room."""
-        with self._lock:
-            self._weight -= self._held.pop(key, (value, 0))[1]
-            self._held[key] = (value, weight)
-            self._weight += weight
-            while self._weight > self._most and len(self._held) > 1:
-                self._weight -= self._held.popitem(last=False)[1][1]
-
-
-_FILES: _Kept[_File] = _Kept(_KEPT)
-_LINES: _Kept[LineKinds] = _Kept(_KEPT)
+_FILES: RecentlyUsed[bytes, _File] = RecentlyUsed(_KEPT)
+_LINES: RecentlyUsed[bytes, LineKinds] = RecentlyUsed(_KEPT)

@@ -6,22 +6,22 @@ import atexit
 import importlib.util
 import json
 import os
-import select
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.repo.processes import Child, ChildEnded
 from reviewgauge.repo.syntax.grammars import GRAMMARS
 
 SECONDS = 10.0  # for one source; ordinary ones take milliseconds
 PROCESSES = 2
 _ROOT = str(Path(__file__).resolve().parents[3])
 _CODE = "import sys; sys.path.insert(0, {!r}); from reviewgauge.repo.syntax.worker import main; main()"
-_READY = b"ready\n"
+_READY = b"ready"
+_SECONDS_TO_START = 60.0
 
 
 class Parsers:
@@ -30,7 +30,7 @@ class Parsers:
     def __init__(self, most: int = PROCESSES, seconds: float = SECONDS) -> None:
         self._most, self._seconds = most, seconds
         self._free = threading.Condition()
-        self._idle: list[_Process] = []
+        self._idle: list[Child] = []
         self._busy = 0
         self._owner = os.getpid()
 
@@ -40,30 +40,35 @@ class Parsers:
         Raises MissingExtra without tree-sitter or the grammar, UserError where the process does not start at all.
         """
         _check_installed(key)
-        process = self._take()
-        kept = False
+        head = json.dumps({"grammar": key, "want": want, "size": len(source)}).encode()
+        child = self._take()
+        child.seconds = self._seconds
+        answered = False
         try:
-            answer = process.ask(key, want, source, self._seconds)
-            kept = answer is not None
+            child.ask(head + b"\n" + source)
+            answer: dict[str, Any] = json.loads(child.line())
+            answered = True
+            return answer
+        except ChildEnded:
+            return None
         finally:
-            if not kept:
-                process.end()
+            if not answered:
+                child.close()
             with self._free:
                 self._busy -= 1
-                if kept:
-                    self._idle.append(process)
+                if answered:
+                    self._idle.append(child)
                 self._free.notify()
-        return answer
 
     def close(self) -> None:
         """End the processes that are idle; those of the process that this one was forked from are left alone."""
         with self._free:
             if self._owner == os.getpid():
-                for process in self._idle:
-                    process.end()
+                for child in self._idle:
+                    child.close()
             self._idle = []
 
-    def _take(self) -> _Process:
+    def _take(self) -> Child:
         with self._free:
             if self._owner != os.getpid():  # this process was forked: the pipes belong to the other one
                 self._idle, self._busy, self._owner = [], 0, os.getpid()
@@ -71,12 +76,12 @@ class Parsers:
                 self._free.wait()
             self._busy += 1
             while self._idle:
-                process = self._idle.pop()
-                if process.alive:
-                    return process
-                process.end()  # somebody else ended it
+                child = self._idle.pop()
+                if child.alive:
+                    return child
+                child.close()  # somebody else ended it
         try:
-            return _Process()
+            return _started()
         except BaseException:
             with self._free:
                 self._busy -= 1
@@ -84,67 +89,25 @@ class Parsers:
             raise
 
 
-class _Process:
-    """One parsing process."""
+def _start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    # `-I`: no PYTHON* variable and no folder of the user's on the path
+    command = [sys.executable, "-I", "-c", _CODE.format(_ROOT)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=os.sep)
 
-    def __init__(self) -> None:
-        # `-I`: no PYTHON* variable and no folder of the user's on the path
-        command = [sys.executable, "-I", "-c", _CODE.format(_ROOT)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=os.sep
-        )
-        if self._line(time.monotonic() + 60) != _READY:
-            self._process.kill()
-            _, said = self._process.communicate()
-            reason = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            raise UserError(f"the parsing process does not start: {reason or self._process.returncode}")
 
-    @property
-    def alive(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.poll() is None
-
-    def ask(self, key: str, want: str, source: bytes, seconds: float) -> dict[str, Any] | None:
-        """The answer; None where the process died or took too long."""
-        head = json.dumps({"grammar": key, "want": want, "size": len(source)}).encode()
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(head + b"\n" + source)
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            return None
-        line = self._line(time.monotonic() + seconds)
-        if line is None:
-            return None
-        found: dict[str, Any] = json.loads(line)
-        return found
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    continue
-
-    def _line(self, until: float) -> bytes | None:
-        """One line of its output; None where it ended or the time is over."""
-        assert self._process.stdout is not None
-        pipe = self._process.stdout.fileno()
-        parts: list[bytes] = []
-        while (left := until - time.monotonic()) > 0:
-            if not select.select([pipe], [], [], left)[0]:
-                break
-            part = os.read(pipe, 1 << 20)
-            if not part:
-                break
-            parts.append(part)
-            if part.endswith(b"\n"):
-                return b"".join(parts)
-        return None
+def _started() -> Child:
+    """A parsing process that is ready. Raises UserError where it does not start at all."""
+    child = Child("the parser", _start, _SECONDS_TO_START)
+    try:
+        child.ask(b"")
+        ready = child.line() == _READY
+        reason = "" if ready else "it printed something else than that it is ready"
+    except ChildEnded as error:
+        reason = error.errors.strip().rpartition("\n")[2] or str(error)
+    if reason:
+        child.close()
+        raise UserError(f"the parsing process does not start: {reason}")
+    return child
 
 
 def _check_installed(key: str) -> None:

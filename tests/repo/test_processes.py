@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from reviewgauge.repo.git.output import gather
+from reviewgauge.repo.processes import gather
 
 
 def _running(code: str) -> subprocess.Popen[bytes]:
