@@ -11,7 +11,7 @@ from malicious_repos import ARMS, NAMES, armed
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.history import read_history
+from reviewgauge.repo.history.commits import read_history
 from reviewgauge.repo.mirrors.mirrors import mirror_local, mirror_remote
 from reviewgauge.repo.mirrors.workspaces import ALL, workspace
 

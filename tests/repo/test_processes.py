@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import IO
 
 import pytest
 
-from reviewgauge.repo.processes import gather
+from reviewgauge.repo.processes import Child, ChildEnded, gather
 
 
 def _running(code: str) -> subprocess.Popen[bytes]:
@@ -35,3 +36,44 @@ def test_one_that_does_not_end_is_given_up(code: str) -> None:
             gather(process, 0.5)
         assert process.poll() is None
         process.kill()
+
+
+ECHO = """
+import sys
+sys.stderr.write("why")
+for line in map(str.strip, sys.stdin):
+    if line == "end":
+        sys.exit(4)
+    print(line * 2, flush=True)
+"""
+
+
+def _start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+
+
+def test_a_child_answers_and_is_started_anew_after_its_end() -> None:
+    child = Child("echo", _start, 60)
+    assert not child.alive
+    for _ in range(2):
+        child.ask(b"ab\nc\nlast\n")
+        assert (child.line(), child.take(3), child.until(b"lastlast\n", 100)) == (b"abab", b"cc\n", b"")
+        with pytest.raises(ChildEnded, match="ended without an answer") as ended:
+            child.ask(b"end\n")
+            child.line()
+        assert (ended.value.errors, ended.value.code) == ("why", 4)
+        assert not child.alive
+    child.close()
+
+
+def test_a_child_that_takes_too_long_or_says_too_much_is_ended() -> None:
+    child = Child("echo", _start, 60)
+    child.ask(b"x" * 5_000 + b"\n")
+    child.skip(5_000)
+    with pytest.raises(ChildEnded, match="larger than 10 bytes"):
+        child.until(b"never", 10)
+    child.seconds = 0.2
+    child.ask(b"")
+    with pytest.raises(ChildEnded, match=r"longer than 0\.2 seconds"):
+        child.line()
+    assert not child.alive

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewgauge.repo.diff.diffs import line_runs
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.szz.blame import runs
-from reviewgauge.repo.szz.diffs import read_diff
-from reviewgauge.repo.szz.lines import same_code
-from reviewgauge.repo.szz.renames import find_renames
-from reviewgauge.repo.szz.trace import SzzSettings, trace, trace_many
+from reviewgauge.repo.szz.blame import read_diff
+from reviewgauge.repo.szz.records import SzzSettings
+from reviewgauge.repo.szz.same_code import find_renames, same_code
+from reviewgauge.repo.szz.trace import trace, trace_many
 from szz_stories import Story, reasons
 
 
@@ -192,7 +192,7 @@ def test_part_of_a_line_is_not_the_same_code() -> None:
 
 @given(st.sets(st.integers(1, 60)))
 def test_runs_hold_exactly_their_lines(lines: set[int]) -> None:
-    found = runs(lines)
+    found = line_runs(lines)
     assert {n for start, end in found for n in range(start, end + 1)} == lines
     assert all(before[1] + 1 < after[0] for before, after in pairwise(found))
 

@@ -18,7 +18,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.szz.trace import SzzSettings
+from reviewgauge.repo.szz.records import SzzSettings
 from reviewgauge.stages.history.later_fixes import LaterFixes, later_fixes
 from reviewgauge.stages.link_issues import references
 

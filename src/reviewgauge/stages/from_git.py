@@ -26,7 +26,7 @@ from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.health import inspect
 from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.szz.trace import SzzSettings
+from reviewgauge.repo.szz.records import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.cases import CaseLimits, CaseMaker
 from reviewgauge.stages.history.changes import ChangeStore, read_change

@@ -8,8 +8,8 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.commits import read_history
 from reviewgauge.repo.history.health import inspect
-from reviewgauge.repo.history.history import read_history
 from written_history import Written, write_history
 
 DAY = 86_400

@@ -9,7 +9,7 @@ import pytest
 
 from history_builder import Told
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.history.history import read_history
+from reviewgauge.repo.history.commits import read_history
 from reviewgauge.repo.history.landed_changes import (
     LandedChange,
     MergeKind,

@@ -687,6 +687,7 @@ def test_a_process_that_somebody_ended_is_replaced() -> None:
     try:
         assert parsers.ask("python", "scopes", b"x = 1\n") is not None
         (process,) = parsers._idle
+        assert process._process is not None
         process._process.kill()
         process._process.wait()
         assert parsers.ask("python", "scopes", b"x = 2\n") is not None

@@ -8,7 +8,7 @@ line separators are content. Nothing here raises on a damaged diff; what is read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -114,6 +114,17 @@ def _changed_lines(patch: str, side: Side) -> frozenset[int]:
     if side is Side.NEW:
         return frozenset(line.new for line in lines if line.kind == "+" and line.new is not None)
     return frozenset(line.old for line in lines if line.kind == "-" and line.old is not None)
+
+
+def line_runs(lines: Iterable[int], gap: int = 1) -> list[tuple[int, int]]:
+    """Line numbers as (first, last) runs; neighbours at most `gap` apart are in one run."""
+    found: list[tuple[int, int]] = []
+    for line in sorted(set(lines)):
+        if found and line - found[-1][1] <= gap:
+            found[-1] = (found[-1][0], line)
+        else:
+            found.append((line, line))
+    return found
 
 
 # --- whole diffs ---------------------------------------------------------------------------------------------------

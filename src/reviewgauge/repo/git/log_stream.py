@@ -149,17 +149,22 @@ def _header(text: bytes) -> tuple[tuple[bytes, ...], tuple[RawEntry, ...], int]:
     """The fields, the raw entries, and where the diffs begin."""
     fields = text.split(b"\x00", FIELDS)
     rest = fields.pop() if len(fields) > FIELDS else b""
-    at = len(rest) - len(rest.lstrip(b"\x00\n"))
+    entries, at = read_entries(rest, len(rest) - len(rest.lstrip(b"\x00\n")))
+    return tuple(fields), entries, len(text) - len(rest) + at
+
+
+def read_entries(text: bytes, at: int) -> tuple[tuple[RawEntry, ...], int]:
+    """The raw entries (`--raw -z`) that stand at `at`, and where the diffs behind them begin."""
     entries: list[RawEntry] = []
-    while (m := _ENTRY.match(rest, at)) is not None:
+    while (m := _ENTRY.match(text, at)) is not None:
         old_mode, new_mode, old, new = (part.decode("ascii") for part in m.group(1, 2, 3, 4))
         moved = m[5] is not None
         letter, path = (m[5], m[7]) if moved else (m[8], m[9])
         entries.append(RawEntry(letter.decode(), path, m[6] if moved else None, old_mode, new_mode, old, new))
         at = m.end()
-    while rest[at : at + 1] == b"\x00":
+    while text[at : at + 1] == b"\x00":
         at += 1
-    return tuple(fields), tuple(entries), len(text) - len(rest) + at
+    return tuple(entries), at
 
 
 _STATUS = {

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.history import Commit, read_history
+from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.mirrors.objects import common_folder, missing_objects
 
 SKEW = timedelta(days=1)  # a commit older than its parent by more than this was made under a wrong clock

@@ -16,7 +16,7 @@ from enum import StrEnum
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.history import Commit, read_history
+from reviewgauge.repo.history.commits import Commit, read_history
 
 LARGEST_FILE = 2_000_000  # bytes; the diff of a larger file is not read, as nobody reviews it line by line
 LONGEST_TEXT = 10_000  # characters of a description

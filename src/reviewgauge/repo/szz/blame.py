@@ -1,52 +1,41 @@
 """Git at work for SZZ: commits and blobs by name, what a commit changed, which commit last touched a line.
 
 Two long-lived processes (`cat-file --batch`, `diff-tree --stdin`) answer in a fraction of what starting one costs;
-blame is one process for each file. A process that dies on a damaged object is started anew for the next question.
+blame is one process for each file. Diffs are read as bytes and without context lines.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import select
-import signal
+import re
 import subprocess
-import time
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import cached_property, lru_cache
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import IO, Self
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.git.paths import decode_path, encode_path
+from reviewgauge.repo.diff.diffs import line_runs
+from reviewgauge.repo.git.log_stream import RawEntry, read_entries
+from reviewgauge.repo.git.paths import decode_path, encode_path, unquote
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.szz.diffs import FileDiff, git_path, read_diff
+from reviewgauge.repo.history.commits import Commit, read_object
+from reviewgauge.repo.processes import Child, ChildEnded
+from reviewgauge.repo.recent import RecentlyUsed
 
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 _LARGEST_DIFF = 64_000_000  # bytes of one commit's diff; beyond it the commit is not looked into
 _COMMITS, _CONTENTS, _DIFFS = 2_000, 8_000_000, 4_000_000  # commits, bytes of files and diffs, kept for the next line
 _MOST_RANGES = 400  # of lines in one blame; beyond it, everything between the first and the last is asked for
-_RAW = ("--stdin", "-r", "--raw", "-p", "-U0", "-M50%", "-l1000", "--full-index", "--diff-algorithm=myers")
+_RAW = ("--stdin", "-r", "--raw", "-z", "-p", "-U0", "-M50%", "-l1000", "--full-index", "--diff-algorithm=myers")
 _PLAIN = ("--indent-heuristic", "--inter-hunk-context=0", "--ignore-submodules=none", "--submodule=short")
 _BLAME = {"diff.algorithm": "myers", "diff.indentHeuristic": "true", "diff.renames": "true", "blame.showRoot": "false"}
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+SUBMODULE, LINK = "160000", "120000"
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What SZZ asks of a commit: its parents as they stand in the object, and when it was made."""
-
-    id: str
-    parents: tuple[str, ...]
-    authored: datetime
-    committed: datetime
-
-    @property
-    def date(self) -> datetime:
-        """The earlier of both times: rebasing sets the second one anew, a wrong clock may set either too late."""
-        return min(self.authored, self.committed)
+class Missing(UserError):
+    """An object that is asked for is not here (a partial or damaged repository), or takes too long to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,124 +52,72 @@ class Blamed:
     previous: str | None
 
 
-class Nothing:
-    """Stands for what was looked for and is not here."""
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One hunk without context: the lines `old` from `old_start` became `new` from `new_start`, both 1-based.
+
+    An empty side has the number of the line *before* the place, as git prints it. Lines have no newline.
+    """
+
+    old_start: int
+    old: tuple[bytes, ...]
+    new_start: int
+    new: tuple[bytes, ...]
 
 
-class Kept(Generic[_Key, _Value]):
-    """The values that were used last, up to a weight."""
+@dataclass(frozen=True)
+class FileDiff:
+    """The changes of one file. `old` or `new` is None where the file does not exist; blobs are object names."""
 
-    def __init__(self, most: int) -> None:
-        self._most, self._weight = most, 0
-        self._held: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
+    entry: RawEntry
+    body: bytes
 
-    def get(self, key: _Key) -> _Value | None:
-        """What is kept under `key`."""
-        if key not in self._held:
-            return None
-        self._held.move_to_end(key)
-        return self._held[key][0]
+    @cached_property
+    def old(self) -> str | None:
+        """The path before the change."""
+        return None if not self.entry.old_mode.strip("0") else decode_path(self.entry.old_path or self.entry.path)
 
-    def put(self, key: _Key, value: _Value, weight: int = 1) -> None:
-        """Keep a value; those not used for longest make room, all but the newest."""
-        self._held[key] = (value, weight)
-        self._weight += weight
-        while self._weight > self._most and len(self._held) > 1:
-            self._weight -= self._held.popitem(last=False)[1][1]
+    @cached_property
+    def new(self) -> str | None:
+        """The path after the change."""
+        return None if not self.entry.new_mode.strip("0") else decode_path(self.entry.path)
 
+    @property
+    def path(self) -> str:
+        """The path after the change, else before it."""
+        return self.new if self.new is not None else self.old or ""
 
-class Missing(UserError):
-    """An object that is asked for is not here (a partial or damaged repository), or takes too long to read."""
+    @property
+    def binary(self) -> bool:
+        """Whether git shows no lines: binary, or larger than what it was told to read."""
+        return b"\nBinary files " in self.body
 
-
-class _Process:
-    """A git process that answers one question after the other. Not for several threads."""
-
-    def __init__(self, repository: Repository, args: Sequence[str], largest_file: int, seconds: float) -> None:
-        self._repository, self._args, self._seconds = repository, args, seconds
-        self._settings = {"core.bigFileThreshold": str(largest_file)}
-        self._process: subprocess.Popen[bytes] | None = None
-        self._read = bytearray()
-
-    def ask(self, question: bytes) -> None:
-        if self._process is None:
-            self._process = self._repository.start(*self._args, stdin=subprocess.PIPE, settings=self._settings)
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(question)
-            self._process.stdin.flush()
-        except OSError as error:
-            self.close()
-            raise Missing(f"git {self._args[0]} ended: {error.strerror}") from None
-        self._until = time.monotonic() + self._seconds
-
-    def until(self, end: bytes, most: int) -> bytes:
-        """The answer up to `end`, which is its last line."""
-        while not self._read.endswith(end):
-            if len(self._read) > most:
-                self.close()
-                raise Missing(f"the answer of git {self._args[0]} is larger than {most} bytes")
-            self._more()
-        answer = bytes(self._read[: -len(end)])
-        self._read.clear()
-        return answer
-
-    def line(self) -> bytes:
-        while (at := self._read.find(b"\n")) < 0:
-            self._more()
-        found = bytes(self._read[:at])
-        del self._read[: at + 1]
-        return found
-
-    def take(self, size: int) -> bytes:
-        while len(self._read) < size:
-            self._more()
-        found = bytes(self._read[:size])
-        del self._read[:size]
-        return found
-
-    def skip(self, size: int) -> None:
-        while size > 0:
-            if not self._read:
-                self._more()
-            step = min(size, len(self._read))
-            del self._read[:step]
-            size -= step
-
-    def _more(self) -> None:
-        assert self._process is not None and self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], max(0.0, self._until - time.monotonic()))
-        if not ready:
-            self.close()
-            raise Missing(f"git {self._args[0]} took longer than {self._seconds:g} seconds")
-        chunk = os.read(self._process.stdout.fileno(), 1 << 16)
-        if not chunk:
-            self.close()
-            raise Missing(f"git {self._args[0]} ended: an object is missing or damaged")
-        self._read += chunk
-
-    def close(self) -> None:
-        process, self._process = self._process, None
-        self._read.clear()
-        if process is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            with contextlib.suppress(OSError):
-                process.communicate()
+    @cached_property
+    def patches(self) -> tuple[Patch, ...]:
+        """Its hunks, read when first asked for."""
+        return tuple(_patches(self.body))
 
 
-class History:
+class GitReader:
     """What one thread asks of a repository. A context manager: leaving it ends the processes."""
 
     def __init__(self, repository: Repository, largest_file: int, seconds: float) -> None:
         self.repository, self._largest, self._seconds = repository, largest_file, seconds
-        self._objects = _Process(repository, ("cat-file", "--batch"), largest_file, seconds)
-        self._diffs = _Process(repository, ("diff-tree", *_RAW, *_PLAIN), largest_file, seconds)
+        self._objects = self._child("cat-file", "--batch")
+        self._diffs = self._child("diff-tree", *_RAW, *_PLAIN)
         self._asked = 0
-        self._commits: Kept[str, Made | Nothing] = Kept(_COMMITS)
-        self._known: Kept[tuple[str, str], tuple[FileDiff, ...]] = Kept(_DIFFS)
-        self._blobs: Kept[str, bytes] = Kept(_CONTENTS)
-        self._trees: Kept[str, dict[str, str]] = Kept(2)
+        self._commits: RecentlyUsed[str, Commit | bool] = RecentlyUsed(_COMMITS)
+        self._known: RecentlyUsed[tuple[str, str], tuple[FileDiff, ...]] = RecentlyUsed(_DIFFS)
+        self._blobs: RecentlyUsed[str, bytes] = RecentlyUsed(_CONTENTS)
+        self._trees: RecentlyUsed[str, dict[str, str]] = RecentlyUsed(2)
+
+    def _child(self, *args: str) -> Child:
+        settings = {"core.bigFileThreshold": str(self._largest)}
+
+        def start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
+            return self.repository.start(*args, stdin=subprocess.PIPE, stderr=errors, settings=settings)
+
+        return Child(f"git {args[0]}", start, self._seconds)
 
     def __enter__(self) -> Self:
         return self
@@ -191,14 +128,15 @@ class History:
         self._objects.close()
         self._diffs.close()
 
-    def commit(self, name: str) -> Made | None:
+    def commit(self, name: str) -> Commit | None:
         """A commit by its id; None where it is not here or cannot be read. Grafts and shallow cuts do not count."""
         known = self._commits.get(name)
         if known is None:
             found = self._object(f"{name}^{{commit}}".encode())
-            known = (found and _made(*found)) or Nothing()
+            read = None if found is None else read_object(*found)
+            known = read if read is not None and read.sound_times else False
             self._commits.put(name, known)
-        return known if isinstance(known, Made) else None
+        return known if isinstance(known, Commit) else None
 
     def content(self, blob: str) -> bytes | None:
         """A file's content by the blob's id; None where it is missing or too large."""
@@ -221,7 +159,7 @@ class History:
                 self._objects.skip(size + 1)
                 return None
             return words[0].decode("ascii", "replace"), self._objects.take(size + 1)[:-1]
-        except Missing:
+        except ChildEnded:
             return None
 
     def diff(self, commit: str, parent: str) -> tuple[FileDiff, ...]:
@@ -231,8 +169,11 @@ class History:
         if known is None:
             self._asked += 1
             mark = f"\n#{self._asked}\n".encode()  # what is not an object's name is echoed; no line of a diff begins so
-            self._diffs.ask(f"{commit} {parent}".encode() + b"\n" + mark)
-            known = read_diff(self._diffs.until(mark, _LARGEST_DIFF))
+            try:
+                self._diffs.ask(f"{commit} {parent}".encode() + b"\n" + mark)
+                known = read_diff(self._diffs.until(mark, _LARGEST_DIFF))
+            except ChildEnded as error:
+                raise Missing(str(error)) from None
             self._known.put(key, known, sum(len(file.body) for file in known) + 1000)
         return known
 
@@ -258,7 +199,7 @@ class History:
         Raises Missing.
         """
         wanted = set(lines)
-        spans = runs(wanted)
+        spans = line_runs(wanted)
         if len(spans) > _MOST_RANGES:
             spans = [(spans[0][0], spans[-1][1])]
         ranges = [part for start, end in spans for part in ("-L", f"{start},{end}")]
@@ -266,21 +207,49 @@ class History:
         args = ["--incremental", "--ignore-revs-file=", *([] if whitespace else ["-w"]), *ranges, commit, "--", name]
         try:
             answer = self.repository.run("blame", *args, settings=_BLAME, seconds=self._seconds)
-        except Missing:
-            raise
         except UserError as error:
             raise Missing(str(error)) from None
         return sorted((b for b in _blamed(answer) if b.line in wanted), key=lambda b: b.line)
 
 
-def runs(lines: Iterable[int]) -> list[tuple[int, int]]:
-    """Runs of neighbouring numbers, each as (first, last)."""
-    found: list[tuple[int, int]] = []
-    for line in sorted(set(lines)):
-        if found and line == found[-1][1] + 1:
-            found[-1] = (found[-1][0], line)
-        else:
-            found.append((line, line))
+def read_diff(answer: bytes) -> tuple[FileDiff, ...]:
+    """The files of one commit's `--raw -z -p -U0 --full-index` output; the commit's id may stand first."""
+    entries, at = read_entries(answer, max(answer.find(b":"), 0))
+    sections = iter((b"\n" + answer[at:]).split(b"\ndiff --git ")[1:])
+    files = []
+    for entry in entries:
+        count = 2 if entry.letter == "T" else 1  # a file that became a link: a deletion and an addition
+        files.append(FileDiff(entry, b"\n".join(section for _, section in zip(range(count), sections, strict=False))))
+    return tuple(files)
+
+
+@lru_cache(maxsize=8192)
+def _git_path(raw: bytes) -> str:
+    """A record's path for a path as git prints it, which may be in quotes."""
+    return decode_path(unquote(raw.decode("utf-8", "surrogateescape")))
+
+
+def _patches(body: bytes) -> list[Patch]:
+    found = []
+    lines = body.split(b"\n")
+    at = 0
+    while at < len(lines):
+        header = _HUNK.match(lines[at])
+        at += 1
+        if header is None:
+            continue
+        old: list[bytes] = []
+        new: list[bytes] = []
+        while at < len(lines) and not lines[at].startswith(b"@@ "):
+            line = lines[at]
+            if line.startswith(b"-"):
+                old.append(line[1:])
+            elif line.startswith(b"+"):
+                new.append(line[1:])
+            elif not line.startswith(b"\\"):
+                break
+            at += 1
+        found.append(Patch(int(header[1]), tuple(old), int(header[3]), tuple(new)))
     return found
 
 
@@ -295,27 +264,8 @@ def _blamed(answer: bytes) -> Iterable[Blamed]:
             origin, line, count = (int(n) for n in rest.split(b" "))
             previous = None
         elif word == b"previous":
-            previous = git_path(rest.partition(b" ")[2])
+            previous = _git_path(rest.partition(b" ")[2])
         elif word == b"filename":
-            path = git_path(rest)
+            path = _git_path(rest)
             for step in range(count):
                 yield Blamed(line + step, commit, path, origin + step, previous)
-
-
-def _made(name: str, content: bytes) -> Made | None:
-    head = content.partition(b"\n\n")[0].split(b"\n")
-    parents = tuple(row[7:].decode("ascii", "replace") for row in head if row.startswith(b"parent "))
-    times = {row.partition(b" ")[0]: _time(row) for row in head if row.startswith((b"author ", b"committer "))}
-    authored, committed = times.get(b"author"), times.get(b"committer")
-    if authored is None or committed is None:
-        return None
-    return Made(name, parents, authored, committed)
-
-
-def _time(row: bytes) -> datetime | None:
-    """The seconds since 1970 near the end of an author's or committer's row; None for what is not a date."""
-    words = row.rsplit(b" ", 2)
-    try:
-        return datetime.fromtimestamp(int(words[1]), UTC)
-    except (ValueError, IndexError, OverflowError, OSError):
-        return None

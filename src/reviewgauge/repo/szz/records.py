@@ -1,4 +1,4 @@
-"""What SZZ is asked and what it answers; `repo/szz.py` offers these."""
+"""The settings of SZZ, the fixes that it traces and the traces that it returns."""
 
 from __future__ import annotations
 

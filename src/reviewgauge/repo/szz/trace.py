@@ -9,23 +9,25 @@ as well (da Costa et al., TSE 2017). Rules, figures and weak points: docs/szz.md
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
 from reviewgauge.core.results import Drop
+from reviewgauge.repo.diff.diffs import line_runs
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.szz.blame import History
+from reviewgauge.repo.history.commits import Commit
+from reviewgauge.repo.syntax.languages import HEAD, is_documentation, is_generated_or_vendored, is_test
+from reviewgauge.repo.szz.blame import LINK, SUBMODULE, Blamed, FileDiff, GitReader, Missing
 from reviewgauge.repo.szz.records import Fix, Inducing, SzzSettings, Trace
-from reviewgauge.repo.szz.skip_commits import Through
-from reviewgauge.repo.szz.tracer import Tracer
-
-__all__ = ["Fix", "Inducing", "SzzSettings", "Trace", "index_history", "trace", "trace_many"]
+from reviewgauge.repo.szz.skipping import LINE_REASONS, CommitSkipper, EarlierLines, FixLines, Touched
 
 _AHEAD = 8  # fixes that are traced ahead of the one that is being read, for each thread
 _DEFAULT = SzzSettings()
+_DAY = 86_400.0  # seconds
 
 
 def trace(repository: Repository, fix: str | Fix, settings: SzzSettings = _DEFAULT) -> Trace:
@@ -44,7 +46,7 @@ def trace_many(
     with ExitStack() as stack:
         for _ in range(jobs):
             idle.put(
-                _Session(stack.enter_context(History(repository, settings.largest_file, settings.seconds)), settings)
+                _Session(stack.enter_context(GitReader(repository, settings.largest_file, settings.seconds)), settings)
             )
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
         waiting: deque[Future[Trace]] = deque()
@@ -82,26 +84,26 @@ def index_history(repository: Repository, ours: Path) -> bool:
 class _Session:
     """What one thread needs to trace one fix after the other."""
 
-    def __init__(self, history: History, settings: SzzSettings) -> None:
-        self._history, self._settings = history, settings
+    def __init__(self, git: GitReader, settings: SzzSettings) -> None:
+        self._git, self._settings = git, settings
         form = settings.variant != "basic"
-        self._through = Through(history, form=form, meta=settings.variant == "ma", refactoring=settings.refactoring)
+        self._skipper = CommitSkipper(git, form=form, meta=settings.variant == "ma", refactoring=settings.refactoring)
 
     def trace(self, fix: Fix) -> Trace:
         """What one fix had to change, or why that cannot be said."""
-        made = self._history.commit(fix.commit)
-        if made is None:
+        commit = self._git.commit(fix.commit)
+        if commit is None:
             return _untraced(fix.commit, "the fix is not in this repository")
-        if not made.parents:
-            return _untraced(made.id, "the fix has no parent")
-        if self._history.commit(made.parents[0]) is None:
-            return _untraced(made.id, "the parent of the fix is not here", "a shallow or damaged repository")
-        tracer = Tracer(self._history, self._through, fix, made, self._settings)
+        if not commit.parents:
+            return _untraced(commit.id, "the fix has no parent")
+        if self._git.commit(commit.parents[0]) is None:
+            return _untraced(commit.id, "the parent of the fix is not here", "a shallow or damaged repository")
+        tracer = Tracer(self._git, self._skipper, fix, commit, self._settings)
         found = _chosen(list(tracer.lines()), self._settings)
         return Trace(
-            fix=made.id,
-            parent=made.parents[0],
-            when=made.date,
+            fix=commit.id,
+            parent=commit.parents[0],
+            when=commit.date,
             inducing=tuple(found),
             skipped=tuple(tracer.skipped),
             notes=tuple(tracer.notes),
@@ -123,3 +125,195 @@ def _chosen(found: list[Inducing], settings: SzzSettings) -> list[Inducing]:
             count[line.commit] = count.get(line.commit, 0) + 1
         best = max(count, key=lambda c: (count[c], c))
     return [line for line in found if line.commit == best]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """The commits that were looked through on the way to a line, latest first."""
+
+    through: tuple[str, ...] = ()
+
+    def then(self, commit: str, why: str) -> _Way:
+        return _Way((*self.through, f"{commit[:12]} {why}"))
+
+
+class Tracer:
+    """One fix that is traced; `skipped` and `notes` fill while `lines` is read."""
+
+    def __init__(self, git: GitReader, skipper: CommitSkipper, fix: Fix, commit: Commit, settings: SzzSettings) -> None:
+        self._git, self._skipper, self._fix, self._commit, self._settings = git, skipper, fix, commit, settings
+        self._form = settings.variant != "basic"
+        self._whitespace = not self._form if settings.whitespace is None else settings.whitespace
+        self.skipped: list[Drop] = []
+        self.notes: list[str] = []
+
+    def lines(self) -> Iterator[Inducing]:
+        """Each line that the fix had to change and that counts."""
+        try:
+            files = self._git.diff(self._commit.id, self._commit.parents[0])
+        except Missing as error:
+            self._skip(self._commit.id, "the fix cannot be read", str(error))
+            return
+        kept = self._within_limits(files)
+        if not kept:
+            return
+        follow = self._settings.refactoring
+        choice = FixLines(self._git, files, form=self._form, moves=follow, renames=follow)
+        touched = self._all_countable(choice, kept)
+        if follow and not any(touched.values()):
+            choice = FixLines(self._git, files, form=self._form, renames=True)  # it moves lines: that is the fix
+            touched = self._all_countable(choice, kept)
+        if not any(touched.values()):
+            touched = {file.path: choice.beside(file, self._settings.beside) for file in kept}
+        if not any(touched.values()):
+            self._skip(self._commit.id, _nothing(kept))
+        for file in kept:
+            yield from self._follow(file, touched[file.path])
+
+    def _skip(self, item: str, reason: str, detail: str = "") -> None:
+        self.skipped.append(Drop(item=item, by="szz", reason=reason, detail=detail))
+
+    # --- what is traced ---
+
+    def _within_limits(self, files: tuple[FileDiff, ...]) -> list[FileDiff]:
+        """The files of the fix that are traced; none when it is too large."""
+        settings, kept = self._settings, []
+        if len(files) > settings.max_files:
+            self._skip(self._commit.id, f"more than {settings.max_files} files", str(len(files)))
+            return []
+        for file in files:
+            if reason := self._unwanted(file):
+                self._skip(file.path, reason)
+            else:
+                kept.append(file)
+        lines = sum(len(patch.old) for file in kept for patch in file.patches)
+        if lines > settings.max_lines:
+            self._skip(self._commit.id, f"more than {settings.max_lines} deleted lines", str(lines))
+            return []
+        if not kept:
+            self._skip(self._commit.id, "the fix changes no file that is traced")
+        return kept
+
+    def _unwanted(self, file: FileDiff) -> str:
+        settings, path = self._settings, file.old or file.path
+        if SUBMODULE in (file.entry.old_mode, file.entry.new_mode):
+            return "a submodule"
+        if LINK in (file.entry.old_mode, file.entry.new_mode):
+            return "a symbolic link"
+        if not settings.documentation and is_documentation(path):
+            return "documentation"
+        if not settings.tests and is_test(path):
+            return "a test"
+        if file.binary:
+            return f"binary, or larger than {settings.largest_file} bytes"
+        if not settings.generated:
+            content = self._git.content(file.entry.old) if file.old is not None else None
+            if is_generated_or_vendored(path, None if content is None else content[:HEAD]):
+                return "generated or vendored"
+        return ""
+
+    def _all_countable(self, choice: FixLines, files: list[FileDiff]) -> dict[str, dict[int, Touched]]:
+        """By file the lines whose authors are asked for; what was skipped in an earlier choice is chosen anew."""
+        self.skipped = [drop for drop in self.skipped if drop.reason not in LINE_REASONS]
+        self.notes = []
+        return {file.path: self._countable(choice, file) for file in files}
+
+    def _countable(self, choice: FixLines, file: FileDiff) -> dict[int, Touched]:
+        """The lines of one file whose authors are asked for; the others are skipped, neighbours together."""
+        lines = choice.lines(file)
+        for reason in dict.fromkeys(line.skipped for line in lines.values() if line.skipped):
+            for start, end in line_runs(n for n, line in lines.items() if line.skipped == reason):
+                self._skip(f"{file.old}:{start}" + (f"-{end}" if end > start else ""), reason)
+        if reason := choice.unknown(file):
+            self.notes.append(f"{file.old}: {reason}, so a comment is told by how its line begins, if at all")
+        return {n: line for n, line in lines.items() if not line.skipped}
+
+    # --- who brought it ---
+
+    def _follow(self, file: FileDiff, touched: dict[int, Touched]) -> Iterator[Inducing]:
+        """Back from the lines of one file, through the commits that do not count."""
+        if file.old is None or not touched:
+            return
+        steps = {(self._commit.parents[0], file.old): {line: {line: _Way()} for line in touched}}
+        found: dict[tuple[int, str, str, int], Inducing] = {}
+        while steps:
+            (commit, path), lines = steps.popitem()
+            try:
+                blamed = self._git.blame(commit, path, lines, whitespace=self._whitespace)
+            except Missing as error:
+                self._skip(path, "cannot be blamed", str(error))
+                continue
+            for one in blamed:
+                for fix_line, way in lines[one.line].items():
+                    earlier = self._earlier(file.old, fix_line, one, way)
+                    if earlier is None:
+                        continue
+                    for before in earlier:
+                        target = steps.setdefault((before.parent, before.path), {})
+                        for line in before.lines:
+                            target.setdefault(line, {}).setdefault(fix_line, way.then(one.commit, before.why))
+                    if not earlier and (line_found := self._inducing(file.old, fix_line, touched[fix_line], one, way)):
+                        found.setdefault((fix_line, one.commit, one.path, one.origin), line_found)
+        yield from (found[key] for key in sorted(found))
+
+    def _earlier(self, path: str, fix_line: int, one: Blamed, way: _Way) -> tuple[EarlierLines, ...] | None:
+        """Where to go on from a blamed commit; empty when it is the one, None when nothing can be said."""
+        item, commit = f"{path}:{fix_line}", self._git.commit(one.commit)
+        if commit is None:
+            self._skip(item, "the inducing commit is not here", one.commit)
+            return None
+        if commit.parents and self._git.commit(commit.parents[0]) is None:
+            self._skip(item, "the history is cut off before this line was written", one.commit)
+            return None
+        earlier = self._skipper.before(commit, one)
+        if isinstance(earlier, str):
+            self._skip(item, earlier, one.commit)
+            return None
+        if earlier and len(way.through) >= self._settings.depth:
+            self._skip(item, f"touched without content by more than {self._settings.depth} commits", one.commit)
+            return None
+        return earlier
+
+    def _inducing(self, path: str, fix_line: int, touched: Touched, one: Blamed, way: _Way) -> Inducing | None:
+        commit = self._git.commit(one.commit)
+        if commit is None:
+            return None
+        if reason := self._too_early_or_late(commit):
+            self._skip(f"{path}:{fix_line}", reason, one.commit)
+            return None
+        return Inducing(
+            commit=one.commit,
+            path=one.path,
+            line=one.origin,
+            text=_readable(touched.text),
+            fix=self._commit.id,
+            fix_path=path,
+            fix_line=fix_line,
+            reason=touched.reason,
+            when=commit.date,
+            through=way.through,
+        )
+
+    def _too_early_or_late(self, commit: Commit) -> str:
+        settings = self._settings
+        days = (self._commit.date - commit.date).total_seconds() / _DAY
+        if days < 0 and (note := f"{commit.id[:12]} is dated after the fix that follows it") not in self.notes:
+            self.notes.append(note)
+        if self._fix.opened is not None and commit.date > self._fix.opened:
+            return "written after the issue was opened"
+        if max(days, 0.0) < settings.min_days:
+            return f"written less than {settings.min_days:g} days before the fix"
+        if settings.max_days is not None and days > settings.max_days:
+            return f"written more than {settings.max_days:g} days before the fix"
+        return ""
+
+
+def _nothing(files: list[FileDiff]) -> str:
+    """Why there is nothing to blame in any of the files."""
+    if any(patch.old for file in files for patch in file.patches):
+        return "the fix changes blank lines, comments, format or places only"
+    return "the fix only adds lines" if any(file.patches for file in files) else "the fix changes no line"
+
+
+def _readable(text: bytes) -> str:
+    return text.decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}").rstrip("\r")

@@ -15,7 +15,8 @@ from importlib.resources.abc import Traversable
 from reviewgauge.core.building import BuildContext
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.fix_messages import FixKind
-from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
+from reviewgauge.repo.szz.records import Inducing, SzzSettings, Trace
+from reviewgauge.repo.szz.trace import index_history, trace_many
 from reviewgauge.stages.history.changes import ChangeStore
 from reviewgauge.stages.history.lines import not_product, trivial
 

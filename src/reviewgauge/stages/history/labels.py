@@ -12,7 +12,7 @@ from reviewgauge.core.records import ChangedFile, Comment, Resolution, Side, Spa
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, own_text, without_ids
-from reviewgauge.repo.szz.trace import Inducing
+from reviewgauge.repo.szz.records import Inducing
 from reviewgauge.stages.history.changes import fix_text
 from reviewgauge.stages.history.fixes import FoundFix, Tracer
 from reviewgauge.stages.history.lines import forward, new_text, normal, not_product, runs, texts, trivial

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
-from reviewgauge.repo.syntax.functions import LineKinds, code_lines
+from reviewgauge.repo.syntax.functions import code_lines
 from reviewgauge.repo.syntax.languages import is_documentation, language
+from reviewgauge.repo.syntax.lines import LineKinds
 
 BY_INDENTATION = frozenset({"Python", "Cython", "Haskell", "F#", "Starlark", "Nix"})  # white space decides what runs
 _NUMBER = re.compile(r"\bv?\d+(?:\.\d+)+(?:[-+.]?[0-9A-Za-z]+)*|\b\d+\b")

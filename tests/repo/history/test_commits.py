@@ -16,7 +16,7 @@ from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import parse_patch, split_diff
 from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.history import EPOCH, Commit, read_commits, read_history
+from reviewgauge.repo.history.commits import EPOCH, Commit, read_commits, read_history
 from written_history import LINK, MODULE, PROGRAM, Content, Written, write_history
 
 BODY = b"".join(b"line %d\n" % n for n in range(1, 41))

@@ -13,10 +13,10 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, TypedDict
 
+from reviewgauge.core.base import Record
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.log_stream import LARGEST_PATCH, Blobs, LogCommit, LogStream, changed_files
@@ -29,9 +29,8 @@ _FIELDS = "%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"
 _ADDRESS = re.compile(r"<[^>]*>?|@\S*")
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit. `files` are its changes against its first parent (an empty tree for a root) unless asked otherwise.
+class Commit(Record):
+    """One commit. `files` are its changes against its first parent (an empty tree for a root), where they were read.
 
     `blobs` has one entry for each of `files`. `dropped` says what was left out, and why: the patch of a file over the
     limit, a path too long for a record. `sound_times` is False where git could not make sense of a date: `authored`
@@ -39,15 +38,20 @@ class Commit:
     """
 
     id: str
-    parents: tuple[str, ...]
-    author: str
-    authored: datetime
-    committed: datetime
-    message: str
+    parents: tuple[str, ...] = ()
+    author: str = ""
+    authored: datetime = EPOCH
+    committed: datetime = EPOCH
+    message: str = ""
     files: tuple[ChangedFile, ...] = ()
     blobs: tuple[Blobs, ...] = ()
     dropped: tuple[Drop, ...] = ()
     sound_times: bool = True
+
+    @property
+    def date(self) -> datetime:
+        """The earlier of both times: rebasing sets the second one anew, a wrong clock may set either too late."""
+        return min(self.authored, self.committed)
 
     @property
     def subject(self) -> str:
@@ -162,18 +166,51 @@ def _read(
 
 def _commit(found: LogCommit) -> Commit:
     identity, parents, author, authored, committed, message = found.fields
-    written, taken = _time(authored), _time(committed)
     files, blobs, dropped = changed_files(found)
     return Commit(
         id=identity.decode("ascii"),
         parents=tuple(parents.decode("ascii").split()),
         author=_without_address(_text(author)),
-        authored=written or taken or EPOCH,
-        committed=taken or EPOCH,
         message=_text(message).rstrip("\n"),
         files=files,
         blobs=blobs,
         dropped=dropped,
+        **_times(authored, committed),
+    )
+
+
+def read_object(name: str, content: bytes) -> Commit:
+    """The commit `name` from what `git cat-file commit` prints, without its files."""
+    head, _, message = content.partition(b"\n\n")
+    rows = [row.partition(b" ")[::2] for row in head.split(b"\n")]
+    people = {kind: value for kind, value in rows if kind in (b"author", b"committer")}
+    author, authored = _split_date(people.get(b"author", b""))
+    return Commit(
+        id=name,
+        parents=tuple(value.decode("ascii", "replace") for kind, value in rows if kind == b"parent"),
+        author=_without_address(_text(author)),
+        message=_text(message).rstrip("\n"),
+        **_times(authored, _split_date(people.get(b"committer", b""))[1]),
+    )
+
+
+def _split_date(person: bytes) -> tuple[bytes, bytes]:
+    """The name and the seconds since 1970 of `NAME <MAIL> SECONDS ZONE`."""
+    words = person.rsplit(b" ", 2)
+    return (words[0], words[1]) if len(words) == 3 else (person, b"")
+
+
+class _Times(TypedDict):
+    authored: datetime
+    committed: datetime
+    sound_times: bool
+
+
+def _times(authored: bytes, committed: bytes) -> _Times:
+    written, taken = _time(authored), _time(committed)
+    return _Times(
+        authored=written or taken or EPOCH,
+        committed=taken or EPOCH,
         sound_times=written is not None and taken is not None,
     )
 
