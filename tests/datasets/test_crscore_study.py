@@ -16,7 +16,7 @@ from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.crscore_study import AGREEMENT_FILES, CrscoreStudy
-from reviewgauge.datasets.recorded.crscore_claims import WORDS
+from reviewgauge.datasets.recorded.crscore_judgements import WORDS
 from reviewgauge.repo.diff.diffs import parse_patch
 
 OFFICIAL = ("python", "java")  # the languages whose files the fixture holds

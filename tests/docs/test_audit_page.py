@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reviewgauge.core.building import Decision
 from reviewgauge.engine.build.audit import COLUMNS, audit_stage, margin, wilson
-from reviewgauge.stages.points.agreement import RULES
+from reviewgauge.stages.asking.change_points import RULES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "guides" / "audit.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.protocols import Format
 from reviewgauge.core.records import Change, ChangedFile
 from reviewgauge.core.specs import load, names
-from reviewgauge.formats.parsing.detect import detect
+from reviewgauge.formats.parsing.comments import detect
 from reviewgauge.repo.diff.anchors import anchor_all
 from reviewgauge.repo.forge.comment_text import bot_noise
 

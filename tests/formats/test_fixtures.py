@@ -17,7 +17,7 @@ from reviewgauge.formats.codex import Codex
 from reviewgauge.formats.github import Github
 from reviewgauge.formats.markdown import Markdown
 from reviewgauge.formats.martian import Martian
-from reviewgauge.formats.parsing.detect import detect
+from reviewgauge.formats.parsing.comments import detect
 from reviewgauge.formats.pr_agent import PrAgent
 from reviewgauge.formats.rdjson import Rdjson
 from reviewgauge.formats.sarif import Sarif

@@ -24,10 +24,9 @@ from reviewgauge.stages.augment import Augment
 from reviewgauge.stages.classify_domain import ClassifyDomain
 from reviewgauge.stages.context_level import ContextLevel
 from reviewgauge.stages.drop_low_value import DropLowValue
-from reviewgauge.stages.extract_points import ExtractPoints
+from reviewgauge.stages.extract_points import ANSWERED, ExtractPoints
 from reviewgauge.stages.generate import Generate
 from reviewgauge.stages.merge_same import MergeSame
-from reviewgauge.stages.points.revision import ANSWERED
 from scripted_models import Messages, scripted
 
 WORDS = ("The cache is never invalidated for user {}", "thanks!", "Every caller of {} must close the file")

@@ -29,9 +29,8 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.prompts import FENCE_NOTE, fence
-from reviewgauge.stages.asking.summaries import NOTHING, read_summary
-from reviewgauge.stages.augment import NO_CODE, NO_ISSUE, Augment
-from reviewgauge.stages.pull_requests.conversations import Turn
+from reviewgauge.stages.asking.stage import Turn
+from reviewgauge.stages.augment import NO_CODE, NO_ISSUE, NOTHING, Augment, read_summary
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import scripted
 

@@ -22,9 +22,8 @@ from reviewgauge.core.specs import load
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.prompts import fence
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.extract_points import FORCED, NOTHING, ExtractPoints
-from reviewgauge.stages.points.material import NO_COMMITS, NO_DIFF, NOBODY
-from reviewgauge.stages.points.revision import ANSWERED, FOREIGN_HEAD, NO_CODE
+from reviewgauge.stages.asking.material import NO_COMMITS, NO_DIFF, NOBODY
+from reviewgauge.stages.extract_points import ANSWERED, FORCED, FOREIGN_HEAD, NO_CODE, NOTHING, ExtractPoints
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import Messages, scripted
 

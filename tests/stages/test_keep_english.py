@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.records import Case, Change
-from reviewgauge.stages.asking.english import judge_text
-from reviewgauge.stages.keep_english import KeepEnglish
+from reviewgauge.stages.keep_english import KeepEnglish, judge_text
 
 ENGLISH = """
 Fix crash when the cookie jar is empty
@@ -87,6 +86,115 @@ fix(router): 修复参数丢失的问题
 แก้ไขข้อผิดพลาดเมื่อไฟล์ว่าง
 खाली फ़ाइल पर त्रुटि ठीक करें
 """.strip().splitlines()
+SHORT_ENGLISH = """
+Update README
+Fix typo
+Fix CI
+Bump version
+Add tests
+Fix flaky test
+Refactor parser
+Update deps
+Remove dead code
+Fix lint
+Add changelog entry
+Fix race in scheduler
+Drop Python 3.8
+Enable mypy strict
+Fix memory leak
+Improve docs
+Rename Foo to Bar
+Handle empty input
+Cache compiled regexes
+Avoid quadratic loop
+Fix off-by-one
+Upgrade Django to 5.0
+Use pathlib
+Add retry logic
+Fix import order
+Update Dockerfile
+Support Windows paths
+Fix broken link
+Add type hints
+Clean up logging
+Initial commit
+Hotfix login redirect
+Add missing await
+Skip broken tests
+Implement OAuth login
+Fix dark mode colors
+Add pagination
+Bugfix: null pointer
+Prepare release 2.3
+Replace moment with dayjs
+Fix timezone handling
+Add Spanish translation
+Minor cleanup
+Deprecate old endpoint
+Fix deadlock
+Make button accessible
+Normalize unicode
+Parse dates lazily
+Fix UI glitch on Safari
+Rework plugin loading
+""".strip().splitlines()
+SHORT_OTHER = """
+Ajusta botão
+Corrige login
+Novo campo
+Atualiza README
+Remove código morto
+Adiciona testes
+Cria tela de cadastro
+Altera nome da tabela
+Melhora desempenho
+Refatora serviço de email
+Arreglo menor
+Corrige typo
+Agrega pruebas
+Nueva pantalla
+Elimina código muerto
+Mejora del rendimiento
+Actualiza README
+Quita logs
+Cambia colores
+Arregla login
+Corrige bug
+Ajoute tests
+Nouvelle page
+Supprime code mort
+Met à jour README
+Améliore performances
+Répare connexion
+Change couleurs du menu
+Retire logs inutiles
+Traduction manquante
+Fehler behoben
+Tests ergänzt
+Neue Seite
+Code aufgeräumt
+README aktualisiert
+Tippfehler
+Übersetzung fehlt
+Farben angepasst
+Login repariert
+Version erhöht
+Nuova pagina
+Corregge login
+Aggiunge test
+Rimuove codice morto
+Migliora prestazioni
+Nieuwe pagina
+Tests toegevoegd
+Fout hersteld
+Poprawka logowania
+Dodano testy
+Oprava přihlášení
+Ny sida
+Yeni sayfa
+Perbaiki login
+Thêm kiểm thử
+""".strip().splitlines()
 LONG_ENGLISH = """<!-- Please describe your change. Bitte beschreiben Sie die Änderung. -->
 ## Why
 When the cache is cold, two threads may both compute the value; the second one wins and the first is lost.
@@ -118,6 +226,15 @@ def test_precision_and_recall_on_titles() -> None:
     assert not [text for text in ENGLISH if judge_text(text) == "other"]
     called_other = [text for text in OTHER if judge_text(text) == "other"]
     assert len(called_other) / len(OTHER) >= 0.9, set(OTHER) - set(called_other)
+
+
+def test_titles_of_a_few_words() -> None:
+    english = [judge_text(text) for text in SHORT_ENGLISH]
+    assert english.count("english") >= 49
+    assert "other" not in english
+    other = [judge_text(text) for text in SHORT_OTHER]
+    assert other.count("other") >= 50
+    assert "english" not in other
 
 
 def test_code_links_and_templates_are_not_read() -> None:

@@ -15,7 +15,7 @@ from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.reports.validity import AgreementReport
 from reviewgauge.core.specs import names
-from reviewgauge.datasets.labels.labels import find_labels, read_label_file
+from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 

@@ -19,9 +19,9 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import LONGEST_LINE, parse_record, refuse_bytes
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome, Score
+from reviewgauge.datasets.files.labels import FILES as LABEL_FILES
+from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.datasets.jsonl import REVIEWS, case_files
-from reviewgauge.datasets.labels.labels import FILES as LABEL_FILES
-from reviewgauge.datasets.labels.labels import find_labels, read_label_file
 
 _PIECE = 1024 * 1024
 _MODELS: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome, "score": Score}

@@ -27,7 +27,7 @@ from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.core.protocols import Dataset, Judge, Metric
 from reviewgauge.core.reports.judge_check import CalibrationItem
 from reviewgauge.core.specs import load, load_recorded, names, parse_spec
-from reviewgauge.datasets.labels.labels import on_reviews, read_label_file
+from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.recorded.martian_verdicts import judges
 from reviewgauge.engine.run.folder import RunFolder

@@ -14,7 +14,7 @@ from reviewgauge.core.protocols import Dataset, Progress, Stage
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load_recorded, names
-from reviewgauge.datasets.labels.labels import on_reviews, read_label_file
+from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder

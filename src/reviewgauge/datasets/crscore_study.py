@@ -21,16 +21,19 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import CRSCORE_STUDY
 from reviewgauge.datasets.files.local_files import locate
-from reviewgauge.datasets.recorded.crscore_claims import ClaimRates, accuracy_labels, claim_rates, generated_claims
-from reviewgauge.datasets.recorded.crscore_reviews import (
+from reviewgauge.datasets.recorded.crscore_judgements import (
     ADDRESSED,
     HUMAN,
     Block,
+    ClaimRates,
     Notes,
+    accuracy_labels,
     agreement_labels,
     blocks,
     case_of,
+    claim_rates,
     count_unrated,
+    generated_claims,
     link_labels,
     necessary_labels,
     rating_labels,

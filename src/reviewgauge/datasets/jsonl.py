@@ -18,8 +18,8 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import JSONL
+from reviewgauge.datasets.files.labels import find_labels, observed_scales, on_reviews, read_label_file, read_labels
 from reviewgauge.datasets.files.local_files import locate
-from reviewgauge.datasets.labels.labels import find_labels, observed_scales, on_reviews, read_label_file, read_labels
 from reviewgauge.repo.git.containment import find_escape
 from reviewgauge.repo.git.repository import Repository
 

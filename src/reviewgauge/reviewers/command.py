@@ -22,7 +22,7 @@ from reviewgauge.core.protocols import Format, Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.formats.parsing.detect import detect
+from reviewgauge.formats.parsing.comments import detect
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.repo.mirrors.workspaces import ALL
 from reviewgauge.reviewers.answers_of_models.review_files import ODD, fingerprint, on_added_lines, unique

@@ -8,14 +8,19 @@ syntax can decide. By default more is trivial: nothing to find a defect in, whic
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Case, Change, FileStatus
+from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.points.triviality import triviality
+from reviewgauge.repo.syntax.functions import code_lines
+from reviewgauge.repo.syntax.languages import is_documentation, language
+from reviewgauge.repo.syntax.lines import LineKinds
 
 Blob = bytes | None
 
@@ -62,3 +67,115 @@ def _blobs(change: Change) -> tuple[dict[str, Blob], dict[str, Blob]]:
     old: dict[str, Blob] = {f.path: b"" for f in change.files if f.status is FileStatus.ADDED}
     new: dict[str, Blob] = {f.path: b"" for f in change.files if f.status is FileStatus.DELETED}
     return old | repository.blobs(change.base, before), new | repository.blobs(change.head, after)
+
+
+BY_INDENTATION = frozenset({"Python", "Cython", "Haskell", "F#", "Starlark", "Nix"})  # white space decides what runs
+_NUMBER = re.compile(r"\bv?\d+(?:\.\d+)+(?:[-+.]?[0-9A-Za-z]+)*|\b\d+\b")
+_VERSION = re.compile(r"version|release", re.IGNORECASE)
+_MANIFEST = re.compile(
+    r"(.*/)?((package(-lock)?|composer|bower)\.json|pyproject\.toml|setup\.(cfg|py)|.*requirements.*\.(txt|in)"
+    r"|constraints.*\.txt|cargo\.(toml|lock)|go\.(mod|sum)|pom\.xml|.*\.(csproj|gemspec|lock)|build\.gradle(\.kts)?"
+    r"|libs\.versions\.toml|gemfile|pipfile|environment\.ya?ml|version(\.txt)?|\.pre-commit-config\.yaml)",
+    re.IGNORECASE,
+)
+_TABS = 8  # columns, as Python counts them
+
+
+def triviality(file: ChangedFile, before: bytes | None, after: bytes | None, *, words: bool = True) -> str:
+    """In a word why nothing that runs changed in a file; empty where something did, or where that cannot be seen.
+
+    `before` and `after` are the whole file, empty where there is none; both None: only the patch is at hand, and the
+    lines that it shows are read. Without `words`, comments, documentation and style are not trivial: what is left is
+    blank lines and blanks at the end of lines, and what has no lines to read.
+    """
+    if file.binary or file.patch is None or file.status is FileStatus.TYPE_CHANGED:
+        return ""
+    if not file.patch:
+        moved = file.status in (FileStatus.RENAMED, FileStatus.COPIED, FileStatus.MODIFIED)  # or its mode changed
+        return "renames" if moved else "empty files"
+    documentation = is_documentation(file.path)
+    if documentation and words:
+        return "documentation"
+    hunks = parse_patch(file.patch)
+    if not documentation and _only_versions(file, hunks):
+        return "versions"
+    if not documentation and not language(file.path):
+        return ""
+    pairs = [(_shown(hunk, " -"), _shown(hunk, " +")) for hunk in hunks]
+    if before is not None and after is not None:
+        pairs = [(before, after)]
+    if not words and any(_lines(old) != _lines(new) for old, new in pairs):
+        return ""
+    old_path = file.old_path or file.path
+    if not documentation and any(_says(old, old_path) != _says(new, file.path) for old, new in pairs):
+        return ""
+    return "comments and format" if words else "white space"
+
+
+def _lines(source: bytes) -> list[bytes]:
+    """The lines that are not blank, without blanks at their ends."""
+    return [line for line in (one.rstrip() for one in source.split(b"\n")) if line]
+
+
+def _only_versions(file: ChangedFile, hunks: Sequence[Hunk]) -> bool:
+    manifest = _MANIFEST.fullmatch(file.path) is not None
+    for hunk in hunks:
+        old = [line.text for line in hunk.lines if line.kind == "-"]
+        new = [line.text for line in hunk.lines if line.kind == "+"]
+        if not old or len(old) != len(new):
+            return False
+        for before, after in zip(old, new, strict=True):
+            if not (manifest or _VERSION.search(before)):
+                return False
+            if before == after or _NUMBER.sub("0", before) != _NUMBER.sub("0", after):
+                return False
+    return bool(hunks)
+
+
+def _shown(hunk: Hunk, kinds: str) -> bytes:
+    return "\n".join(line.text for line in hunk.lines if line.kind in kinds).encode("utf-8", "surrogatepass")
+
+
+def _says(source: bytes, path: str) -> tuple[object, ...]:
+    """What a file says to the machine: the same for another layout, other comments and trailing commas."""
+    lines = code_lines(source, path)
+    strings = tuple(lines.code[a:b].replace(b"\r\n", b"\n") for a, b in lines.literals)  # with their line breaks
+    if language(path) not in BY_INDENTATION:
+        return strings, lines.text(1, len(lines.kinds))
+    return strings, *_logical_lines(lines)
+
+
+def _logical_lines(lines: LineKinds) -> Iterator[tuple[int, str]]:
+    """(depth, text) of each statement's line: brackets join lines, and columns count as depths."""
+    columns: list[int] = []
+    number = 1
+    while number <= len(lines.kinds):
+        if lines.kind(number) != "code":
+            number += 1
+            continue
+        last = _end(lines, number)
+        column = _column(lines, number)
+        while columns and columns[-1] > column:
+            columns.pop()
+        if not columns or columns[-1] < column:
+            columns.append(column)
+        yield len(columns), lines.text(number, last)
+        number = last + 1
+
+
+def _end(lines: LineKinds, first: int) -> int:
+    """The last line of the statement that begins on line `first`."""
+    depth, number = 0, first
+    while True:
+        for token in lines.tokens(number):
+            depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
+        if depth <= 0 or number >= len(lines.kinds):
+            return number
+        number += 1
+
+
+def _column(lines: LineKinds, number: int) -> int:
+    begin = lines.starts[number - 1]
+    end = lines.starts[number] if number < len(lines.starts) else len(lines.code)
+    text = lines.code[begin:end].decode("utf-8", "replace").expandtabs(_TABS)
+    return len(text) - len(text.lstrip(" "))

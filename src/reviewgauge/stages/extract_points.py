@@ -7,25 +7,42 @@ our own. "Consistent" is read as: as many points, matched one to one with the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.history import Revision
 from reviewgauge.core.records import Change, Comment, Location, Resolution
 from reviewgauge.core.results import Drop
 from reviewgauge.judges.classes.change_types import TYPES
 from reviewgauge.repo.diff.anchors import anchor
-from reviewgauge.stages.asking.stage import MOST_VOTES, AskingStage, own_prompt, prompt_pins, storable
-from reviewgauge.stages.points.agreement import Agreed, Disagreed, Rule, agreement
-from reviewgauge.stages.points.answers import SCHEMA, Found, read_change_points
-from reviewgauge.stages.points.material import Material, gather, messages_of
-from reviewgauge.stages.points.revision import as_given, cut_back
-from reviewgauge.stages.pull_requests.candidates import said_at
-from reviewgauge.stages.pull_requests.conversations import Roles, plain_conversation, turns
+from reviewgauge.stages.asking.change_points import (
+    SCHEMA,
+    Agreed,
+    Disagreed,
+    Found,
+    Rule,
+    agreement,
+    read_change_points,
+)
+from reviewgauge.stages.asking.material import Material, gather, messages_of
+from reviewgauge.stages.asking.stage import (
+    MOST_VOTES,
+    AskingStage,
+    Roles,
+    own_prompt,
+    plain_conversation,
+    prompt_pins,
+    storable,
+    turns,
+)
+from reviewgauge.stages.pull_requests.candidates import NO_CODE as NOT_HERE
+from reviewgauge.stages.pull_requests.candidates import change_at, like, said_at, word_facts
 from reviewgauge.stages.pull_requests.threads import NO_PULL
+from reviewgauge.stages.sampling.facts import change_facts
 
 NOTHING = "no change-point"
 FORCED = "no change-point is seen, and it was force-pushed: its commits do not show what was changed"
@@ -148,3 +165,55 @@ def _claimed(point: Found, material: Material, change: Change) -> Mapping[str, o
         return {"claimed": Location(path=where.path, start=where.start, end=where.end, side=where.side)}
     shown = thread.hunk.rstrip("\n").rpartition("\n")[2]
     return {"claimed": Location(path=thread.path), "quote": code or shown[1:].strip() or None}
+
+
+NO_CODE = "the commits to cut it back to before its first answer are not at hand"
+FOREIGN_HEAD = "its change ends at none of the pull request's commits"
+ANSWERED = "its change holds the answer to every change-point, or ends before what they are about"
+
+
+class Revised(NamedTuple):
+    """The candidate at the revision, and the change-points that are open in it."""
+
+    item: Candidate
+    points: Sequence[int]
+
+
+def cut_back(item: Candidate, material: Material, points: Sequence[Found]) -> Revised | str:
+    """The candidate at the last commit before the first that resolves a point, and which points are open there.
+
+    Points that are about code that came later are not open. The files are read from git anew, and so are the facts.
+    """
+    labels = list(material.commits)
+    end = min(labels.index(point.resolved) for point in points) - 1
+    change = item.case.change
+    head = material.commits[labels[end]].id
+    if head != change.head or not change.has_diff:
+        state = Revision(head=head, pushed=material.commits[labels[end]].committed)
+        cut = change_at(material.pull, state)
+        if isinstance(cut, str):
+            return NO_CODE if cut == NOT_HERE else cut
+        cut = like(item, cut)
+        facts = {name: value for name, value in item.case.facts.items() if name not in _OF_FILES}
+        facts |= {**change_facts(cut, commits=end + 1), **word_facts(material.pull, state)}
+        item = item.with_case(change=cut, facts=facts)
+    return Revised(item, _open(points, labels, end))
+
+
+_OF_FILES = {"changed_files", "changed_lines", "hunks", "language", "size"}
+
+
+def as_given(item: Candidate, material: Material, points: Sequence[Found]) -> Revised | str:
+    """The candidate as it is, and which of the points are open in it."""
+    label = material.label_of(item.case.change.head)
+    if label is None:
+        return FOREIGN_HEAD
+    labels = list(material.commits)
+    found = _open(points, labels, labels.index(label))
+    return Revised(item, found) if found else ANSWERED
+
+
+def _open(points: Sequence[Found], labels: Sequence[str], end: int) -> list[int]:
+    """The points whose code is there and whose answer is not, by position."""
+    place = labels.index
+    return [at for at, point in enumerate(points) if place(point.introduced) <= end < place(point.resolved)]

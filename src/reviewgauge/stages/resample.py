@@ -27,7 +27,7 @@ from reviewgauge.stages.sampling.balance import (
     unit_of,
     worst,
 )
-from reviewgauge.stages.sampling.sampling import draw_key
+from reviewgauge.stages.sampling.draws import draw_key
 
 _ENOUGH = 10  # cases of each kind from which on a difference is told
 

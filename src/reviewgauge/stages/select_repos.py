@@ -22,8 +22,7 @@ from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.replies import Unavailable
 from reviewgauge.stages.pull_requests import repositories as rules
 from reviewgauge.stages.pull_requests.candidates import remember_repositories
-from reviewgauge.stages.pull_requests.forge_search import count_items, language_share, most_starred
-from reviewgauge.stages.pull_requests.repositories import Refused
+from reviewgauge.stages.pull_requests.repositories import Refused, count_items, language_share, most_starred
 
 CHOSEN, FORGE = "repositories.jsonl", "forge"
 

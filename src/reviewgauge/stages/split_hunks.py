@@ -29,8 +29,8 @@ from reviewgauge.stages.pull_requests.seen_hunks import (
     seen_hunks,
     untouched,
 )
+from reviewgauge.stages.sampling.draws import draw
 from reviewgauge.stages.sampling.facts import change_facts
-from reviewgauge.stages.sampling.sampling import draw
 
 UNCHANGED = "commented on, and merged unchanged"
 NOT_COMPARED = "commented on, and not known whether it was merged unchanged"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
-from reviewgauge.stages.sampling.sampling import Described, draw_key
+from reviewgauge.stages.sampling.draws import Described, draw_key
 
 
 @dataclass(frozen=True)

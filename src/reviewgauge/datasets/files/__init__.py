@@ -1,1 +1,1 @@
-"""Where the files of a data set come from: shipped, fetched, given, or in the shape of entries."""
+"""The files of data sets: cards, fetching, the code behind changes, and what several file formats share."""

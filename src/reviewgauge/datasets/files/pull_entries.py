@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
@@ -13,6 +14,31 @@ from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus, Side
 from reviewgauge.datasets.files.local_files import locate
 from reviewgauge.repo.diff.diffs import changed_lines, split_diff
+
+_ADDRESS = re.compile(
+    r"https://(?P<host>[A-Za-z0-9.-]+)/(?P<repo>[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)/pull/(?P<n>\d{1,10})"
+)
+
+
+class PullAddress(NamedTuple):
+    """A pull request on a forge: `repo` is `owner/name`, `id` is `owner/name#number`."""
+
+    repo: str
+    number: int
+
+    @property
+    def id(self) -> str:
+        """The case id that is made from the address."""
+        return f"{self.repo}#{self.number}"
+
+
+def parse_pull(url: str) -> PullAddress | None:
+    """The pull request behind an address such as `https://github.com/owner/name/pull/7`; None for anything else."""
+    match = _ADDRESS.fullmatch(url.rstrip("/"))
+    if match is None or any(set(part) == {"."} for part in match["repo"].split("/")):
+        return None
+    return PullAddress(match["repo"], int(match["n"]))
+
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
 NO_EMAIL = "(e-mail)"

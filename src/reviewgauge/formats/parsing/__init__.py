@@ -1,1 +1,1 @@
-"""What the formats share: fields, prose, detection, and comments made of them."""
+"""What the formats share: reading documents, collecting comments, detecting the format."""

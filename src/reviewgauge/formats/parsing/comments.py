@@ -12,9 +12,10 @@ from pydantic import JsonValue, ValidationError
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.parsing import first_problem
-from reviewgauge.core.protocols import Parsed
+from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Comment, Location, Review, Severity, Side
 from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import load, names
 
 _WORDS: dict[Severity, tuple[str, ...]] = {
     Severity.CRITICAL: ("critical", "blocker", "blocking", "fatal", "p0", "urgent"),
@@ -123,3 +124,17 @@ def old_side(comment: Comment) -> bool:
 def by_case(reviews: list[Review]) -> list[Review]:
     """The reviews in a stable order."""
     return sorted(reviews, key=lambda review: (review.case, review.system, review.attempt))
+
+
+_LAST = "markdown"  # any text is Markdown, so it is asked last
+
+
+def detect(data: bytes, source: str) -> Format:
+    """The format of `data`. Raises BadInput that names the formats there are."""
+    known = sorted(names(Format.kind), key=lambda name: (name == _LAST, name))
+    formats = [load(Format, name) for name in known]
+    fitting = [form for form in formats if form.recognises(data)]
+    named = [form for form in fitting if source.lower().endswith(form.suffixes)]
+    if not fitting:
+        raise BadInput(source, "is in no known format", remedy=f"name one of {', '.join(known)}")
+    return (named or fitting)[0]

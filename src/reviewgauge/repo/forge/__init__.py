@@ -1,1 +1,1 @@
-"""Reads a forge (GitHub, GitHub Enterprise, or a dump of one): asks, keeps the answers, maps them to records."""
+"""Reads GitHub, GitHub Enterprise or a dump of one: requests, stored answers, and records made from them."""

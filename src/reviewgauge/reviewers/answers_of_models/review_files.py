@@ -124,7 +124,7 @@ def read_reviews(file: Path, format_spec: str) -> tuple[Parsed, ...]:
 
 @lru_cache(maxsize=4)  # a file of the largest size takes some GB as records: few are kept
 def _read(file: Path, changed: int, size: int, format_spec: str) -> tuple[Parsed, ...]:
-    from reviewgauge.formats.parsing.detect import detect
+    from reviewgauge.formats.parsing.comments import detect
 
     data = _bytes(file)
     source = str(file)

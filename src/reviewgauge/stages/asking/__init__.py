@@ -1,1 +1,1 @@
-"""Stages that ask a model share this: the question, the language check, summaries."""
+"""What the stages that ask a model share: the question, conversations, change-points and their material."""

@@ -1,1 +1,1 @@
-"""What the stages on pull requests share: threads, adoption, code, texts as they were."""
+"""What the stages on pull requests share: candidates, threads, adoption, code, the choice of repositories."""

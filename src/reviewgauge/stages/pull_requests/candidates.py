@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import AccountType, PullRequest, Revision, Thread
+from reviewgauge.core.json_reader import when
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Span
 from reviewgauge.repo.forge.comment_text import bot_noise, split_suggestion
+from reviewgauge.repo.forge.timeline import RENAMED
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.pull_requests.texts_at import description_edited, title_at
 from reviewgauge.stages.pull_requests.threads import stands
 from reviewgauge.stages.sampling.facts import change_facts
 
@@ -246,3 +248,32 @@ def _issues(pull: PullRequest) -> tuple[Issue, ...]:
     closes = pull.extra.get("closes")
     names = closes if isinstance(closes, list) else []
     return tuple(one.issue for one in pull.issues if not one.is_pull and f"{one.repo}#{one.issue.number}" in names)
+
+
+NEVER = "never"
+
+
+def looked_at(pull: PullRequest, revision: Revision) -> datetime | None:
+    """When people began to speak about a state; else when it was there. None where neither is known."""
+    said = [thread.remarks[0].created for thread in pull.threads if thread.commit == revision.head]
+    said += [review.created for review in pull.reviews if review.commit == revision.head]
+    return min((time for time in said if time is not None), default=revision.pushed)
+
+
+def title_at(pull: PullRequest, revision: Revision) -> str:
+    """The title that stood when people began to speak about a state; the last one where the forge does not tell."""
+    then = looked_at(pull, revision)
+    if then is None:
+        return pull.title
+    renamed = [(event.created, event.before) for event in pull.events if event.kind == RENAMED and event.before]
+    later = [(time, before) for time, before in renamed if time is not None and time > then]
+    return min(later, key=lambda one: one[0])[1] if later else pull.title
+
+
+def description_edited(pull: PullRequest, revision: Revision) -> bool | None:
+    """Whether the description was changed after people began to speak about a state; None where nobody says."""
+    edited, then = pull.extra.get("edited"), looked_at(pull, revision)
+    if edited == NEVER:
+        return False
+    last = when({"edited": edited}, "edited")
+    return last > then if last is not None and then is not None else None

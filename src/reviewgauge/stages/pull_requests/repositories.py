@@ -6,14 +6,18 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.building import RepositoryCandidate
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.json_reader import flag, node, number, text
 from reviewgauge.core.parsing import parse_record, records
+from reviewgauge.repo.forge.access import repository_name
+from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.syntax.languages import language_name
 
 CONTEXT_LANGUAGES = ("Python", "Java", "JavaScript", "C", "C++", "C#", "Rust", "TypeScript", "Go")
@@ -174,8 +178,8 @@ def _from_row(row: Mapping[str | None, str | None], source: str, number: int) ->
         raise BadInput(source, "has more or fewer fields than the header", record=number)
     fields: dict[str, object] = {}
     extra: dict[str, str] = {}
-    for name, text in row.items():
-        value = (text or "").strip()
+    for name, cell in row.items():
+        value = (cell or "").strip()
         if name is None or not value:
             continue
         if name in _COUNTS or name == "language_share":
@@ -192,3 +196,53 @@ def _number(value: str, field: str, source: str, number: int) -> float | int:
         return float(value) if field == "language_share" else int(value)
     except ValueError:
         raise BadInput(source, f"{value!r} is not a number", record=number, field=field) from None
+
+
+_MOST = 1000  # results that a search gives
+
+
+def most_starred(forge: Forge, language: str, top: int, version: str) -> Iterator[RepositoryCandidate]:
+    """The `top` repositories of a language with most stars. Forks and archived ones are none of them."""
+    words = f'language:"{language}" stars:>100 fork:false archived:false'
+    asked = {"q": words, "sort": "stars", "order": "desc"}
+    for item in islice(forge.pages("search/repositories", asked, version=version), min(top, _MOST)):
+        found = node(item)
+        name = text(found, "full_name")
+        if not _is_name(name) or flag(found, "fork") or flag(found, "archived"):
+            continue
+        yield RepositoryCandidate(
+            name=name,
+            language=text(found, "language") or language,
+            stars=number(found, "stargazers_count"),
+            active=text(found, "pushed_at")[:10],
+        )
+
+
+def language_share(forge: Forge, one: RepositoryCandidate, version: str) -> float | None:
+    """The share of its language in its code, in bytes. Raises Unavailable."""
+    counted = node(forge.get(f"repos/{one.name}/languages", version=version))
+    sizes = {name: number(counted, name) or 0 for name in counted}
+    whole = sum(sizes.values())
+    return sizes.get(one.language, 0) / whole if whole else None
+
+
+def count_items(forge: Forge, name: str, version: str) -> int | None:
+    """The number of its issues and pull requests, open and closed. Raises Unavailable.
+
+    Two searches: one without `is:` is refused for some kinds of token.
+    """
+    counts: list[int] = []
+    for kind in ("issue", "pull-request"):
+        asked: dict[str, str | int] = {"q": f"repo:{name} is:{kind}", "per_page": 1}
+        count = number(node(forge.get("search/issues", asked, version=version)), "total_count")
+        if count is None:
+            return None
+        counts.append(count)
+    return sum(counts)
+
+
+def _is_name(name: str) -> bool:
+    try:
+        return repository_name(name) == name
+    except UserError:
+        return False

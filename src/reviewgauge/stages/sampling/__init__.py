@@ -1,1 +1,1 @@
-"""Draws that can be repeated: strata, balance, facts."""
+"""Repeatable draws, the balance of two groups, and the facts that a benchmark is sliced by."""

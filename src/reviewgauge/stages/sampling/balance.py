@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reviewgauge.core.records import Case
-from reviewgauge.stages.sampling.sampling import Row, kolmogorov_smirnov, value_of
+from reviewgauge.stages.sampling.draws import Row, kolmogorov_smirnov, value_of
 
 if TYPE_CHECKING:
     import numpy as np

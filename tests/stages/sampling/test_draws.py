@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
-from reviewgauge.stages.sampling.sampling import kolmogorov_smirnov
+from reviewgauge.stages.sampling.draws import kolmogorov_smirnov
 
 VALUES = st.lists(st.integers(0, 30), min_size=1, max_size=120)
 

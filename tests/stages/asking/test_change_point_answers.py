@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.stages.points.answers import LEAVES, Found, read_change_points
+from reviewgauge.stages.asking.change_points import LEAVES, Found, read_change_points
 
 USUAL = {
     "point": "The loop never ends",

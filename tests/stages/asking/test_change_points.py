@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.stages.points.agreement import COUNTS, KINDS, RULES, Agreed, Disagreed, Rule, agreement
-from reviewgauge.stages.points.answers import Found
+from reviewgauge.stages.asking.change_points import COUNTS, KINDS, RULES, Agreed, Disagreed, Found, Rule, agreement
 
 COMMITS = {"C1": "1" * 40, "C2": "2" * 40, "C3": "3" * 40}
 

@@ -16,7 +16,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, Scale, SubjectKind
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
-from reviewgauge.datasets.labels.label_rows import from_csv, from_json
+from reviewgauge.datasets.files.label_rows import from_csv, from_json
 
 FILES = ("labels.csv", "labels.jsonl")  # what a folder's labels are called
 LARGEST = 512 * 1024 * 1024  # bytes

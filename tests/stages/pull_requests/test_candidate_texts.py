@@ -17,7 +17,7 @@ from reviewgauge.core.history import Event, PullRequest, Revision
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.collect_reviews import CollectReviews
 from reviewgauge.stages.from_github import FromGithub
-from reviewgauge.stages.pull_requests.texts_at import NEVER, description_edited, title_at
+from reviewgauge.stages.pull_requests.candidates import NEVER, description_edited, title_at
 from reviewgauge.stages.select_revision import SelectRevision
 
 FIRST, MEANWHILE, LAST = "Draft: apples", "Add discounts for apples", "Close the file of apples, as Bob said"

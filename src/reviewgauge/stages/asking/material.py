@@ -14,8 +14,7 @@ from reviewgauge.judges.classes.change_types import listing
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import FENCE_NOTE, fence
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.asking.stage import own_prompt
-from reviewgauge.stages.pull_requests.conversations import Roles
+from reviewgauge.stages.asking.stage import Roles, own_prompt
 
 NO_COMMITS, NO_DIFF = "its commits are not at hand", "the diff of one of its commits is not at hand"
 NOBODY = "no review comment by a person other than its author"

@@ -1,1 +1,0 @@
-"""Human labels in files: their rows, and the labels that come of them."""

@@ -1,1 +1,0 @@
-"""Change-points: the material, the answers, agreement, triviality."""
