@@ -1,24 +1,36 @@
-"""The part of the page on stages that is about samples: its commands run and print what it shows."""
+"""docs/reference/stages.md: the stages that it names exist with these parameters, and its samples come out."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import documented
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, names
 from reviewgauge.stages.stratify import Stratify
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "stages.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Stages that draw a sample")[2].partition("\n## ")[0]
 
 
+def test_every_stage_is_named_and_every_spec_is_one() -> None:
+    assert all(f"`{name}" in PAGE for name in names("stages"))
+    specs = [spec for spec in re.findall(r"`(\w+\([^`]*\))`", PAGE) if "..." not in spec]
+    stages = [spec for spec in specs if spec.partition("(")[0] in names("stages")]
+    assert len(stages) > 20
+    for spec in stages:
+        load(Stage, spec)
+
+
 def test_the_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     first, *others = documented.commands(SECTION)
     done = documented.run(first, tmp_path)
     shown = SECTION.partition("```text\n")[2].partition("```")[0].splitlines()
-    said = [*done.stderr.splitlines(), *done.stdout.splitlines()]
-    assert [line for line in said if not line.startswith("silent")] == [x for x in shown if not x.startswith("silent")]
+    printed = [*done.stderr.splitlines(), *done.stdout.splitlines()]
+    assert [line for line in printed if not line.startswith("silent")] == [
+        x for x in shown if not x.startswith("silent")
+    ]
     cases = [documented.run(command, tmp_path).stdout for command in others]
     assert ", 16 cases" in cases[0]  # eight of each verdict
     assert ", 24 cases" in cases[1]  # all: there are fewer clean ones than changed ones
