@@ -1,7 +1,7 @@
 """ReviewGauge: how good is this code reviewer, on these changes?
 
-Every verb of the command line is a function here with the same name: `reviewgauge.score("runs/mine", "hits")`.
-They are imported when they are first used, so importing the package costs nothing.
+Every verb of the command line is a function here with the same name: `reviewgauge.score("runs/mine", "hits")`. Those
+that ask models take `models=ModelOptions(budget=5.0)`. Each is imported when it is first used.
 """
 
 from importlib import import_module
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from reviewgauge.api.review import review
     from reviewgauge.api.score import score
     from reviewgauge.api.validate import validate
+    from reviewgauge.engine.run.model_options import ModelOptions
 
 __all__ = [
+    "ModelOptions",
     "agree",
     "build",
     "bundle",
@@ -58,6 +60,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "ModelOptions":
+        return import_module("reviewgauge.engine.run.model_options").ModelOptions
     if name in __all__:
         return getattr(import_module(f"reviewgauge.api.{name}"), "list_plugins" if name == "list" else name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,12 +10,12 @@ import pytest
 
 from judge_toys import toy_material
 from reviewgauge.api.judge_check import judge_check
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.models.fake.server import FakeServer
 
 

@@ -14,11 +14,11 @@ import pytest
 import reviewgauge
 from bundle_toys import tamper, write_bench
 from reviewgauge.api.cache import export
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.cli.bundle import verify
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.models.fake.server import FakeServer
 
 KEY = "sk-a-secret-that-no-file-may-hold"

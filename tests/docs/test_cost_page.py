@@ -38,6 +38,6 @@ def test_every_command_prints_what_the_page_shows(tmp_path: Path) -> None:
 
 
 def test_the_python_of_the_page_is_there() -> None:
-    code = "from reviewgauge.cli._model_options import ModelOptions; ModelOptions(budget=5.0)"
+    code = "from reviewgauge import ModelOptions; ModelOptions(budget=5.0)"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert shlex.split("models=ModelOptions(budget=5.0)")[0] in PAGE

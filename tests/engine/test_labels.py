@@ -11,8 +11,8 @@ from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.engine.review import import_reviews
-from reviewgauge.engine.run.benchmark import benchmark_hash
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.engine.score import score
 from reviewgauge.metrics.hits import Hits
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reviewgauge.api.model_options import ModelOptions, Spending, spending
-from reviewgauge.api.stopping import executor_for, with_bill
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import UserError
@@ -21,8 +19,12 @@ from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
 from reviewgauge.engine.build.write import Written, find_licences, refuse_foreign, write_benchmark
+from reviewgauge.engine.run.executors import executor_for
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_whole
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.progress import with_cost
+from reviewgauge.engine.run.spending import Spending, spending
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.views.files.markdown import markdown
 
@@ -88,34 +90,34 @@ def build(
     how, stop = models or ModelOptions(), stop or Interruption()
     place = BuildFolder(Path(out), word, told=_teller(progress), stop=stop)
     try:
-        with how.door(place) as door:
+        with how.client(place) as client:
             line = Pipeline(
                 place, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop, how.dry_run
             )
-            place.tell_through(_teller(with_bill(progress, door)))
+            place.tell_through(_teller(with_cost(progress, client)))
             try:
                 if how.dry_run:
-                    return _foretold(str(out), line, door)
+                    return _foretold(str(out), line, client)
                 written = write_benchmark(place.folder, line.run())
             except Stopped:
-                return BuildResult(folder=str(out), stopped=stop.why, spending=spending(door))
+                return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
                 place.sync()
             card = _card(found, {name: repr(value) for name, value in parameters.items()}, place, line, written, audit)
             line.keep_ledgers()
             write_whole(place.folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
             write_whole(place.folder / CARD_MD, markdown(card).encode())
-            return BuildResult(folder=str(out), card=card, reviews=written.reviews, spending=spending(door))
+            return BuildResult(folder=str(out), card=card, reviews=written.reviews, spending=spending(client))
     finally:
         Pipeline.clear(place)
         place.close()
 
 
-def _foretold(out: str, line: Pipeline, door: ChatClient) -> BuildResult:
+def _foretold(out: str, line: Pipeline, client: ChatClient) -> BuildResult:
     """Let everything go through, and keep nothing of it: what the fake model says is not a label."""
     for _ in line.run():
         pass
-    return BuildResult(folder=out, foretold=tuple(tally.row() for tally in line.tallies), spending=spending(door))
+    return BuildResult(folder=out, foretold=tuple(tally.row() for tally in line.tallies), spending=spending(client))
 
 
 def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:

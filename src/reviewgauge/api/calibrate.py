@@ -13,18 +13,18 @@ from reviewgauge.analysis.validity.combination import LEAK, Account, fit_account
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
-from reviewgauge.api.measure import MeasureResult, interruptible, measure_run, rehearse_run, run_to_rehearse
-from reviewgauge.api.model_options import ModelOptions, Spending
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run, run_to_rehearse
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import Figure, MetricValidity
-from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.interruption import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.journal import write_error, write_whole
-from reviewgauge.engine.score import ScoreTotals
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.spending import Spending
+from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
 from reviewgauge.metrics.combined import Combined, asked_by
 from reviewgauge.metrics.grades.combination import reference_key
 
@@ -97,7 +97,7 @@ def calibrate(
     folder = Path(run or f"validity-{folder_name(labels, stages)}")
     if models.dry_run:
         with run_to_rehearse(labels, folder, source=source, labels=label_file, stages=stages) as copy:
-            measured = rehearse_run(copy, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+            measured = measure_run(copy, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
         return _unfitted(folder, folds, measured, (), began)
     judged = judged_run(labels, folder, source=source, labels=label_file, stages=stages, progress=progress)
     with judged.run:
@@ -106,7 +106,7 @@ def calibrate(
             return _unfitted(judged.run.path, folds, measured, judged.notes, began)
         human = _one_dimension(judged, dimension)
         settings = ValiditySettings(resamples, seed, folds, slices=("system",))
-        account = _account(judged, wanted, human, settings, interruptible(stop, progress))
+        account = _account(judged, wanted, human, settings, abort_on_interrupt(stop, progress))
         dataset = judged.run.manifest.dataset
     _write(Path(out), account)
     model = account.model

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reviewgauge.api.model_options import ModelOptions, Spending, spending
 from reviewgauge.core.base import Record
 from reviewgauge.core.protocols import Progress
 from reviewgauge.engine.classify import Of, Sorted
@@ -12,6 +11,8 @@ from reviewgauge.engine.classify import classify as classify_run
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.spending import Spending, spending
 from reviewgauge.judges.classes.classes import QUESTIONS, Classifier, PromptKind, What
 
 
@@ -44,7 +45,7 @@ def classify(
     models = models or ModelOptions()
     classifier = Classifier(model, what, votes, prompt)
     subjects: Of = of or ("changes" if QUESTIONS[what].of_changes else "comments")
-    with RunFolder.open(run, write=not models.dry_run) as folder, models.door(folder) as door:
+    with RunFolder.open(run, write=not models.dry_run) as folder, models.client(folder) as client:
         found = classify_run(
             folder,
             classifier,
@@ -55,5 +56,5 @@ def classify(
             stop=stop,
             progress=progress,
         )
-        spent = spending(door)
+        spent = spending(client)
     return ClassifyResult(run=str(run), sorted=found, spending=spent)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.doctor.report import doctor as examine
-from reviewgauge.api.model_options import ModelOptions, Spending, spending
 from reviewgauge.api.resolve import find_dataset, find_metrics, find_stages, staged_label
 from reviewgauge.core.protocols import Dataset, Metric, Stage
 from reviewgauge.core.reports.leaderboard import DoctorReport
 from reviewgauge.engine.build.pipeline import apply_stages
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.spending import Spending, spending
 
 
 def doctor(
@@ -40,7 +41,7 @@ def _examined(
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
     fakes: set[bool] = set()
-    with models.door() as door:
-        door.record = lambda call: fakes.add(call.answer.fake)
+    with models.client() as client:
+        client.record = lambda call: fakes.add(call.answer.fake)
         report = examine(staged_label(found, narrowing), cases, wanted, [*found.notes(), *drops])
-        return report, spending(door), True in fakes
+        return report, spending(client), True in fakes

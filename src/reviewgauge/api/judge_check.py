@@ -11,11 +11,12 @@ from reviewgauge.analysis.judge_check.correction import correct_grades, correct_
 from reviewgauge.analysis.judge_check.instrument import Asker, Instrument
 from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
 from reviewgauge.api.judge_bench import Held, find_instrument, read_calibration, reference_labels, write_calibration
-from reviewgauge.api.model_options import ModelOptions, spending
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
 from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.spending import spending
 
 
 def judge_check(
@@ -70,10 +71,10 @@ def judge_check(
         )
         before = []
     asker = Asker(instrument, models.in_flight, progress)
-    with models.door() as door:
+    with models.client() as client:
         corrected = _corrected(held, asker) if correct else ()
         checked = check_judge(held.bench, asker, wanted, before=before, corrected=corrected)
-        said = spending(door).sentence
+        said = spending(client).sentence
     warnings = [*checked.report.warnings, *([said] if said else [])]
     if min_kappa is not None and instrument.kind == "grades" and not instrument.models:
         warnings.append("a metric whose readings are not grades has no kappa, and does not pass the gate")

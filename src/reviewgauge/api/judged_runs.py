@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, staged_label
 from reviewgauge.core.errors import UserError
@@ -17,8 +20,9 @@ from reviewgauge.core.specs import load_recorded, names
 from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import import_reviews
-from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.models.cache.recorded_calls import CALLS
 
 NO_LABELS = "--labels FILE.csv with judgements of your own (docs/labels.md), or graded_reviews or crscore_study"
 
@@ -131,6 +135,35 @@ def make_run(
     name = folder_name(dataset, narrowing)
     scales = dataset.scales() if labels is None else {}
     return JudgedRun(run, name, found, scales, frozenset(dataset.human_systems), (*dropped, *left_out))
+
+
+@contextmanager
+def run_to_rehearse(
+    word: str | Dataset,
+    folder: Path,
+    *,
+    source: str | Path | None = None,
+    labels: str | Path | None = None,
+    stages: Sequence[str | Stage] = (),
+) -> Iterator[RunFolder]:
+    """The run that a word names, or the one that `folder` would become, made where it leaves no trace.
+
+    What `folder` holds already is measured already. Raises what the real thing would raise.
+    """
+    if is_run(word):
+        with RunFolder.open(str(word)) as run:
+            yield run
+        return
+    with TemporaryDirectory() as temporary:
+        copy = Path(temporary) / "run"
+        if (folder / MANIFEST).is_file():
+            shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(LOCK, CALLS, "*.html", "*.csv"))
+        try:
+            run = make_run(word, copy, source=source, labels=labels, stages=stages).run
+        except UserError as error:
+            raise UserError(error.problem.replace(str(copy), str(folder)), remedy=error.remedy) from None
+        with run:
+            yield run
 
 
 def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[list[Label], tuple[str, ...]]:

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewgauge.api.model_options import ModelOptions, Spending, spending
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, staged_label
-from reviewgauge.api.stopping import executor_for, with_bill
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
@@ -16,15 +14,16 @@ from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load, parse_spec
 from reviewgauge.engine.build.pipeline import apply_stages
-from reviewgauge.engine.rehearsal import rehearse_review
-from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews
+from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
-from reviewgauge.engine.run.benchmark import benchmark_hash
-from reviewgauge.engine.run.executors import Executor
+from reviewgauge.engine.run.executors import Executor, executor_for
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.engine.run.selection import Selection, parse_only
+from reviewgauge.engine.run.spending import Spending, spending
 
 RECORDED = "recorded"
 
@@ -129,7 +128,7 @@ def _run(
     progress: Progress | None,
 ) -> tuple[list[ReviewTotals], Spending]:
     totals = []
-    with how.models.door(folder) as door:
+    with how.models.client(folder) as client:
         for reviewer in plan:
             if isinstance(reviewer, dict):
                 totals.append(_import(folder, found, reviewer, progress))
@@ -142,10 +141,10 @@ def _run(
                 retry_failed=how.retry_failed,
                 only=how.only,
                 stop=how.stop,
-                progress=with_bill(progress, door),
+                progress=with_cost(progress, client),
             )
             totals.append(done)
-        return totals, spending(door)
+        return totals, spending(client)
 
 
 def _rehearse(
@@ -160,28 +159,25 @@ def _rehearse(
     folder = RunFolder.open(run) if (Path(run) / MANIFEST).exists() else None
     if folder is not None and folder.manifest.benchmark != benchmark_hash(cases):
         raise UserError(f"{run} holds a run on {folder.manifest.dataset}, not on {label}", remedy="use another folder")
-    there = [] if folder is None else folder.outcomes()
-    with how.models.door() as door:
+    outcomes = [] if folder is None else folder.outcomes()
+    with how.models.client() as client:
         totals = [
-            ReviewTotals(
-                systems=(reviewer.system,),
-                left=rehearse_review(
-                    cases,
-                    there,
-                    reviewer,
-                    executor=how.executor(reviewer),
-                    dataset=label,
-                    attempts=how.attempts,
-                    retry_failed=how.retry_failed,
-                    only=how.only,
-                    stop=how.stop,
-                    progress=progress,
-                ),
+            rehearse_review(
+                cases,
+                outcomes,
+                reviewer,
+                executor=how.executor(reviewer),
+                dataset=label,
+                attempts=how.attempts,
+                retry_failed=how.retry_failed,
+                only=how.only,
+                stop=how.stop,
+                progress=progress,
             )
             for reviewer in plan
             if isinstance(reviewer, Reviewer)
         ]
-        return totals, spending(door)
+        return totals, spending(client)
 
 
 def _import(

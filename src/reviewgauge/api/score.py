@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.api.measure import measure_run, rehearse_run
-from reviewgauge.api.model_options import ModelOptions, Spending
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.plugin import signature
@@ -17,9 +14,11 @@ from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.selection import parse_only
-from reviewgauge.engine.score import ScoreTotals
+from reviewgauge.engine.run.spending import Spending
+from reviewgauge.engine.score import ScoreTotals, measure_run
 
 
 class ScoreResult(Record):
@@ -56,13 +55,20 @@ def score(
     """
     wanted, part = find_metrics(metrics), parse_only(only)
     models, stop = models or ModelOptions(), stop or Interruption()
-    how: dict[str, Any] = {"retry_failed": retry_failed, "only": part, "workers": workers, "stop": stop}
-    if models.dry_run:
-        asked = rehearse_run(RunFolder.open(run), wanted, models, progress=progress, **how)
-        return ScoreResult(run=str(run), totals=asked.totals, leaderboards=(), spending=asked.spending)
-    with RunFolder.open(run, write=True) as folder:
-        done = measure_run(folder, wanted, models, progress=progress, **how)
+    with RunFolder.open(run, write=not models.dry_run) as folder:
+        done = measure_run(
+            folder,
+            wanted,
+            models,
+            retry_failed=retry_failed,
+            only=part,
+            workers=workers,
+            stop=stop,
+            progress=progress,
+        )
         has_scores = {score.metric for score in folder.scores()}
+    if models.dry_run:
+        return ScoreResult(run=str(run), totals=done.totals, leaderboards=(), spending=done.spending)
     boards, comparisons = [], []
     for metric in [m for m in wanted if signature(m) in has_scores] or ([] if has_scores else wanted):
         (scored,) = read_scored_runs([run], signature(metric))

@@ -14,9 +14,7 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
 from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter
-from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run
-from reviewgauge.api.measure import MeasureResult, interruptible, measure_run, rehearse_run, run_to_rehearse
-from reviewgauge.api.model_options import ModelOptions, Spending
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run, run_to_rehearse
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.api.stamp import digest, unchanged, write_stamp
 from reviewgauge.core.base import Fact, Record
@@ -24,9 +22,11 @@ from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import ValidityReport
-from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.interruption import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.journal import write_error, write_whole
-from reviewgauge.engine.score import ScoreTotals
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.spending import Spending
+from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
 
 REPORT, RESULT = "report.html", "validity.json"
 
@@ -92,7 +92,7 @@ def validate(
     folder = Path(out or f"validity-{folder_name(dataset, stages)}")
     if models.dry_run:
         with run_to_rehearse(dataset, folder, source=source, labels=labels, stages=stages) as run:
-            measured = rehearse_run(run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+            measured = measure_run(run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
         return _without_report(folder, measured, (), began)
     judged = judged_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
     with judged.run:
@@ -108,7 +108,7 @@ def validate(
     if known is not None:
         files, found = known, ValidityReport.model_validate_json((folder / RESULT).read_bytes())
     else:
-        found = evidence.report(interruptible(stop, progress))
+        found = evidence.report(abort_on_interrupt(stop, progress))
         files, missing = _write(folder, found, made_of) if report else ((), ())
     return ValidateResult(
         run=str(judged.run.path),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from reviewgauge.api.model_options import ModelOptions
+from reviewgauge.engine.run.model_options import ModelOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NAMES = ("budget", "dry_run", "no_cache", "in_flight", "rpm", "tpm", "prices", "replay")

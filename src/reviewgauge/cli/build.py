@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import click
 
 from reviewgauge.api.build import CARD_MD, BuildResult, build
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, json_option, note, progress_bar
 from reviewgauge.cli._stopping import end, stoppable
 from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.views.files.markdown import funnel_table
 
 

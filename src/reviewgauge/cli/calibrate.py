@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import click
 
 from reviewgauge.api.calibrate import FILE, CalibrateResult, calibrate
-from reviewgauge.api.measure import measured_words, next_words
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, from_option, json_option, note, progress_bar, seed_option, stage_option
 from reviewgauge.cli._stopping import end, retry_option, stoppable, tell_reasons
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.views.terminal.closing import measured_words, next_words
 
 
 def _quoted(spec: str) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import click
 
 from reviewgauge.api.classify import ClassifyResult, classify
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, json_option, note, progress_bar
 from reviewgauge.engine.classify import Of, Sorted
 from reviewgauge.engine.run.interruption import CTRL_C, interruptible
+from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.judges.classes.classes import QUESTIONS, PromptKind, What
 
 

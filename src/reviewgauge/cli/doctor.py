@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import click
 
 from reviewgauge.api.doctor import _examined
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, from_option, json_option, note, stage_option
+from reviewgauge.engine.run.model_options import ModelOptions
 
 
 @click.command("doctor")

@@ -9,10 +9,10 @@ import click
 
 from reviewgauge.analysis.judge_check.report import PARTS
 from reviewgauge.api.judge_check import judge_check
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, from_option, json_option, progress_bar, seed_option
 from reviewgauge.core.errors import UserError
+from reviewgauge.engine.run.model_options import ModelOptions
 
 
 def _authors(given: Sequence[str]) -> dict[str, str]:

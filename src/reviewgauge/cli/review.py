@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import click
 
-from reviewgauge.api.model_options import ModelOptions, Spending
 from reviewgauge.api.review import ReviewResult, review
 from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, from_option, json_option, note, progress_bar, seed_option, stage_option
 from reviewgauge.cli._stopping import end, left_words, only_option, stoppable, tell_reasons, workers_option
 from reviewgauge.engine.review import ReviewTotals
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.spending import Spending
 
 LABELS = "labels"  # who left out what was not a label
 NAMED = 20  # more systems than this are counted, not named

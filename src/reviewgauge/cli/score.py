@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import click
 
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.api.score import ScoreResult, score
 from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, json_option, progress_bar, seed_option
@@ -19,6 +18,7 @@ from reviewgauge.cli._stopping import (
     workers_option,
 )
 from reviewgauge.core.reports.leaderboard import Leaderboard
+from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.engine.score import ScoreTotals
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from reviewgauge.api.measure import all_failed, measured_words, next_words
-from reviewgauge.api.model_options import ModelOptions
 from reviewgauge.api.validate import REPORT, ValidateResult, validate
 from reviewgauge.cli._model_options import model_options
 from reviewgauge.cli._output import emit, from_option, json_option, note, progress_bar, seed_option, stage_option
 from reviewgauge.cli._stopping import end, retry_option, stoppable, tell_reasons
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.views.terminal.closing import all_failed, measured_words, next_words
 
 
 @click.command("validate")

@@ -24,7 +24,7 @@ from reviewgauge.core.results import Failed, Failure
 from reviewgauge.engine.run.executors import Executor, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.progress import TimeSpent
+from reviewgauge.engine.run.progress import UsageSum
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
 from reviewgauge.judges.pairs.hunks import hunk_of
@@ -168,7 +168,7 @@ class _Classifier:
         self.failures: Counter[str] = Counter()
         self.classes: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
-        self.spent = TimeSpent()
+        self.spent = UsageSum()
 
     @property
     def count(self) -> int:

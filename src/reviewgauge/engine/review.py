@@ -22,7 +22,7 @@ from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
-from reviewgauge.engine.run.progress import SyncedProgress, TimeSpent, progress_words
+from reviewgauge.engine.run.progress import SyncedProgress, UsageSum, count_failed
 from reviewgauge.engine.run.selection import Selection
 from reviewgauge.models.chat.client import counted
 
@@ -52,20 +52,14 @@ class ReviewTotals(Record):
 
 
 @dataclass(frozen=True)
-class Stopped:
+class _Stopped:
     """In an answer's place: every further item would break on this too, so the run ends and this one stays undone."""
 
-    problem: str
-    remedy: str
-
-    @property
-    def error(self) -> UserError:
-        """The error again."""
-        return UserError(self.problem, remedy=self.remedy)
+    error: UserError
 
 
 @dataclass(frozen=True)
-class Job:
+class _Job:
     """What a worker does with one (case id, change, attempt). It holds no case.
 
     The attempt is part of the key of every model call on the way, so that attempts are different calls.
@@ -74,33 +68,33 @@ class Job:
     reviewer: Reviewer
     system: str
 
-    def __call__(self, item: tuple[str, Change, int]) -> Outcome | Stopped:
+    def __call__(self, item: tuple[str, Change, int]) -> Outcome | _Stopped:
         """The outcome, what it cost included."""
         case, change, attempt = item
         began = time.perf_counter()
-        said: object
+        answer: object
         with counted(attempt) as tally:
             try:
-                said = self.reviewer.review(change)
+                answer = self.reviewer.review(change)
             except MissingExtra as error:
-                return Stopped(error.problem, error.remedy)
+                return _Stopped(error)
             except Failed as error:
                 if error.stops:
-                    return Stopped(error.problem, error.remedy)
-                said = error.failure
+                    return _Stopped(error)
+                answer = error.failure
             except Exception as error:  # the boundary where a plug-in's bug becomes a record
-                said = failure_of(error)
-        if not isinstance(said, Review | Failure):
-            kind = type(said).__name__
-            said = Failure(kind=FailureKind.CRASH, message=f"the reviewer returned a {kind}, not a Review")
+                answer = failure_of(error)
+        if not isinstance(answer, Review | Failure):
+            kind = type(answer).__name__
+            answer = Failure(kind=FailureKind.CRASH, message=f"the reviewer returned a {kind}, not a Review")
         spent = tally.usage
-        if isinstance(said, Failure):
-            return Outcome(case=case, system=self.system, attempt=attempt, failure=said, usage=spent)
-        usage = said.usage if said.usage.calls else spent
+        if isinstance(answer, Failure):
+            return Outcome(case=case, system=self.system, attempt=attempt, failure=answer, usage=spent)
+        usage = answer.usage if answer.usage.calls else spent
         if not usage.seconds and not self.reviewer.models:  # waiting for a model is counted by the calls themselves
             usage = usage.model_copy(update={"seconds": round(time.perf_counter() - began, 6)})
         named = {"case": case, "system": self.system, "attempt": attempt}
-        review = said.model_copy(update={**named, "usage": usage, "fake": said.fake or tally.fake})
+        review = answer.model_copy(update={**named, "usage": usage, "fake": answer.fake or tally.fake})
         return Outcome(case=case, system=self.system, attempt=attempt, review=review)
 
 
@@ -133,19 +127,54 @@ def review(
     items = [(case, by_case[case], attempt) for case, attempt in todo.items]
     tally = _Tally()
     steps = SyncedProgress(run, len(items), progress)
-    with closing(executor.map(Job(reviewer, system), items, stop)) as finished:
+    with closing(executor.map(_Job(reviewer, system), items, stop)) as finished:
         for index, value in finished:
-            if isinstance(value, Stopped):
+            if isinstance(value, _Stopped):
                 stop.stop(value.error)
                 continue
             case, _, attempt = items[index]
             outcome = value if isinstance(value, Outcome) else _broken(case, system, attempt, value)
             tally.add(_append(run, outcome))
-            steps.step(f"{tally.said}{system} {case}")
+            steps.step(f"{tally.trouble}{system} {case}")
     steps.finish()
     left = len(items) - tally.count
     totals = tally.totals((system,), todo.skipped, todo.failed_before, drops, time.monotonic() - began)
     return totals.model_copy(update={"stopped": stop.why if left else "", "left": left})
+
+
+def rehearse_review(
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    reviewer: Reviewer,
+    *,
+    executor: Executor,
+    dataset: str = "",
+    attempts: int = 1,
+    retry_failed: bool = False,
+    only: Selection | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> ReviewTotals:
+    """Review what is missing among `outcomes` with a client that rehearses, and write nothing.
+
+    `left` says how many reviews that were. Raises as `review` does.
+    """
+    stop = stop or Interruption()
+    system = checked_system(reviewer.system)
+    todo = what_to_review(cases, outcomes, system, attempts=attempts, retry_failed=retry_failed, only=only)
+    changes = changes_to_review(reviewer, cases, dataset)
+    if todo.items:
+        reviewer.prepare(changes)
+    if reviewer.models:
+        by_case = {change.id or "": change for change in changes}
+        items = [(case, by_case[case], attempt) for case, attempt in todo.items]
+        with closing(executor.map(_Job(reviewer, system), items, stop)) as finished:
+            for done, (_, value) in enumerate(finished, 1):
+                if isinstance(value, _Stopped):
+                    stop.stop(value.error)
+                if progress is not None:
+                    progress(done, len(items), system)
+    return ReviewTotals(systems=(system,), left=len(todo.items))
 
 
 def changes_to_review(reviewer: Reviewer, cases: Sequence[Case], dataset: str) -> list[Change]:
@@ -273,16 +302,16 @@ class _Tally:
         self.done, self.comments, self.fake = 0, 0, False
         self.failed: Counter[str] = Counter()
         self.reasons: dict[str, str] = {}
-        self.spent = TimeSpent()
+        self.spent = UsageSum()
 
     @property
     def count(self) -> int:
         return self.done + self.failed.total()
 
     @property
-    def said(self) -> str:
+    def trouble(self) -> str:
         """What went wrong so far, for the progress bar."""
-        return progress_words(self.failed.total())
+        return count_failed(self.failed.total())
 
     def add(self, outcome: Outcome) -> None:
         if outcome.review is None:

@@ -1,4 +1,4 @@
-"""A run x a metric into scores: one batch, only what is missing, every break a Failure with its bounds."""
+"""A run x metrics into scores: only what is missing, and every break a Failure with its bounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pydantic import Field
@@ -15,19 +14,22 @@ from pydantic import Field
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Measured, Metric, Progress
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
-from reviewgauge.engine.run.benchmark import labels_hash
-from reviewgauge.engine.run.executors import Executor, Serial, failure_of
+from reviewgauge.engine.measure import Answered, ScoreJob, measure
+from reviewgauge.engine.run.executors import Executor, Serial, executor_for
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
-from reviewgauge.engine.run.progress import SyncedProgress, TimeSpent, progress_words
+from reviewgauge.engine.run.manifest import labels_hash
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.progress import SyncedProgress, UsageSum, count_failed, with_cost
 from reviewgauge.engine.run.selection import Selection
-from reviewgauge.models.chat.client import counted
+from reviewgauge.engine.run.spending import Spending, spending
 
 REVIEW_FAILED = "the review failed"
+EVERYTHING = Selection()
 _BATCHES_PER_WORKER = 4
 
 
@@ -52,94 +54,43 @@ class ScoreTotals(Record):
     left: int = 0
 
 
-class _Answered(NamedTuple):
-    """What the metric said of one item, and what its model calls cost."""
+class MeasureResult(NamedTuple):
+    """What was measured, metric by metric, and what it cost."""
 
-    value: Measured | str | Failure
-    usage: Usage = Usage()
-    fake: bool = False
+    totals: tuple[ScoreTotals, ...]
+    spending: Spending
 
 
-@dataclass(frozen=True)
-class _Refused:
-    """A UserError on its way back from a worker: it concerns the whole run, not one item.
+def measure_run(
+    run: RunFolder,
+    metrics: Sequence[Metric],
+    models: ModelOptions,
+    *,
+    retry_failed: bool = False,
+    only: Selection = EVERYTHING,
+    workers: int | None = None,
+    stop: Interruption,
+    progress: Progress | None = None,
+) -> MeasureResult:
+    """Measure what is missing on a run that is open for writing; `stop` says what ended it early.
 
-    `stops`: what was asked for stays undone. Otherwise it is raised.
+    With `models.dry_run` nothing is written: the totals say what is left to measure, and the spending what it may cost.
     """
-
-    problem: str
-    remedy: str
-    stops: bool = False
-
-
-class _Answers(NamedTuple):
-    """The answers of one batch, as far as it came, and why it came no further."""
-
-    values: Sequence[_Answered]
-    refused: _Refused | None = None
-
-
-@dataclass(frozen=True)
-class ScoreJob:
-    """What a worker does with one batch. Votes are told apart by their trial, so the attempt of a call is always 1."""
-
-    metric: Metric
-
-    def __call__(self, items: Sequence[tuple[Case, Review]]) -> _Answers:
-        """One answer an item, each with what was spent since the one before."""
-        answers: list[_Answered] = []
-        with counted() as tally:
-            before = tally.usage
-            try:
-                for value in measure(self.metric, items):
-                    now = tally.usage
-                    answers.append(_Answered(value, _since(before, now)))
-                    before = now
-            except UserError as error:
-                return _Answers(_marked(answers, tally.fake), _Refused(error.problem, error.remedy, _stops(error)))
-        return _Answers(_marked(answers, tally.fake))
-
-
-def _stops(error: UserError) -> bool:
-    return isinstance(error, Failed) and error.stops
-
-
-def _marked(answers: Sequence[_Answered], fake: bool) -> list[_Answered]:
-    """In a batch with one fake answer nobody knows which measurement rests on it: each may."""
-    return [answer._replace(fake=fake) for answer in answers] if fake else list(answers)
-
-
-def _since(before: Usage, now: Usage) -> Usage:
-    if now.calls == before.calls:
-        return Usage()
-    return Usage(
-        calls=now.calls - before.calls,
-        tokens_in=now.tokens_in - before.tokens_in,
-        tokens_out=now.tokens_out - before.tokens_out,
-        dollars=None if now.dollars is None else round(now.dollars - (before.dollars or 0.0), 10),
-        seconds=round(now.seconds - before.seconds, 6),
-    )
-
-
-def measure(metric: Metric, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
-    """`metric.parts_many` made safe: exactly one answer per item, and a number in every part.
-
-    A batch that breaks half way leaves a Failure for each item that it had not answered. UserErrors are raised.
-    """
-    answered = 0
-    broken = Failure(kind=FailureKind.CRASH, message="parts_many ended before its items did")
-    try:
-        for value in metric.parts_many(items):
-            answered += 1
-            yield _finite(value)
-            if answered == len(items):
-                return
-    except UserError:
-        raise
-    except Exception as error:  # the boundary where a metric's bug becomes a record, never a score
-        broken = failure_of(error)
-    for _ in range(len(items) - answered):
-        yield broken
+    score_metric = rehearse_score if models.dry_run else score
+    with models.client(run) as client:
+        totals = tuple(
+            score_metric(
+                run,
+                metric,
+                executor=executor_for(metric, workers, models.in_flight, otherwise=1),
+                retry_failed=retry_failed,
+                only=only,
+                stop=stop,
+                progress=progress if models.dry_run else with_cost(progress, client),
+            )
+            for metric in metrics
+        )
+        return MeasureResult(totals, spending(client))
 
 
 def score(
@@ -160,28 +111,48 @@ def score(
     """
     began = time.monotonic()
     stop = stop or Interruption()
-    desk = desk_of(run, metric)
-    todo = what_to_score(run, desk, retry_failed, only)
+    scorer = _Scorer(run, metric)
+    todo = _find_missing(run, scorer, retry_failed, only)
     steps = SyncedProgress(run, len(todo.outcomes), progress)
     tally = _Tally()
-    for outcome, value in answers_of(desk, todo.outcomes, executor or Serial(), stop):  # streamed, recorded at once
-        found = desk.score(outcome, value)
+    for outcome, value in _answers(scorer, todo.outcomes, executor or Serial(), stop):
+        found = scorer.score(outcome, value)
         try:
             run.append_score(found, sync=False)
         except Unstorable as error:
-            found = desk.score(outcome, _Answered(Failure(kind=FailureKind.CRASH, message=error.problem), found.usage))
+            found = scorer.score(outcome, Answered(Failure(kind=FailureKind.CRASH, message=error.problem), found.usage))
             run.append_score(found, sync=False)
         tally.add(found)
-        steps.step(f"{tally.said}{outcome.system} {outcome.case}")
+        steps.step(f"{tally.trouble}{outcome.system} {outcome.case}")
     steps.finish()
     left = len(todo.outcomes) - tally.count
-    totals = tally.totals(desk.metric, todo.skipped, todo.failed_before, time.monotonic() - began)
+    totals = tally.totals(scorer.signature, todo.skipped, todo.failed_before, time.monotonic() - began)
     return totals.model_copy(update={"stopped": stop.why if left else "", "left": left})
 
 
-def desk_of(run: RunFolder, metric: Metric) -> _Scorer:
-    """What fills in the scores of one metric on one run."""
-    return _Scorer(metric, run.manifest.benchmark, {case.id: case for case in run.cases()})
+def rehearse_score(
+    run: RunFolder,
+    metric: Metric,
+    *,
+    executor: Executor,
+    retry_failed: bool = False,
+    only: Selection | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> ScoreTotals:
+    """Measure what is missing with a client that rehearses, and write nothing; `left` says how many reviews that were.
+
+    The fake model stands in. It says less, or more, than another one: a judge that is asked about each comment is asked
+    as often as the reviews at hand have comments.
+    """
+    scorer = _Scorer(run, metric)
+    todo = _find_missing(run, scorer, retry_failed, only).outcomes
+    if metric.models:
+        found = _answers(scorer, todo, executor, stop or Interruption())
+        for done, (outcome, _) in enumerate(found, 1):
+            if progress is not None:
+                progress(done, len(todo), f"{outcome.system} {outcome.case}")
+    return ScoreTotals(metric=scorer.signature, left=len(todo))
 
 
 class _Todo(NamedTuple):
@@ -192,12 +163,12 @@ class _Todo(NamedTuple):
     failed_before: int
 
 
-def what_to_score(run: RunFolder, desk: _Scorer, retry_failed: bool, only: Selection | None = None) -> _Todo:
+def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Selection | None) -> _Todo:
     """What is missing of one metric's scores; with `only`, the part of it that was asked for. Raises UserError."""
     only = only or Selection()
     only.check(case.id for case in run.cases())
     outcomes = run.outcomes()
-    there = {(s.case, s.system, s.attempt): s for s in run.scores(desk.metric) if dict(s.pins) == desk.pins}
+    there = {(s.case, s.system, s.attempt): s for s in run.scores(scorer.signature) if dict(s.pins) == scorer.pins}
     todo, failed = [], 0
     for outcome in outcomes:
         known = there.get((outcome.case, outcome.system, outcome.attempt))
@@ -210,19 +181,23 @@ def what_to_score(run: RunFolder, desk: _Scorer, retry_failed: bool, only: Selec
             todo.append(outcome)
         else:
             failed += of_metric
-    if desk.joint:
+    if scorer.metric.joint:
         affected = {outcome.case for outcome in todo}
         missing = {id(outcome) for outcome in todo}
-        again = [o for o in outcomes if id(o) not in missing and ((desk.over_all and todo) or o.case in affected)]
+        again = [
+            o
+            for o in outcomes
+            if id(o) not in missing and ((scorer.metric.joint_over_all and todo) or o.case in affected)
+        ]
         todo = again + todo  # what is missing for last: whatever interrupts this, all of it is done again
     chosen = {id(outcome) for outcome in todo}
     skipped = sum(id(o) not in chosen and (o.case, o.system, o.attempt) in there for o in outcomes)
     return _Todo(todo, skipped, failed)
 
 
-def answers_of(
-    desk: _Scorer, todo: Sequence[Outcome], executor: Executor, stop: Interruption
-) -> Iterator[tuple[Outcome, _Answered | None]]:
+def _answers(
+    scorer: _Scorer, todo: Sequence[Outcome], executor: Executor, stop: Interruption
+) -> Iterator[tuple[Outcome, Answered | None]]:
     """(outcome, what the metric says; None: its review failed). What `stop` left undone does not occur."""
     reviewed: list[Outcome] = []
     items: list[tuple[Case, Review]] = []
@@ -231,86 +206,69 @@ def answers_of(
             yield outcome, None
         else:
             reviewed.append(outcome)
-            items.append((desk.cases[outcome.case], outcome.review))
+            items.append((scorer.cases[outcome.case], outcome.review))
     if stop.is_set():
         return
-    if executor.workers == 1 and not desk.of.models:
-        for outcome, value in zip(reviewed, measure(desk.of, items), strict=True):
-            yield outcome, _Answered(value)
+    if executor.workers == 1 and not scorer.metric.models:
+        for outcome, value in zip(reviewed, measure(scorer.metric, items), strict=True):
+            yield outcome, Answered(value)
             if stop.is_set():
                 break
         return
-    batches = list(_batches(desk, reviewed, executor.workers))
+    batches = list(_batches(scorer, reviewed, executor.workers))
     work = [[items[at] for at in batch] for batch in batches]
-    with closing(executor.map(ScoreJob(desk.of), work, stop)) as finished:
-        for index, said in finished:
+    with closing(executor.map(ScoreJob(scorer.metric), work, stop)) as finished:
+        for index, answers in finished:
             here = [reviewed[at] for at in batches[index]]
-            if isinstance(said, Failure):  # the worker itself broke
-                yield from ((outcome, _Answered(said)) for outcome in here)
+            if isinstance(answers, Failure):  # the worker itself broke
+                yield from ((outcome, Answered(answers)) for outcome in here)
                 continue
-            yield from zip(here, said.values, strict=False)  # fewer, where the batch was refused half way
-            if said.refused is not None:
-                error = UserError(said.refused.problem, remedy=said.refused.remedy)
-                if not said.refused.stops:
-                    raise error
+            yield from zip(here, answers.values, strict=False)  # fewer, where the batch was refused half way
+            error = answers.refused
+            if isinstance(error, Failed) and error.stops:
                 stop.stop(error)
+            elif error is not None:
+                raise error
 
 
-def _batches(desk: _Scorer, outcomes: Sequence[Outcome], workers: int) -> Iterator[Sequence[int]]:
+def _batches(scorer: _Scorer, outcomes: Sequence[Outcome], workers: int) -> Iterator[Sequence[int]]:
     """Which items (positions in `outcomes`) are measured together.
 
     What asks a model is measured one by one, so that each is recorded at once. A joint metric must see every system at
     once: those on one case, or all there are.
     """
     everything = range(len(outcomes))
-    if desk.over_all or (desk.joint and not desk.of.models):
+    if scorer.metric.joint_over_all or (scorer.metric.joint and not scorer.metric.models):
         if everything:
             yield everything
-    elif desk.joint:
+    elif scorer.metric.joint:
         of_case: dict[str, list[int]] = {}
         for at, outcome in enumerate(outcomes):
             of_case.setdefault(outcome.case, []).append(at)
         yield from of_case.values()
     else:
-        size = 1 if desk.of.models else max(1, math.ceil(len(outcomes) / (workers * _BATCHES_PER_WORKER)))
+        size = 1 if scorer.metric.models else max(1, math.ceil(len(outcomes) / (workers * _BATCHES_PER_WORKER)))
         yield from (everything[at : at + size] for at in range(0, len(outcomes), size))
 
 
-def _finite(value: Measured | str | Failure) -> Measured | str | Failure:
-    """The value, or a Failure where a part is not a number: NaN in a sum would spoil every reading."""
-    if not isinstance(value, Measured):
-        return value
-    bad = [name for name, part in value.parts.items() if not math.isfinite(part)]
-    bad += [
-        f"{facet}={key} {name}"
-        for facet, groups in value.facets.items()
-        for key, parts in groups.items()
-        for name, part in parts.items()
-        if not math.isfinite(part)
-    ]
-    if bad:
-        return Failure(kind=FailureKind.CRASH, message=f"the part {bad[0]} is not a number")
-    return value
-
-
 class _Scorer:
-    """Fills in Score records for one metric on one benchmark."""
+    """Fills in Score records for one metric on one run."""
 
-    def __init__(self, metric: Metric, benchmark: str, cases: Mapping[str, Case]) -> None:
-        self.of, self._benchmark, self.cases = metric, benchmark, cases
-        self.metric, self.pins = signature(metric), dict(metric.pins())
-        self.joint, self.over_all = metric.joint, metric.joint_over_all
+    def __init__(self, run: RunFolder, metric: Metric) -> None:
+        self.metric, self.signature, self.pins = metric, signature(metric), dict(metric.pins())
+        self.cases = {case.id: case for case in run.cases()}
+        self._benchmark = run.manifest.benchmark
         if metric.reads_labels:
-            self.pins["labels"] = labels_hash(cases.values())[:16]
+            self.pins["labels"] = labels_hash(self.cases.values())[:16]
         self._bounds: dict[str, Bounds | None] = {}
 
-    def score(self, outcome: Outcome, answered: _Answered | None) -> Score:
+    def score(self, outcome: Outcome, answered: Answered | None) -> Score:
         """The score of an outcome; None: its review failed."""
         blank = Score(
             case=outcome.case,
             system=outcome.system,
             attempt=outcome.attempt,
-            metric=self.metric,
+            metric=self.signature,
             benchmark=self._benchmark,
             pins=self.pins,
             of=outcome.digest,
@@ -318,7 +276,7 @@ class _Scorer:
             fake=(outcome.review is not None and outcome.review.fake) or (answered is not None and answered.fake),
         )
         if answered is None:
-            if why := self.of.unmeasurable(self.cases[outcome.case]):
+            if why := self.metric.unmeasurable(self.cases[outcome.case]):
                 return blank.model_copy(update={"reason": why})  # no review of it would have counted
             failure, reason = outcome.failure, REVIEW_FAILED
             return self._failed(blank, failure, reason)
@@ -344,7 +302,7 @@ class _Scorer:
     def _bounds_of(self, case: str) -> Bounds | None:
         if case not in self._bounds:
             try:
-                bounds = self.of.bounds(self.cases[case])
+                bounds = self.metric.bounds(self.cases[case])
             except UserError:
                 raise
             except Exception:  # no bounds is what None says; the failure itself is recorded beside it
@@ -367,12 +325,12 @@ class _Tally:
         self.failed: Counter[str] = Counter()
         self.reasons: dict[str, str] = {}
         self.count = 0
-        self.spent = TimeSpent()
+        self.spent = UsageSum()
 
     @property
-    def said(self) -> str:
+    def trouble(self) -> str:
         """What went wrong so far, for the progress bar."""
-        return progress_words(self.failed.total())
+        return count_failed(self.failed.total())
 
     def add(self, found: Score) -> None:
         self.count += 1

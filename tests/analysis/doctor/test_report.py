@@ -20,7 +20,7 @@ from reviewgauge.core.reports.leaderboard import DoctorReport, ProbeCheck
 from reviewgauge.core.results import CommentOutcome, CommentState, Drop, GroupOutcome, Matching
 from reviewgauge.core.specs import load
 from reviewgauge.engine.probes import oracle
-from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.metrics.hits import Hits
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from engine_small import make_case, make_cases
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.records import Case, Comment
-from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.engine.run.manifest import benchmark_hash
 
 
 @given(st.integers(0, 2**31))

@@ -15,9 +15,8 @@ from engine_small import make_case, make_cases
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
-from reviewgauge.engine.run.benchmark import benchmark_hash
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.manifest import FORMAT
+from reviewgauge.engine.run.manifest import FORMAT, benchmark_hash
 
 
 def create(folder: Path, cases: Sequence[Case] | None = None, *, dataset: str = "small", seed: int = 0) -> RunFolder:

@@ -16,7 +16,7 @@ from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.reports.leaderboard import DoctorReport, LintFinding, ProbeCheck
 from reviewgauge.core.results import Drop
 from reviewgauge.engine import probes
-from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.engine.run.manifest import benchmark_hash
 
 _PLACED = (*checks.READINGS, "line_precision", "line_recall", "line_f1")
 TIMES = 3  # how often the spam probes repeat: more costs time and shows nothing new

@@ -13,12 +13,11 @@ import numpy as np
 
 from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure
+from reviewgauge.engine.measure import ScoreJob, measure
 from reviewgauge.engine.run.executors import Threads
-from reviewgauge.engine.score import ScoreJob, measure
 from reviewgauge.models.chat.client import current_client
 
 
@@ -52,7 +51,7 @@ class Trial:
         with closing(Threads(current_client().settings.in_flight).map(ScoreJob(self.metric), work)) as finished:
             for at, said in finished:
                 if not isinstance(said, Failure) and said.refused is not None:
-                    raise UserError(said.refused.problem, remedy=said.refused.remedy)
+                    raise said.refused
                 found[at] = said if isinstance(said, Failure) else said.values[0].value
         return [*first, *(found[at] for at in range(len(work)))]
 

@@ -17,9 +17,8 @@ from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.bundle.compare import Contents
 from reviewgauge.engine.bundle.contents import RunEntry, Texts, is_recorded, may_be_passed_on
 from reviewgauge.engine.bundle.rescore import StoredRun, check_withheld
-from reviewgauge.engine.run.benchmark import benchmark_hash
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, RunFolder
-from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 
 OWN = "that of whoever made it"
 

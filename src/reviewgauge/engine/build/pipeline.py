@@ -30,7 +30,7 @@ from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import write_error
-from reviewgauge.engine.run.progress import TimeSpent
+from reviewgauge.engine.run.progress import UsageSum
 from reviewgauge.models.chat.client import counted
 
 DROPS, FAILURES, SCRATCH = "drops.jsonl", "failures.jsonl", ".scratch"
@@ -55,7 +55,7 @@ class Tallied:
     seconds: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
-    spent: TimeSpent = field(default_factory=TimeSpent)
+    spent: UsageSum = field(default_factory=UsageSum)
 
     def row(self) -> FunnelRow:
         """Its line in the funnel."""

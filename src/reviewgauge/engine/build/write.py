@@ -15,7 +15,7 @@ from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.build_card import Spread
 from reviewgauge.engine.build.folder import MEMORY
-from reviewgauge.engine.run.benchmark import benchmark_hash
+from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.engine.run.journal import checked_line, sync_folder, write_error
 from reviewgauge.repo.git.repository import Repository
 

@@ -16,9 +16,8 @@ from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import load_recorded, parse_spec
 from reviewgauge.engine.bundle.compare import Contents, first_difference
 from reviewgauge.engine.bundle.contents import OUTLINE, RunEntry, Withheld, bare, lines_hash
-from reviewgauge.engine.run.benchmark import benchmark_hash
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder
-from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.score import score as score_run
 from reviewgauge.models.cache.recorded_calls import CALLS
 from reviewgauge.models.chat.client import ChatClient, call_key

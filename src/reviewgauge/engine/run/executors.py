@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 from typing_extensions import override
 
 from reviewgauge.core.errors import BadInput, UserError, hide_secrets, one_line
+from reviewgauge.core.plugin import Plugin
 from reviewgauge.core.results import Failed, Failure, FailureKind
 from reviewgauge.engine.run.interruption import Interruption
 
@@ -119,3 +120,9 @@ class Threads(Executor):
                     yield done
         finally:
             unheard.set()
+
+
+def executor_for(plugin: Plugin, workers: int | None, in_flight: int, otherwise: int) -> Executor:
+    """`workers` threads; by default as many as calls may be in flight where `plugin` asks a model, else `otherwise`."""
+    count = workers or (in_flight if plugin.models else otherwise)
+    return Threads(count) if count > 1 or plugin.models else Serial()

@@ -15,11 +15,18 @@ from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.run.benchmark import benchmark_hash
 from reviewgauge.engine.run.call_log import CallLog
 from reviewgauge.engine.run.journal import Journal, checked_line, write_error, write_whole
 from reviewgauge.engine.run.lock import Lock
-from reviewgauge.engine.run.manifest import FORMAT, MANIFEST, Manifest, SystemEntry, new_manifest, read_manifest
+from reviewgauge.engine.run.manifest import (
+    FORMAT,
+    MANIFEST,
+    Manifest,
+    SystemEntry,
+    benchmark_hash,
+    new_manifest,
+    read_manifest,
+)
 from reviewgauge.models.request.messages import Call
 
 CASES, LABELS, LOCK = "cases.jsonl", "labels.jsonl", "lock"

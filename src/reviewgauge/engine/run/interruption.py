@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Progress
 
 CTRL_C = "interrupted"
 
@@ -49,10 +50,10 @@ class Interruption:
 
 
 @contextmanager
-def interruptible(told: Callable[[], None] | None = None) -> Iterator[Interruption]:
-    """Turn the first Ctrl-C inside into `Interruption.ask`, and say so with `told`; the next one is KeyboardInterrupt.
+def interruptible(announce: Callable[[], None] | None = None) -> Iterator[Interruption]:
+    """Turn the first Ctrl-C inside into `Interruption.ask`, and call `announce`; the next one is KeyboardInterrupt.
 
-    `told` runs in the signal handler: it must not print through a buffer. Outside of the main thread signals cannot
+    `announce` runs in the signal handler: it must not print through a buffer. Outside of the main thread signals cannot
     be handled, and where Ctrl-C is ignored (a job in the background) it stays ignored.
     """
     interruption = Interruption()
@@ -65,11 +66,23 @@ def interruptible(told: Callable[[], None] | None = None) -> Iterator[Interrupti
         if interruption.by_user:
             raise KeyboardInterrupt
         interruption.ask()
-        if told is not None:
-            told()
+        if announce is not None:
+            announce()
 
     before = signal.signal(signal.SIGINT, handle)
     try:
         yield interruption
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def abort_on_interrupt(stop: Interruption, progress: Progress | None) -> Progress:
+    """`progress` for work that keeps nothing half done: after Ctrl-C the next step raises KeyboardInterrupt."""
+
+    def show(done: int, total: int, what: str) -> None:
+        if stop.by_user:
+            raise KeyboardInterrupt
+        if progress is not None:
+            progress(done, total, what)
+
+    return show

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +15,7 @@ from pydantic import Field
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import parse_json, parse_record
+from reviewgauge.core.records import Case
 from reviewgauge.core.version import __version__
 
 FORMAT = 2  # 1 knew no calls of chat models, and none of the failures that they end in
@@ -85,3 +87,26 @@ def read_manifest(folder: Path) -> Manifest:
             remedy="pip install --upgrade reviewgauge",
         )
     return parse_record(Manifest, json.dumps(document).encode(), str(path))
+
+
+def benchmark_hash(cases: Iterable[Case]) -> str:
+    """SHA-256 (64 hex digits) of the cases: free of their order, of the order of keys, of `Change.git` and of labels.
+
+    Labels judge what somebody said on a case; they are not part of what the case asks.
+
+    Fields left at their default do not count, so a field that a later version adds changes no hash.
+    """
+    digests = sorted(_digest(case) for case in cases)
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _digest(case: Case) -> str:
+    raw = case.model_dump_json(exclude_defaults=True, exclude={"change": {"git"}, "labels": True})
+    canonical = json.dumps(json.loads(raw), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def labels_hash(cases: Iterable[Case]) -> str:
+    """SHA-256 (64 hex digits) of the labels on the cases, whatever their order."""
+    lines = sorted(label.to_line() for case in cases for label in case.labels)
+    return hashlib.sha256(b"".join(lines)).hexdigest()

@@ -1,4 +1,4 @@
-"""What a long piece of work says on the way: how far it is and what failed; and the sum of what it cost."""
+"""What long work reports on the way: how far it is, what failed and what it cost."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Usage
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.chat.client import ChatClient
 
 SYNC_EVERY = 0.25  # seconds between two fsyncs while results stream in
 
@@ -16,12 +17,12 @@ class SyncedProgress:
 
     def __init__(self, run: RunFolder, total: int, progress: Progress | None) -> None:
         self._run, self._total, self._progress = run, total, progress
-        self._done, self._last, self._said = 0, time.monotonic(), ""
+        self._done, self._last, self._text = 0, time.monotonic(), ""
 
     def step(self, text: str) -> None:
         """One more was appended."""
         self._done += 1
-        self._said = text
+        self._text = text
         if self._done == self._total or time.monotonic() - self._last >= SYNC_EVERY:
             self.finish()
 
@@ -29,17 +30,29 @@ class SyncedProgress:
         """Put everything on the disk now and report it."""
         self._run.sync()
         self._last = time.monotonic()
-        if self._progress is not None and self._said:
-            self._progress(self._done, self._total, self._said)
-            self._said = ""
+        if self._progress is not None and self._text:
+            self._progress(self._done, self._total, self._text)
+            self._text = ""
 
 
-def progress_words(failed: int) -> str:
-    """`2 failed: `, as far as there is something to say."""
+def count_failed(failed: int) -> str:
+    """`2 failed: `; empty for none."""
     return f"{failed} failed: " if failed else ""
 
 
-class TimeSpent:
+def with_cost(progress: Progress | None, client: ChatClient) -> Progress | None:
+    """`progress`, which shows first what the client spent so far."""
+    if progress is None:
+        return None
+
+    def show(done: int, total: int, what: str) -> None:
+        totals = client.budget.totals
+        progress(done, total, f"${totals.dollars:.2f} {what}" if totals.calls else what)
+
+    return show
+
+
+class UsageSum:
     """Adds up usages. Dollars are None as soon as one price is not known, and where nothing was called."""
 
     def __init__(self) -> None:
