@@ -243,7 +243,7 @@ def chosen(path: Path) -> tuple[list[str], list[str]]:
     for commit in read_history(Repository(path), names=False):
         if not commit.is_merge:
             commits.append(commit.id)
-            if commit.parents and read_message(commit.message).mending is FixKind.YES:
+            if commit.parents and read_message(commit.message).kind is FixKind.YES:
                 fixes.append(commit.id)
     return commits, fixes
 

@@ -100,7 +100,7 @@ def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: 
     assert tax.facts["commits"] == 2 and tax.facts["language"] == "Python" and tax.facts["landing"] == "merge"
 
     assert cases[ids["shipping"]].clean
-    assert drops[ids["greet"][:12]] == "first mended after the horizon"
+    assert drops[ids["greet"][:12]] == "first fixed after the horizon"
     assert drops[ids["young"][:12]] == "not observed for 365 days yet, and no fix so far"
     assert drops[ids["docs"][:12]] == "adds no line of the product's code"
     assert set(cases) == {ids["total"], ids["tax-head"], ids["shipping"], ids["total-fix"], ids["tax-fix-head"]}
@@ -143,7 +143,7 @@ def test_nothing_later_than_its_head_can_be_reached_from_a_change(told: Told, tm
 def test_the_horizon_moves_what_counts(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit(horizon=10))
-    assert ids["total"] not in cases and drops[ids["total"][:12]] == "first mended after the horizon"
+    assert ids["total"] not in cases and drops[ids["total"][:12]] == "first fixed after the horizon"
     wide, _, _ = build(told.folder, tmp_path / "wide", FromGit(horizon=600))
     assert ids["greet"] in wide and wide[ids["greet"]].references
 
@@ -195,7 +195,7 @@ def test_the_card_tells_of_fixes_lines_and_what_cannot_be_seen(told: Told, tmp_p
 PARSE = "def parse(text, sep, strict):\n    return {}.split(sep)[strict:{}]\n"
 
 
-def test_a_fix_labels_only_who_wrote_what_it_mends(told: Told, tmp_path: Path) -> None:
+def test_a_fix_labels_only_who_wrote_what_it_changes(told: Told, tmp_path: Path) -> None:
     told.commit("begin", {"README.md": "shop\n"})
     told.commit("Add parse", {"shop/p.py": PARSE.format("text", "1")})
     edit = told.commit("Name it", {"shop/p.py": PARSE.format("words", "1")})
@@ -229,7 +229,7 @@ def test_lines_that_say_nothing_make_no_label_and_no_clean_change(
     assert change not in cases or cases[change].clean
     if change[:12] in drops:
         assert drops[change[:12]] in (
-            "a later change may have mended it",
+            "a later change may have fixed it",
             "a fix speaks about it, but not about lines that count",
         )
 
@@ -244,7 +244,7 @@ def test_doubt_is_neither_label_nor_clean(told: Told, tmp_path: Path) -> None:
     told.quiet(400)
     cases, drops, _ = build(told.folder, tmp_path / "bench")
     assert one not in cases and two not in cases
-    assert {drops[one[:12]], drops[two[:12]]} == {"a later change may have mended it"}
+    assert {drops[one[:12]], drops[two[:12]]} == {"a later change may have fixed it"}
 
 
 def test_a_change_that_was_taken_back(told: Told, tmp_path: Path) -> None:
@@ -259,8 +259,8 @@ def test_a_change_that_was_taken_back(told: Told, tmp_path: Path) -> None:
     (reference,) = cases[one].references
     assert reference.span is None and reason in reference.body
     assert one[:7] not in reference.body
-    assert drops[two[:12]] == "taken back without a reason"
-    assert sum(reason.startswith("takes back") for reason in drops.values()) == 2
+    assert drops[two[:12]] == "reverted without a reason"
+    assert sum(reason.startswith("reverts") for reason in drops.values()) == 2
 
 
 def test_several_places_of_one_fix_are_one_finding(told: Told, tmp_path: Path) -> None:

@@ -102,11 +102,11 @@ def test_nothing_was_observed_after_the_last_commit(told: Told, tmp_path: Path) 
 
 
 def test_what_other_code_found_out_is_not_remembered(tmp_path: Path) -> None:
-    shutil.copytree(Path(trace.__file__).parent, tmp_path / "repo")
+    shutil.copytree(Path(trace.__file__).parent.parent, tmp_path / "repo")
     same = fingerprint(tmp_path / "repo")
     assert same == tracing_code()
     (tmp_path / "repo" / "notes.txt").write_text("no code")
     assert fingerprint(tmp_path / "repo") == same
-    with (tmp_path / "repo" / "_szz_choice.py").open("a") as file:
+    with (tmp_path / "repo" / "szz" / "skipping.py").open("a") as file:
         file.write("# another rule\n")
     assert fingerprint(tmp_path / "repo") != same

@@ -92,9 +92,9 @@ class DropBuggy(Stage):
         when, commits = landed
         for later in look.fixes.of(commits):
             days = max((later.landed - when) / _DAY, 0.0)
-            if (later.lines >= self.lines or later.takes_back) and not 0 < self.horizon < days:
+            if (later.lines >= self.lines or later.is_revert) and not 0 < self.horizon < days:
                 detail = f"{later.fix[:12]}, {days:.0f} days later"
-                return self.drop(item.id, TAKEN_BACK if later.takes_back else MISSED, detail)
+                return self.drop(item.id, TAKEN_BACK if later.is_revert else MISSED, detail)
         if self.horizon and (observed := (look.until - when) / _DAY) < self.horizon:
             return self.drop(item.id, TOO_RECENT, f"{max(observed, 0.0):.0f} days")
         return item

@@ -22,20 +22,15 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.health import inspect
 from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.szz.records import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.cases import CaseLimits, CaseMaker
-from reviewgauge.stages.history.changes import ChangeStore, read_change
-from reviewgauge.stages.history.fixes import FoundFix, Tracer
+from reviewgauge.stages.history.changes import ChangeStore, FoundFix, read_signs
+from reviewgauge.stages.history.fixes import FixTracer
 from reviewgauge.stages.history.labels import Labeller
-
-_TEMPLATE = re.compile(
-    r"this reverts (?:commit|merge)s? [0-9a-f]+[^\n]*|^revert\w*[^\n]*", re.IGNORECASE | re.MULTILINE
-)
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ class FromGit(Stage):
     name: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check the parameters."""
         if self.horizon < 1:
             raise ValueError("horizon is a number of days, 1 or more")
         if self.variant not in ("basic", "ag", "ma"):
@@ -85,42 +80,37 @@ class FromGit(Stage):
             except ValidationError as error:
                 raise ValueError(f"name {first_problem(error)[1]}") from None
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """What came in, then the cases of the history at `place.source`."""
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+        """What came in, then the cases of the history at `context.source`: read, trace, label, make cases."""
         yield from items
-        name = self.name or repository_name(place.source)
-        repository = mirror_local(Path(place.source or "."), place.code / f"{name.replace('/', '-')}.git")
-        tip, now = self._tip(repository, name)
-        place.report(card.history_section(inspect(repository, tip)))
-        seen = card.Seen()
-        with ChangeStore(place.folder) as store:
-            fixes = []
+        name = self.name or repository_name(context.source)
+        repository = mirror_local(Path(context.source or "."), context.code / f"{name.replace('/', '-')}.git")
+        tip, until = self._tip(repository, name)
+        context.report(card.history_section(inspect(repository, tip)))
+        counts, fixes = card.Counts(), list[FoundFix]()
+        with ChangeStore(context.folder) as store:
             for item in read_changes(repository, tip):
                 if isinstance(item, Drop):
                     yield self.drop(f"{name}/{item.item[:12]}", item.reason)
-                    continue
-                number = store.add(item)
-                if (fix := _found_fix(store, number, item, seen)) is not None:
-                    fixes.append(fix)
-                place.progress("reading changes", len(store))
-            tracer = self._tracer(repository, place, store)
+                else:
+                    _keep(store, item, fixes, counts)
+                    context.progress("reading changes", len(store))
+            tracer = self._tracer(repository, context, store)
             traced = tracer.trace_all(fixes)
             labeller = Labeller(repository, tracer, fixes, self.max_places, self.strict)
             limits = CaseLimits(self.horizon, self.since, self.limit, self.max_lines, self.max_files)
-            maker = CaseMaker(name, repository, store, traced, labeller, limits, now, seen)
-            for made in maker.cases(place):
-                if isinstance(made, Case):
-                    yield Candidate(case=made)
-                else:
-                    yield self.drop(*made)
-            place.report(card.fixes_section(seen, traced.outcomes))
-            place.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
-            place.report(card.noise_section(seen, self.horizon, maker.survival()))
+            maker = CaseMaker(name, repository, store, traced, fixes, limits, until, counts)
+            for found in maker.diffs(context):
+                case = maker.case(maker.label(found, labeller))
+                yield Candidate(case=case) if isinstance(case, Case) else self.drop(*case)
+            context.report(card.fixes_section(counts, traced.outcomes))
+            context.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
+            context.report(card.noise_section(counts, self.horizon, maker.survival()))
 
-    def _tracer(self, repository: Repository, place: BuildContext, store: ChangeStore) -> Tracer:
+    def _tracer(self, repository: Repository, context: BuildContext, store: ChangeStore) -> FixTracer:
         settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
-        return Tracer(
-            repository, place, store, settings, self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
+        return FixTracer(
+            repository, context, store, settings, self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
         )
 
     def _tip(self, repository: Repository, name: str) -> tuple[str, datetime]:
@@ -175,19 +165,10 @@ def repository_name(source: str) -> str:
     return re.sub(r"[^\w.-]+", "-", named.name.removesuffix(".git")).strip("-.") or "repository"
 
 
-def _found_fix(store: ChangeStore, number: int, change: LandedChange, seen: card.Seen) -> FoundFix | None:
-    reading = read_change(change)
-    seen.readings[f"{reading.mending.value}: {reading.reason}"] += 1
-    if reading.mending is FixKind.NO:
-        return None
-    undone = next((owner for c in reading.reverts if (owner := store.owner_of_short(c)) is not None), None)
-    told = _TEMPLATE.sub("", change.description)
-    return FoundFix(
-        number=number,
-        landed=change.landed,
-        landed_at=change.landed_at,
-        mending=reading.mending,
-        takes_back=reading.takes_back,
-        undone=undone,
-        explained=len(re.findall(r"\w+", told)) >= 4,
-    )
+def _keep(store: ChangeStore, change: LandedChange, fixes: list[FoundFix], counts: card.Counts) -> None:
+    """Put a change into the store, and among the fixes where its message says so."""
+    signs = read_signs(change)
+    counts.readings[f"{signs.kind.value}: {signs.reason}"] += 1
+    fix = store.found_fix(store.add(change), change, signs)
+    if fix is not None:
+        fixes.append(fix)

@@ -28,7 +28,7 @@ ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
 )
 def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
     found = read_message(message)
-    assert (found.mending, found.reason) == (FixKind.YES, reason)
+    assert (found.kind, found.reason) == (FixKind.YES, reason)
 
 
 @pytest.mark.parametrize(
@@ -61,20 +61,20 @@ def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
 )
 def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) -> None:
     found = read_message(message)
-    assert (found.mending, found.reason.removeprefix("no bug fix: ")) == (FixKind.NO, about)
+    assert (found.kind, found.reason.removeprefix("no bug fix: ")) == (FixKind.NO, about)
 
 
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
-        ("fixes", "does not say what it mends"),
-        ("Fix #12", "does not say what it mends"),
-        ("Some minor bug fixes", "does not say what it mends"),
+        ("fixes", "does not say what it fixes"),
+        ("Fix #12", "does not say what it fixes"),
+        ("Some minor bug fixes", "does not say what it fixes"),
         ("Add support for proxies\n\nFixes #12", "feature that closes or mentions a defect"),
         ("fix #4: add batches", "feature that closes or mentions a defect"),
-        ("Fix the previous commit", "does not say what it mends"),
+        ("Fix the previous commit", "does not say what it fixes"),
         ("Small parser fixes and improvements", "several fixes at once"),
-        ("Fix the pool and remove prints", "mends one thing and changes others"),
+        ("Fix the pool and remove prints", "fixes one thing and changes others"),
         ("Handle expanduser failure", "word that may mean a defect"),
         ("Fehler bei leeren Namen behoben", "word that may mean a defect"),
         ("修复空指针", "word that may mean a defect"),
@@ -83,23 +83,23 @@ def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) ->
 )
 def test_a_doubt_is_no_label(message: str, reason: str) -> None:
     found = read_message(message)
-    assert (found.mending, found.reason) == (FixKind.PERHAPS, reason)
+    assert (found.kind, found.reason) == (FixKind.PERHAPS, reason)
 
 
 def test_what_says_nothing() -> None:
-    assert read_message("Prefix all names").mending is FixKind.NO
+    assert read_message("Prefix all names").kind is FixKind.NO
     assert read_message("Use a fixed size buffer") == read_message("Rows of a fixed-length record")
-    assert read_message("").mending is FixKind.NO
-    assert read_message("fixture loader speaks JSON").mending is FixKind.NO
+    assert read_message("").kind is FixKind.NO
+    assert read_message("fixture loader speaks JSON").kind is FixKind.NO
 
 
 def test_a_revert_names_its_commit_and_a_revert_of_one_mends_nothing() -> None:
     found = read_message(f'Revert "Add a pool"\n\nThis reverts commit {ID}.\nIt deadlocks.')
-    assert found.reverts == (ID,) and found.takes_back
+    assert found.reverts == (ID,) and found.is_revert
     again = read_message(f'Revert "Revert "Add a pool""\n\nThis reverts commit {ID}.')
-    assert again.mending is FixKind.NO and not again.takes_back
+    assert again.kind is FixKind.NO and not again.is_revert
     aside = read_message(f"Fix the pool\n\nThis reverts commit {ID[:8]} in part.")
-    assert aside.reverts == (ID[:8],) and not aside.takes_back
+    assert aside.reverts == (ID[:8],) and not aside.is_revert
 
 
 def test_says_what_looks_below_the_title_too() -> None:
@@ -125,7 +125,7 @@ def test_issue_numbers() -> None:
 @given(st.text(max_size=400))
 def test_any_text_can_be_read(text: str) -> None:
     found = read_message(text)
-    assert found.reason and isinstance(found.mending, FixKind)
+    assert found.reason and isinstance(found.kind, FixKind)
     assert all(number >= 0 for number in issue_numbers(text))
 
 

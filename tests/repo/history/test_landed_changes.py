@@ -41,11 +41,11 @@ def test_a_branch_is_compared_with_where_it_left_and_speaks_with_its_own_words(t
     told.commit("meanwhile", {"a.py": "x\n"})
     merge = told.merge("patch-1", message="Merge pull request #7 from me/patch-1\n\nAdd b, which broke a later")
     changes, _ = landed(told)
-    change = next(c for c in changes if c.landed == merge)
+    change = next(c for c in changes if c.commit.id == merge)
     assert (change.landing, change.base, change.head, change.commits) == (MergeKind.MERGE, start, two, (one, two))
     assert change.title == "Add b (part one)"
     assert change.description == "- Add b (part one)\n\n  The reason why.\n- Say more in b"
-    assert "broke a later" in change.message, "the merge's own words are kept apart"
+    assert "broke a later" in change.commit.message, "the merge's own words are kept apart"
     files = told.repository.changed_files(change.base, change.head)
     assert [file.path for file in files] == ["b.py"], "what happened meanwhile is not part of it"
     assert [c.title for c in changes] == ["meanwhile", "Add b (part one)"]
@@ -76,7 +76,7 @@ def test_a_line_of_development_is_read_change_by_change(told: Told) -> None:
     inner = told.merge("topic", message="Merge branch 'topic' into develop", into="develop")
     outer = told.merge("develop", message="Merge branch 'develop'")
     changes, drops = landed(told)
-    assert [(c.title, c.landed) for c in changes] == [("One", changes[0].head), ("Two", inner)]
+    assert [(c.title, c.commit.id) for c in changes] == [("One", changes[0].head), ("Two", inner)]
     assert drops[outer].startswith("merge of two lines")
 
 
@@ -137,7 +137,7 @@ def test_squashes_lose_their_number_and_marks_of_approval(told: Told) -> None:
     told.commit("begin", {"a.py": "a\n"})
     squash = told.commit("[MRG+1] Read it once (#12)\n\n* Read it once\n\n* Say why\n", {"a.py": "b\n"})
     (change,), drops = landed(told)
-    assert (change.landing, change.landed, change.head) == (MergeKind.SQUASH, squash, squash)
+    assert (change.landing, change.commit.id, change.head) == (MergeKind.SQUASH, squash, squash)
     assert change.title == "Read it once" and change.description == "* Read it once\n\n* Say why"
     assert list(drops.values()) == ["first commit: nothing to compare it with"]
 

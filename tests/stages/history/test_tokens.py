@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
-from reviewgauge.stages.history.lines import forward, new_text, not_product, runs, texts, trivial
+from reviewgauge.repo.diff.diffs import line_runs
+from reviewgauge.stages.history.lines import forward, new_text, not_product, texts, trivial
 from reviewgauge.stages.history.tokens import (
     TouchedLine,
-    brought_what_was_mended,
-    held_against_deleted,
+    as_edit_of_deleted,
+    origin_problem,
     touched_at,
     touched_lines,
 )
@@ -19,9 +20,9 @@ def verdict(before: str, line: str, after: str) -> str:
     """Why a change from `before` to `line` is not the origin of a fix from `line` to `after` ("" if it is)."""
     change = ChangedFile(path="a.py", patch=_patch(before, line))
     fix = ChangedFile(path="a.py", patch=_patch(line, after))
-    brought, mended = touched_at([change], "a.py", 2, Side.NEW), touched_at([fix], "a.py", 2, Side.OLD)
-    assert brought is not None and mended is not None
-    return brought_what_was_mended(held_against_deleted(brought, [change]), mended)
+    brought, fixed = touched_at([change], "a.py", 2, Side.NEW), touched_at([fix], "a.py", 2, Side.OLD)
+    assert brought is not None and fixed is not None
+    return origin_problem(as_edit_of_deleted(brought, [change]), fixed)
 
 
 def _patch(old: str, new: str) -> str:
@@ -44,7 +45,7 @@ EDITED = "the fix changed what had stood in the line before"
         ("", "raise Error('no')", 'raise Error("no")', "only moved or wrapped by the fix"),
     ],
 )
-def test_whose_words_were_mended(before: str, line: str, after: str, why: str) -> None:
+def test_whose_words_were_fixed(before: str, line: str, after: str, why: str) -> None:
     assert verdict(before, line, after) == why
 
 
@@ -55,10 +56,10 @@ def test_a_line_that_came_from_elsewhere_is_an_edit_of_it() -> None:
     ]
     line = touched_at(moved, "new.py", 1, Side.NEW)
     assert line is not None and line.share == 1.0
-    held = held_against_deleted(line, moved)
+    held = as_edit_of_deleted(line, moved)
     assert {held.tokens[n] for n in held.changed} == {"request"}
     short = TouchedLine(("x", "=", "1"), {0, 1, 2})
-    assert held_against_deleted(short, moved) is short
+    assert as_edit_of_deleted(short, moved) is short
 
 
 def test_new_lines_between_touch_nothing_and_words_within_do() -> None:
@@ -131,4 +132,4 @@ def test_lines_go_forward_through_edits_renames_and_end_at_deletions() -> None:
     assert forward([ChangedFile(path="a.py", binary=True)], "a.py", 1) is None
     assert new_text([edit], "a.py", 3) == "TWO" and new_text([edit], "a.py", 2) is None
     assert texts([edit], "-") == {"two"} and texts([edit], "+") == {"new", "TWO"}
-    assert runs([9, 1, 2, 4, 8]) == [(1, 4), (8, 9)]
+    assert line_runs([9, 1, 2, 4, 8], gap=2) == [(1, 4), (8, 9)]

@@ -1,9 +1,9 @@
-"""Reads commit messages: which say that they mend a defect, which only sound like it, which commits they take back.
+"""Reads commit messages: which say that they fix a defect, which only sound like it, which commits they revert.
 
 Keywords and closing words as in Śliwerski, Zimmermann and Zeller (MSR 2005) and GitHub's "linking a pull request to
-an issue". What people call a fix is often none (a typo, a test, the build): Herzig, Just and Zeller (ICSE 2013) found
-that a third of the issues filed as bugs were not bugs. Such messages are told apart here, each with its reason. Words
-are English; the commonest words of ten further languages count as a hint, which never makes a label.
+an issue". What people call a fix is often not one (a typo, a test, the build): Herzig, Just and Zeller (ICSE 2013)
+found that a third of the issues filed as bugs were not bugs. Such messages are recognised here, each with a reason.
+Words are English; the commonest words of ten further languages count as a hint, which never makes a label.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ _LONGEST_TITLE = 300
 
 
 class FixKind(StrEnum):
-    """How sure a message makes us that its commit mends a defect."""
+    """How sure a message makes us that its commit fixes a defect."""
 
     YES = "yes"
-    PERHAPS = "perhaps"  # enough to doubt that what it changes was sound, too little for a label
+    PERHAPS = "perhaps"  # enough to doubt that the code it changes was right, too little for a label
     NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a message says. `reason` is one of few, so that it can be counted; `reverts` are ids as the text has them.
+class FixSigns:
+    """What a message says about fixing. `reason` is one of few, so that it can be counted.
 
-    `takes_back` is true of a revert in its title: then the commit restores code and mends by undoing.
+    `reverts` are commit ids as the text has them. `is_revert`: the title says so; the commit restores code and fixes
+    by undoing. `issues` are those that the message says it closes.
     """
 
-    mending: FixKind
+    kind: FixKind
     reason: str
     reverts: tuple[str, ...] = ()
-    takes_back: bool = False
+    is_revert: bool = False
     issues: tuple[int, ...] = ()
 
 
@@ -75,7 +76,7 @@ def _words(*lists: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{each})(?!\w)", re.IGNORECASE)
 
 
-# What the title speaks about, in the order in which it is asked. Only the title: bodies mention everything.
+# What the title is about, in the order in which it is tried. Only the title: bodies mention everything.
 _NO_FIX: dict[str, re.Pattern[str]] = {
     "merge of lines": _words(
         r"^merge[sd]?(?!_pull_request) automated_merge merge_(?:conflict|error|problem|issue)s?",
@@ -167,58 +168,58 @@ _NOT_A_FIX_OF_CODE = re.compile(
 )
 
 
-def read_message(message: str) -> Reading:
-    """What the message of a commit (or of the merge of a pull request) says about mending."""
+def read_message(message: str) -> FixSigns:
+    """What the message of a commit (or of the merge of a pull request) says about fixing."""
     message = message[:LONGEST_READ]
     title, _, body = _pull_title(message).strip().partition("\n")
     title = title.strip()[:_LONGEST_TITLE]
-    taken_back = tuple(dict.fromkeys(found.lower() for found in _REVERT.findall(message)))
+    reverted = tuple(dict.fromkeys(found.lower() for found in _REVERT.findall(message)))
     issues = issue_numbers(message, closed=True)
 
-    def reading(mending: FixKind, reason: str, takes_back: bool = False) -> Reading:
-        return Reading(mending, reason, taken_back, takes_back, issues)
+    def signs(kind: FixKind, reason: str, is_revert: bool = False) -> FixSigns:
+        return FixSigns(kind, reason, reverted, is_revert, issues)
 
     if _REVERT_TITLE.match(title):
         if re.match(r"revert[\s:]+[\"'“]?revert\b", title, re.IGNORECASE):
-            return reading(FixKind.NO, "revert of a revert")
-        return reading(FixKind.YES if taken_back else FixKind.PERHAPS, "revert", True)
-    kind = found[1].lower() if (found := _CONVENTIONAL.match(title)) else ""
-    if kind in _NO_FIX_TYPES:
-        return reading(FixKind.NO, f"no bug fix: {_NO_FIX_TYPES[kind]}")
+            return signs(FixKind.NO, "revert of a revert")
+        return signs(FixKind.YES if reverted else FixKind.PERHAPS, "revert", True)
+    prefix = found[1].lower() if (found := _CONVENTIONAL.match(title)) else ""
+    if prefix in _NO_FIX_TYPES:
+        return signs(FixKind.NO, f"no bug fix: {_NO_FIX_TYPES[prefix]}")
     about = _ASIDE.sub("", title)  # "fix the parser and add tests" is about the parser
     other = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
     if other:
-        return reading(FixKind.NO, f"no bug fix: {other}")
+        return signs(FixKind.NO, f"no bug fix: {other}")
     plain = _NOT_A_FIX_OF_CODE.sub(" ", _CLOSES.sub(" ", about))  # "Add a pool, fixes #12" ends a wish
-    if (kind in _FIX_TYPES or _WORDS.search(about)) and not says_what(message):
-        return reading(FixKind.PERHAPS, "does not say what it mends")
-    if (kind in _FIX_TYPES or _WORDS.search(plain)) and _SEVERAL.search(plain):
-        return reading(FixKind.PERHAPS, "several fixes at once")
-    if (kind in _FIX_TYPES or _WORDS.search(plain)) and _TANGLED.search(f"{about}\n{_BULLET.sub('', body)}"):
-        return reading(FixKind.PERHAPS, "mends one thing and changes others")
-    if kind in _FIX_TYPES:
-        return reading(FixKind.YES, "conventional commit")
+    if (prefix in _FIX_TYPES or _WORDS.search(about)) and not says_what(message):
+        return signs(FixKind.PERHAPS, "does not say what it fixes")
+    if (prefix in _FIX_TYPES or _WORDS.search(plain)) and _SEVERAL.search(plain):
+        return signs(FixKind.PERHAPS, "several fixes at once")
+    if (prefix in _FIX_TYPES or _WORDS.search(plain)) and _TANGLED.search(f"{about}\n{_BULLET.sub('', body)}"):
+        return signs(FixKind.PERHAPS, "fixes one thing and changes others")
+    if prefix in _FIX_TYPES:
+        return signs(FixKind.YES, "conventional commit")
     if _WORDS.search(plain):
-        return reading(FixKind.YES, "word in the title")
+        return signs(FixKind.YES, "word in the title")
     if _FEATURES.match(plain.strip(" :;-.,()")):
         hinted = bool(issues) or _WORDS.search(body) or _HINTS.search(title)
-        return reading(FixKind.PERHAPS, "feature that closes or mentions a defect") if hinted else _none(issues)
+        return signs(FixKind.PERHAPS, "feature that closes or mentions a defect") if hinted else _none(issues)
     if _closes_a_bug(message):
-        return reading(FixKind.YES, "closes an issue")
+        return signs(FixKind.YES, "closes an issue")
     if _WORDS.search(_NOT_A_FIX_OF_CODE.sub(" ", body)) or _HINTS.search(plain) or _EASTERN_HINTS.search(plain):
-        return reading(FixKind.PERHAPS, "word that may mean a defect")
+        return signs(FixKind.PERHAPS, "word that may mean a defect")
     return _none(issues)
 
 
 def says_what(message: str) -> bool:
-    """Whether a message tells more than that something was mended: "fixes", "Fix #12" and "minor fixes" do not."""
+    """Whether a message says more than that something was fixed: "fixes", "Fix #12" and "minor fixes" do not."""
     title, _, body = _pull_title(message).strip().partition("\n")
     body = re.sub(r"(?m)^\s*[\w-]+-by:.*$", "", body)
     return _VAGUE.fullmatch(_ASIDE.sub("", title)) is None or _VAGUE.fullmatch(body) is None
 
 
-def _none(issues: tuple[int, ...]) -> Reading:
-    return Reading(FixKind.NO, "says nothing of a defect", issues=issues)
+def _none(issues: tuple[int, ...]) -> FixSigns:
+    return FixSigns(FixKind.NO, "says nothing of a defect", issues=issues)
 
 
 def _pull_title(message: str) -> str:

@@ -16,7 +16,7 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # no history that anybody reads beg
 
 
 @dataclass(frozen=True, slots=True)
-class Soundness:
+class RepositoryHealth:
     """What is known of a repository and of the history of `tip`. Times are those of commits, UTC.
 
     `branch` is empty on a detached head. `skewed` counts commits that are older than a parent by more than a day,
@@ -63,7 +63,7 @@ class Soundness:
             yield f"{_commits(self.implausible, self.name)} dated before 1990, in the future, or not at all"
 
 
-def inspect(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> Soundness:
+def inspect(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> RepositoryHealth:
     """What there is to know about `repository` before reading the history of `tip`, in one quick pass.
 
     An empty repository is a finding, not an error. Raises UserError where `tip` does not exist, or commits are
@@ -71,7 +71,7 @@ def inspect(repository: Repository, tip: str = "HEAD", now: datetime | None = No
     """
     common = common_folder(repository)
     lacking = missing_objects(repository)
-    found = Soundness(
+    found = RepositoryHealth(
         name=repository.name,
         tip=tip,
         branch=_branch(repository),

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
@@ -33,24 +33,22 @@ class MergeKind(StrEnum):
     COMMIT = "commit"
 
 
-@dataclass(frozen=True, slots=True)
-class LandedChange:
-    """One change of the main line. `landed` is the commit there that brought it in, `message` that commit's message.
+class LandedChange(Record):
+    """One change of the main line. `commit` is the commit there that brought it in.
 
-    `commits` are the change's own, oldest first, merges left out. `message` may tell what came after the change was
-    written, so it is for whoever looks for fixes, never for a reviewer; `title` and `description` are for both.
+    `commits` are the change's own, oldest first, merges left out. The message of `commit` may tell what came after the
+    change was written, so it is for whoever looks for fixes, never for a reviewer; `title` and `description` are for
+    both.
     """
 
     landing: MergeKind
-    landed: str
-    landed_at: datetime
+    commit: Commit
     base: str
     head: str
     commits: tuple[str, ...]
     title: str
     description: str
     authored: datetime
-    message: str
 
 
 _MERGE_OF = re.compile(
@@ -93,7 +91,7 @@ def read_changes(repository: Repository, tip: str = "HEAD") -> Iterator[LandedCh
     """
     read: set[bytes] = set()
     for item in _read_line(repository, tip, ()):
-        landed = bytes.fromhex(item.item if isinstance(item, Drop) else item.landed)
+        landed = bytes.fromhex(item.item if isinstance(item, Drop) else item.commit.id)
         if landed in read:  # where clocks were wrong git may take the commits of one line for another's too
             continue
         read.add(landed)
@@ -135,15 +133,13 @@ def _single(repository: Repository, commit: Commit) -> LandedChange:
     squashed = _NUMBER.search(commit.subject) is not None
     return LandedChange(
         landing=MergeKind.SQUASH if squashed else MergeKind.COMMIT,
-        landed=commit.id,
-        landed_at=commit.committed,
+        commit=commit,
         base=commit.parents[0],
         head=commit.id,
         commits=(commit.id,),
         title=_shown(repository, _title(commit), commit.id),
         description=_shown(repository, own_text(commit.body), commit.id),
         authored=commit.authored,
-        message=commit.message,
     )
 
 
@@ -176,15 +172,13 @@ def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> 
     last = own[-1]
     yield LandedChange(
         landing=MergeKind.MERGE,
-        landed=merge.id,
-        landed_at=merge.committed,
+        commit=merge,
         base=base,
         head=head,
         commits=tuple(commit.id for commit in own),
         title=_shown(repository, _title(own[0]), head),
-        description=_shown(repository, own_text(own[0].body) if len(own) == 1 else _told(own), head),
+        description=_shown(repository, own_text(own[0].body) if len(own) == 1 else _list_messages(own), head),
         authored=last.authored,
-        message=merge.message,
     )
 
 
@@ -213,15 +207,15 @@ def _title(commit: Commit) -> str:
     return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "\u2026"
 
 
-def _told(commits: Sequence[Commit]) -> str:
+def _list_messages(commits: Sequence[Commit]) -> str:
     """The messages of a branch's commits as a list, oldest first."""
-    told = []
+    listed = []
     for commit in commits[:_SHOWN]:
         body = own_text(commit.body)
-        told.append("- " + _title(commit) + ("\n\n  " + body.replace("\n", "\n  ") if body else ""))
+        listed.append("- " + _title(commit) + ("\n\n  " + body.replace("\n", "\n  ") if body else ""))
     if len(commits) > _SHOWN:
-        told.append(f"- and {len(commits) - _SHOWN} more commits")
-    return "\n".join(told)
+        listed.append(f"- and {len(commits) - _SHOWN} more commits")
+    return "\n".join(listed)
 
 
 def own_text(body: str) -> str:

@@ -14,7 +14,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Side
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.health import Soundness
+from reviewgauge.repo.history.health import RepositoryHealth
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange
 from reviewgauge.stages.history.lines import forward, not_product
 
@@ -23,8 +23,8 @@ BY = "from_git"
 
 
 @dataclass
-class Seen:
-    """What is counted while changes go by."""
+class Counts:
+    """What is counted while changes are read."""
 
     changes: int = 0
     young: int = 0
@@ -64,23 +64,23 @@ def share_gone(
     return sum(gone) / len(gone) if gone else None
 
 
-def history_section(soundness: Soundness) -> CardSection:
+def history_section(health: RepositoryHealth) -> CardSection:
     """What was read, and what is odd about it."""
-    figures: dict[str, Fact] = {"commits": soundness.commits, "merges": soundness.merges}
-    if soundness.first is not None and soundness.last is not None:
-        figures |= {"first": soundness.first.date().isoformat(), "last": soundness.last.date().isoformat()}
-    return CardSection(by=BY, title="History", figures=figures, warnings=soundness.warnings)
+    figures: dict[str, Fact] = {"commits": health.commits, "merges": health.merges}
+    if health.first is not None and health.last is not None:
+        figures |= {"first": health.first.date().isoformat(), "last": health.last.date().isoformat()}
+    return CardSection(by=BY, title="History", figures=figures, warnings=health.warnings)
 
 
-def fixes_section(seen: Seen, outcomes: Mapping[str, int]) -> CardSection:
-    """Which commits count as fixes, and what became of each."""
-    rows = [("message", reason, count) for reason, count in seen.readings.most_common()]
+def fixes_section(counts: Counts, outcomes: Mapping[str, int]) -> CardSection:
+    """Which commits count as fixes, and the outcome of each."""
+    rows = [("message", reason, count) for reason, count in counts.readings.most_common()]
     rows += [("fix", reason, count) for reason, count in Counter(outcomes).most_common()]
     traced = outcomes.get("traced", 0)
     return CardSection(
         by=BY,
         title="Fixes",
-        text="What the messages of the changes say about mending, and what tracing the fixes came to.",
+        text="What the messages of the changes say about fixing, and the outcome of tracing the fixes.",
         columns=("of", "what", "changes"),
         rows=tuple(rows),
         figures={"fixes": sum(outcomes.values()), "fixes traced to lines that count": traced},
@@ -90,7 +90,7 @@ def fixes_section(seen: Seen, outcomes: Mapping[str, int]) -> CardSection:
 def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSection:
     """Why blamed lines did not become labels: of `lines`, `placed` did."""
     why = Counter(skipped)
-    why["of a change that is not a case, or that is mended later than the horizon"] = (
+    why["of a change that is not a case, or that is fixed later than the horizon"] = (
         lines - placed - sum(skipped.values())
     )
     return CardSection(
@@ -103,17 +103,17 @@ def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSe
     )
 
 
-def noise_section(seen: Seen, horizon: int, gone: Sequence[float]) -> CardSection:
+def noise_section(counts: Counts, horizon: int, gone: Sequence[float]) -> CardSection:
     """How much of the truth a history can show. `gone`: the share of lines, for each of some clean changes."""
     figures: dict[str, Fact] = {
-        "changes read": seen.changes,
-        "share observed for less than the horizon": _share(seen.young, seen.changes),
-        "share labelled among labelled and clean": _share(seen.labelled, seen.labelled + seen.clean),
+        "changes read": counts.changes,
+        "share observed for less than the horizon": _share(counts.young, counts.changes),
+        "share labelled among labelled and clean": _share(counts.labelled, counts.labelled + counts.clean),
     }
-    if seen.days:
-        figures["half-life of a defect in days (median from change to fix)"] = round(median(seen.days), 1)
-        early = sum(days <= horizon / 2 for days in seen.days)
-        figures["share of fixes in the first half of the horizon"] = _share(early, len(seen.days))
+    if counts.days:
+        figures["half-life of a defect in days (median from change to fix)"] = round(median(counts.days), 1)
+        early = sum(days <= horizon / 2 for days in counts.days)
+        figures["share of fixes in the first half of the horizon"] = _share(early, len(counts.days))
     if gone:
         figures["clean changes whose lines were looked up again at the end of their horizon"] = len(gone)
         figures["share of a clean change's lines rewritten or deleted by then, without a fix (mean)"] = round(
@@ -125,7 +125,7 @@ def noise_section(seen: Seen, horizon: int, gone: Sequence[float]) -> CardSectio
         title="What a history can show",
         text=(
             "A clean change is one that no recognised fix spoke about within the horizon: defects that nobody found, "
-            "that were mended without saying so, or by adding lines only, are in it. The longer a line stays, the more "
+            "that were fixed without saying so, or by adding lines only, are in it. The longer a line stays, the more "
             "can be found in it: lines that were rewritten early could not show a defect. A label says that a fix had "
             "to change these lines, not that a reviewer could have known; docs/from-git.md has what people say of 20."
         ),

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-import json
+import re
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from reviewgauge.repo.history.fix_messages import FixKind, Reading, read_message
+from reviewgauge.repo.history.commits import Commit
+from reviewgauge.repo.history.fix_messages import LONGEST_READ, FixKind, FixSigns, read_message
 from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind
+
+_REVERT_TEMPLATE = re.compile(
+    r"this reverts (?:commit|merge)s? [0-9a-f]+[^\n]*|^revert\w*[^\n]*", re.IGNORECASE | re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFix:
+    """A change that fixes, or may fix, something. `commit` brought it in and has no message here.
+
+    `number` is its own number, `reverted` that of the change that it reverts. `explained`: it says why.
+    """
+
+    number: int
+    commit: Commit
+    kind: FixKind
+    is_revert: bool
+    reverted: int | None
+    explained: bool
 
 
 class ChangeStore:
@@ -40,8 +60,9 @@ class ChangeStore:
         """Keep `change`; its number, counted from 0."""
         number = len(self._starts)
         self._starts.append(self._file.seek(0, 2))
-        self._file.write(_line(change))
-        for commit in (*change.commits, change.landed):
+        shortened = change.commit.model_copy(update={"message": change.commit.message[:LONGEST_READ]})
+        self._file.write(change.model_copy(update={"commit": shortened}).to_line())
+        for commit in (*change.commits, change.commit.id):
             self._owner.setdefault(bytes.fromhex(commit), number)
         return number
 
@@ -59,64 +80,41 @@ class ChangeStore:
     def get(self, number: int) -> LandedChange:
         """The change of that number."""
         self._file.seek(self._starts[number])
-        return _read(self._file.readline())
+        return LandedChange.model_validate_json(self._file.readline())
 
     def __iter__(self) -> Iterator[LandedChange]:
         return (self.get(number) for number in range(len(self._starts)))
 
-
-def _line(change: LandedChange) -> bytes:
-    return (
-        json.dumps(
-            {
-                "landing": change.landing.value,
-                "landed": change.landed,
-                "landed_at": change.landed_at.timestamp(),
-                "base": change.base,
-                "head": change.head,
-                "commits": change.commits,
-                "title": change.title,
-                "description": change.description,
-                "authored": change.authored.timestamp(),
-                "message": change.message[:20_000],
-            }
-        ).encode()
-        + b"\n"
-    )
+    def found_fix(self, number: int, change: LandedChange, signs: FixSigns) -> FoundFix | None:
+        """The fix that a change is by its `signs`; None where it is not one. Only earlier changes can be reverted."""
+        if signs.kind is FixKind.NO:
+            return None
+        own_words = re.findall(r"\w+", _REVERT_TEMPLATE.sub("", change.description))
+        return FoundFix(
+            number=number,
+            commit=change.commit.model_copy(update={"message": ""}),
+            kind=signs.kind,
+            is_revert=signs.is_revert,
+            reverted=next((owner for c in signs.reverts if (owner := self.owner_of_short(c)) is not None), None),
+            explained=len(own_words) >= 4,
+        )
 
 
-def _read(line: bytes) -> LandedChange:
-    row = json.loads(line)
-    return LandedChange(
-        landing=MergeKind(row["landing"]),
-        landed=row["landed"],
-        landed_at=datetime.fromtimestamp(row["landed_at"], UTC),
-        base=row["base"],
-        head=row["head"],
-        commits=tuple(row["commits"]),
-        title=row["title"],
-        description=row["description"],
-        authored=datetime.fromtimestamp(row["authored"], UTC),
-        message=row["message"],
-    )
+def read_signs(change: LandedChange) -> FixSigns:
+    """What a change says about fixing: by the title of its pull request or its own message, whichever is surer.
 
-
-def read_change(change: LandedChange) -> Reading:
-    """What a change says about mending: by the title of its pull request or its own message, whichever is surer.
-
-    A branch of several commits is read by the merge's title, and where that has none by its first commit: what it put
-    right along the way was often its own.
+    A branch of several commits is read by the merge's title, and where that has none by its first commit: what it
+    corrected along the way was often its own.
     """
-    landed = read_message(change.message)
+    landed = read_message(change.commit.message)
     if change.landing is not MergeKind.MERGE:
         return landed
     own = read_message(f"{change.title}\n\n{change.description}")
-    named = landed.reason != "no bug fix: merge of lines" and _has_title(change.message)
-    if not named:
+    if landed.reason == "no bug fix: merge of lines" or not _has_title(change.commit.message):
         return own
     rank = {FixKind.YES: 2, FixKind.PERHAPS: 1, FixKind.NO: 0}
     if len(change.commits) == 1 and not landed.reason.startswith("no bug fix"):
-        return max(landed, own, key=lambda reading: rank[reading.mending])
+        return max(landed, own, key=lambda signs: rank[signs.kind])
     return landed
 
 
@@ -127,8 +125,8 @@ def _has_title(message: str) -> bool:
 
 def fix_text(change: LandedChange) -> str:
     """What a fix says of itself, for people: the title of its pull request or its own, and its description."""
-    title = change.title
-    if change.landing is MergeKind.MERGE and _has_title(change.message):
-        told = change.message.strip().split("\n\n", 1)[1].strip().split("\n")[0].strip()
-        title = told if len(told) > len(title) or len(change.commits) > 1 else title
+    title, message = change.title, change.commit.message
+    if change.landing is MergeKind.MERGE and _has_title(message):
+        pull_title = message.strip().split("\n\n", 1)[1].strip().split("\n")[0].strip()
+        title = pull_title if len(pull_title) > len(title) or len(change.commits) > 1 else title
     return f"{title}\n\n{change.description}".strip()

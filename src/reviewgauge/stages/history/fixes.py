@@ -1,4 +1,4 @@
-"""Which changes a later fix speaks about: fixes are traced once and remembered, and what they blame is weighed here."""
+"""Traces fixes to the changes that brought what they had to change, once each, and weighs what they blame."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -17,31 +16,18 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.szz.records import Inducing, SzzSettings, Trace
 from reviewgauge.repo.szz.trace import index_history, trace_many
-from reviewgauge.stages.history.changes import ChangeStore
+from reviewgauge.stages.history.changes import ChangeStore, FoundFix
 from reviewgauge.stages.history.lines import not_product, trivial
 
 _DAY = 86_400.0  # seconds
 _SKEW = 1.0  # days that clocks may differ by
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFix:
-    """A change that mends, or may mend, something. `number` is its own number, `undone` that of what it takes back."""
-
-    number: int
-    landed: str
-    landed_at: datetime
-    mending: FixKind
-    takes_back: bool = False
-    undone: int | None = None
-    explained: bool = True
-
-
 @dataclass
 class Blame:
     """What later fixes say of one change.
 
-    `fixes` are the numbers (in the list of fixes) of those that mend it within the horizon, `late` is set where the
+    `fixes` are the numbers (in the list of fixes) of those that fix it within the horizon, `late` is set where the
     first came later, `doubts` are reasons why it is not a clean change either.
     """
 
@@ -52,7 +38,7 @@ class Blame:
 
 @dataclass
 class Traced:
-    """What became of all fixes: the blame of each change by its number, and why fixes and lines did not count."""
+    """The blame of each change by its number, and why fixes and lines did not count."""
 
     blames: dict[int, Blame] = field(default_factory=dict)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -66,7 +52,7 @@ class Traced:
 
 @cache
 def tracing_code() -> str:
-    """A fingerprint of all code that traces: what other code remembered of a fix is found out anew.
+    """A fingerprint of all code that traces: a fix that other code traced is traced anew.
 
     Else a folder that was begun with an older version would end as another benchmark than a new one.
     """
@@ -74,20 +60,22 @@ def tracing_code() -> str:
 
 
 def fingerprint(folder: Traversable) -> str:
-    """Of the names and contents of the Python files that lie right in `folder`."""
+    """A hash of the names and contents of all Python files below `folder`."""
     found = hashlib.sha256()
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".py"):
-            found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir() and entry.name != "__pycache__":
+            found.update(entry.name.encode() + b"\0" + fingerprint(entry).encode() + b"\0")
+        elif entry.name.endswith(".py"):
+            found.update(entry.name.encode() + b"\0" + entry.read_bytes() + b"\0")
     return found.hexdigest()[:16]
 
 
 @dataclass(frozen=True)
-class Tracer:
+class FixTracer:
     """Traces fixes with what a build remembers."""
 
     repository: Repository
-    place: BuildContext
+    context: BuildContext
     store: ChangeStore
     settings: SzzSettings
     horizon: float
@@ -97,35 +85,35 @@ class Tracer:
 
     def trace_all(self, fixes: list[FoundFix]) -> Traced:
         """What every fix blames. Each new trace is on disk before the next is looked at."""
-        missing = [fix.landed for fix in fixes if self.place.recall(self._key(fix.landed)) is None]
+        missing = [fix.commit.id for fix in fixes if self.context.recall(self._key(fix.commit.id)) is None]
         done = len(fixes) - len(missing)
         if missing:
-            index_history(self.repository, self.place.code)
+            index_history(self.repository, self.context.code)
         with closing(trace_many(self.repository, missing, self.settings)) as traces:
             for trace in traces:
-                self.place.remember(self._key(trace.fix), trace.model_dump_json(exclude_defaults=True).encode())
+                self.context.remember(self._key(trace.fix), trace.model_dump_json(exclude_defaults=True).encode())
                 done += 1
-                self.place.progress("tracing fixes", done, len(fixes))
+                self.context.progress("tracing fixes", done, len(fixes))
         found = Traced()
         for index, fix in enumerate(fixes):
             self._weigh(found, index, fix)
         return found
 
-    def recall(self, landed: str) -> Trace:
+    def recall(self, commit: str) -> Trace:
         """The trace of a fix that was traced before."""
-        known = self.place.recall(self._key(landed))
-        return Trace(fix=landed) if known is None else Trace.model_validate_json(known)
+        known = self.context.recall(self._key(commit))
+        return Trace(fix=commit) if known is None else Trace.model_validate_json(known)
 
-    def _key(self, landed: str) -> tuple[str, ...]:
-        return ("from_git", tracing_code(), repr(self.settings), landed)
+    def _key(self, commit: str) -> tuple[str, ...]:
+        return ("from_git", tracing_code(), repr(self.settings), commit)
 
     def _weigh(self, found: Traced, index: int, fix: FoundFix) -> None:
-        trace = self.recall(fix.landed)
-        outcome = self._undo(found, index, fix)
-        sure = fix.mending is FixKind.YES and not fix.takes_back
+        trace = self.recall(fix.commit.id)
+        outcome = self._weigh_revert(found, index, fix)
+        sure = fix.kind is FixKind.YES and not fix.is_revert
         too_large = self._too_large(trace) if sure else ""
         no_label = (
-            "of a fix that is too large" if too_large else "" if sure else "of what only may be a fix, or takes back"
+            "of a fix that is too large" if too_large else "" if sure else "of what only may be a fix, or of a revert"
         )
         counted: set[int] = set()
         doubted: set[int] = set()
@@ -137,13 +125,13 @@ class Tracer:
                 doubted.add(owner)
                 if not reason:
                     counted.add(owner)
-        for owner in doubted - ({fix.undone} if fix.undone is not None else set()):
+        for owner in doubted - ({fix.reverted} if fix.reverted is not None else set()):
             if sure and not too_large and owner in counted:
                 self._blame(found, index, fix, owner)
             else:
-                found.of(owner).doubts.add("a later change may have mended it")
+                found.of(owner).doubts.add("a later change may have fixed it")
         if outcome or not sure:
-            found.outcomes[outcome or "may mend something: makes its origin no clean change"] += 1
+            found.outcomes[outcome or "may fix something: its origin is not a clean change"] += 1
         elif too_large:
             found.outcomes[too_large] += 1
         elif counted:
@@ -152,28 +140,28 @@ class Tracer:
             found.outcomes[_why_nothing(trace)] += 1
 
     def _blame(self, found: Traced, index: int, fix: FoundFix, owner: int) -> None:
-        days = (fix.landed_at - self.store.get(owner).landed_at).total_seconds() / _DAY
+        days = (fix.commit.committed - self.store.get(owner).commit.committed).total_seconds() / _DAY
         blame = found.of(owner)
         if days > self.horizon:
             blame.late = True
         elif days < -_SKEW:
             blame.doubts.add("a fix is dated before it: a clock was wrong")
         elif max(days, 0.0) < self.min_days:
-            blame.doubts.add("mended sooner than min_days")
+            blame.doubts.add("fixed sooner than min_days")
         else:
             blame.fixes.append(index)
 
-    def _undo(self, found: Traced, index: int, fix: FoundFix) -> str:
-        """What a revert says of the change that it names."""
-        if not fix.takes_back:
+    def _weigh_revert(self, found: Traced, index: int, fix: FoundFix) -> str:
+        """The outcome of a revert; empty for other fixes."""
+        if not fix.is_revert:
             return ""
-        if fix.undone is None or fix.undone == fix.number:
-            return "takes back a change that it does not name"
+        if fix.reverted is None or fix.reverted == fix.number:
+            return "reverts a change that it does not name"
         if not fix.explained:
-            found.of(fix.undone).doubts.add("taken back without a reason")
-            return "takes back a change and does not say why"
-        self._blame(found, index, fix, fix.undone)
-        return "takes back a change and says why"
+            found.of(fix.reverted).doubts.add("reverted without a reason")
+            return "reverts a change and does not say why"
+        self._blame(found, index, fix, fix.reverted)
+        return "reverts a change and says why"
 
     def _too_large(self, trace: Trace) -> str:
         product = {line.fix_path for line in trace.inducing if not not_product(line.fix_path)}

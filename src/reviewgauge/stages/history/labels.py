@@ -1,22 +1,22 @@
-"""Reference comments out of fixes: where the lines that a fix had to change stand in the change under review."""
+"""Labels: reference comments made from fixes, on the lines of the change under review that a fix had to change."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Comment, Resolution, Side, Span
-from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, own_text, without_ids
 from reviewgauge.repo.szz.records import Inducing
-from reviewgauge.stages.history.changes import fix_text
-from reviewgauge.stages.history.fixes import FoundFix, Tracer
-from reviewgauge.stages.history.lines import forward, new_text, normal, not_product, runs, texts, trivial
-from reviewgauge.stages.history.tokens import brought_what_was_mended, held_against_deleted, touched_at, words_changed
+from reviewgauge.stages.history.changes import FoundFix, fix_text
+from reviewgauge.stages.history.fixes import FixTracer
+from reviewgauge.stages.history.lines import forward, new_text, normal, not_product, texts, trivial
+from reviewgauge.stages.history.tokens import as_edit_of_deleted, origin_problem, touched_at, words_changed
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
@@ -28,7 +28,18 @@ _DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class DiffedChange:
+    """A change with its diff. `number` is its number in the store, `fixes` are indexes of the fixes of it."""
+
+    number: int
+    change: LandedChange
+    files: tuple[ChangedFile, ...]
+    fixes: tuple[int, ...] = ()
+    references: tuple[Comment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledLines:
     """Some lines at the head of a change that a fix had to change, with the lines that say so."""
 
     span: Span
@@ -37,12 +48,13 @@ class Spot:
 
 @dataclass
 class Labeller:
-    """Makes the references of one change after the other; `placed` counts blamed lines that are in one, `skipped` those
-    that did not make it, and why.
+    """Makes the references of one change after the other.
+
+    `placed` counts the blamed lines that are in one, `skipped` the others by reason.
     """
 
     repository: Repository
-    tracer: Tracer
+    tracer: FixTracer
     fixes: Sequence[FoundFix]
     most_places: int
     strict: bool = True
@@ -53,32 +65,49 @@ class Labeller:
         """Remember the diffs that several lines ask for."""
         self._diff = lru_cache(maxsize=64)(partial(self.repository.changed_files, largest_file=LARGEST_FILE))
 
-    def references(
-        self, change: LandedChange, number: int, files: Sequence[ChangedFile], by: Sequence[int]
-    ) -> tuple[Comment, ...]:
-        """The findings that the fixes `by` (numbers in `fixes`) make on `change`, whose diff is `files`."""
-        found: list[Comment] = []
-        for index in by:
+    def label(self, found: DiffedChange) -> DiffedChange:
+        """`found` with the findings of its fixes as references. Raises UserError where code cannot be read."""
+        references: list[Comment] = []
+        for index in found.fixes:
             fix = self.fixes[index]
-            if fix.takes_back:
-                found.append(self._taken_back(change, fix))
-                continue
-            spots = self._spots(change, number, files, fix)
-            if spots:
-                found += self._comments(change, fix, spots)
-        return tuple(found)
+            if fix.is_revert:
+                references.append(self._reverted(found.change, fix))
+            else:
+                references += self._comments(found.change, fix, self._groups(found, fix))
+        return replace(found, references=tuple(references))
 
-    def _spots(
-        self, change: LandedChange, number: int, files: Sequence[ChangedFile], fix: FoundFix
-    ) -> tuple[Spot, ...]:
-        trace = self.tracer.recall(fix.landed)
+    def _groups(self, found: DiffedChange, fix: FoundFix) -> list[LabelledLines]:
+        """The lines of the change that the fix had to change, neighbours together; none where they say too little."""
+        placed = self._place(found, fix)
+        by_path: dict[str, dict[int, Inducing]] = {}
+        for path, at, line in placed:
+            by_path.setdefault(path, {})[at] = line
+        why = self._aside(fix, [line for lines in by_path.values() for line in lines.values()])
+        groups = [
+            LabelledLines(
+                Span(path=path, start=first, end=last),
+                tuple(line for at, line in sorted(lines.items()) if first <= at <= last),
+            )
+            for path, lines in sorted(by_path.items())
+            for first, last in line_runs(lines, gap=2)
+        ]
+        if not why and len(groups) > self.most_places:
+            why = f"of a fix that touches more than {self.most_places} places of one change"
+        if why:
+            self.skipped[why] += len(placed)
+            return []
+        self.placed += len(placed)
+        return groups
+
+    def _place(self, found: DiffedChange, fix: FoundFix) -> list[tuple[str, int, Inducing]]:
+        """(path, line at the head, blamed line) of each blamed line that the change wrote; a place may occur twice."""
+        change, files = found.change, found.files
         gone = texts(files, "-")
-        placed: dict[str, dict[int, Inducing]] = {}
-        hits = 0  # may be more than places: two blamed lines can stand in one
-        for line, owner, reason in self.tracer.lines(trace, fix):
-            if owner != number or reason:
+        placed: list[tuple[str, int, Inducing]] = []
+        for line, owner, reason in self.tracer.lines(self.tracer.recall(fix.commit.id), fix):
+            if owner != found.number or reason:
                 continue
-            if line.commit == change.landed != change.head:
+            if line.commit == change.commit.id != change.head:
                 self.skipped["written in the merge itself"] += 1
                 continue
             at = self._at_head(change, line)
@@ -92,39 +121,23 @@ class Labeller:
             elif why := self._not_its_words(files, at, line):
                 self.skipped[why] += 1
             else:
-                placed.setdefault(at[0], {})[at[1]] = line
-                hits += 1
-        if why := self._aside(fix, [line for lines in placed.values() for line in lines.values()]):
-            self.skipped[why] += hits
-            return ()
-        spots = [
-            Spot(
-                Span(path=path, start=first, end=last),
-                tuple(line for at, line in sorted(lines.items()) if first <= at <= last),
-            )
-            for path, lines in sorted(placed.items())
-            for first, last in runs(list(lines))
-        ]
-        if len(spots) > self.most_places:
-            self.skipped[f"of a fix that touches more than {self.most_places} places of one change"] += hits
-            return ()
-        self.placed += hits
-        return tuple(spots)
+                placed.append((*at, line))
+        return placed
 
     def _not_its_words(self, files: Sequence[ChangedFile], at: tuple[str, int], line: Inducing) -> str:
         """Why the fix changed in this line what others had written; empty where it changed what the change wrote."""
         fix = self._diff(f"{line.fix}^", line.fix)
         if len(normal(line.text)) >= _SHORT and normal(line.text) in texts(fix, "+"):
             return "only moved by the fix"
-        mended = touched_at(fix, line.fix_path, line.fix_line, Side.OLD)
+        fixed = touched_at(fix, line.fix_path, line.fix_line, Side.OLD)
         brought = touched_at(files, *at, Side.NEW)
-        if mended is None or brought is None:
+        if fixed is None or brought is None:
             return ""
-        return brought_what_was_mended(held_against_deleted(brought, files), mended)
+        return origin_problem(as_edit_of_deleted(brought, files), fixed)
 
     def _aside(self, fix: FoundFix, lines: Sequence[Inducing]) -> str:
         """Why the lines of one change are too small a part of what a fix does for its text to be about them."""
-        files = self._diff(f"{fix.landed}^", fix.landed)
+        files = self._diff(f"{fix.commit.id}^", fix.commit.id)
         out, into = words_changed(files, lambda path, text: not not_product(path) and not trivial(text))
         touched = [touched_at(files, line.fix_path, line.fix_line, Side.OLD) for line in lines]
         taken = sum(len(one.changed) for one in touched if one is not None)
@@ -144,52 +157,49 @@ class Labeller:
         except UserError:
             return None
 
-    def _comments(self, change: LandedChange, fix: FoundFix, spots: Sequence[Spot]) -> list[Comment]:
-        mended = self.tracer.store.get(fix.number)
-        first = f"fix-{fix.landed[:12]}"
-        made: list[Comment] = []
-        for count, spot in enumerate(spots, 1):
-            evidence, after = self._evidence(mended, spot)
-            made.append(
+    def _comments(self, change: LandedChange, fix: FoundFix, groups: Sequence[LabelledLines]) -> list[Comment]:
+        fixing = self.tracer.store.get(fix.number)
+        first = f"fix-{fix.commit.id[:12]}"
+        comments: list[Comment] = []
+        for count, group in enumerate(groups, 1):
+            evidence, after = self._evidence(fixing, group)
+            comments.append(
                 Comment(
                     id=first if count == 1 else f"{first}-{count}",
-                    body=self._body(mended),
-                    span=spot.span,
+                    body=_body(fixing),
+                    span=group.span,
                     category="defect",
-                    created=mended.landed_at,
+                    created=fix.commit.committed,
                     same_as=None if count == 1 else first,
-                    resolution=Resolution(commit=fix.landed, snippet=after or None),
+                    resolution=Resolution(commit=fix.commit.id, snippet=after or None),
                     extra={
-                        "fix": fix.landed,
+                        "fix": fix.commit.id,
                         "fix_diff": evidence,
                         "days": _days(change, fix),
-                        "szz": sorted({line.reason for line in spot.lines}),
+                        "szz": sorted({line.reason for line in group.lines}),
                     },
                 )
             )
-        return made
+        return comments
 
-    def _taken_back(self, change: LandedChange, fix: FoundFix) -> Comment:
-        mended = self.tracer.store.get(fix.number)
+    def _reverted(self, change: LandedChange, fix: FoundFix) -> Comment:
+        commit, why = fix.commit, ["the fix takes back the change as a whole"]
         return Comment(
-            id=f"fix-{fix.landed[:12]}",
-            body=self._body(mended),
+            id=f"fix-{commit.id[:12]}",
+            body=_body(self.tracer.store.get(fix.number)),
             category="defect",
-            created=mended.landed_at,
-            resolution=Resolution(commit=fix.landed),
-            extra={"fix": fix.landed, "days": _days(change, fix), "szz": ["the fix takes back the change as a whole"]},
+            created=commit.committed,
+            resolution=Resolution(commit=commit.id),
+            extra={"fix": commit.id, "days": _days(change, fix), "szz": why},
         )
 
-    def _body(self, mended: LandedChange) -> str:
-        return without_ids(own_text(fix_text(mended)))[:_LONGEST_BODY]
-
-    def _evidence(self, mended: LandedChange, spot: Spot) -> tuple[str, str]:
+    def _evidence(self, fixing: LandedChange, group: LabelledLines) -> tuple[str, str]:
         """(the fix's hunks that change these lines, the lines after it)."""
         try:
-            files = self._diff(self.tracer.recall(mended.landed).parent, mended.landed)
+            files = self._diff(self.tracer.recall(fixing.commit.id).parent, fixing.commit.id)
         except UserError:
             return "", ""
-        wanted = {(line.fix_path, line.fix_line) for line in spot.lines}
+        wanted = {(line.fix_path, line.fix_line) for line in group.lines}
         hunks = [
             (file.path, hunk)
             for file in files
@@ -205,10 +215,14 @@ class Labeller:
         return evidence[:_LONGEST_EVIDENCE], after[:_LONGEST_SNIPPET]
 
 
+def _body(fixing: LandedChange) -> str:
+    return without_ids(own_text(fix_text(fixing)))[:_LONGEST_BODY]
+
+
 def _text(hunk: Hunk) -> str:
     head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@"
     return "\n".join([head, *(one.kind + one.text for one in hunk.lines)])
 
 
 def _days(change: LandedChange, fix: FoundFix) -> float:
-    return max(0.0, round((fix.landed_at - change.landed_at).total_seconds() / _DAY, 1))
+    return max(0.0, round((fix.commit.committed - change.commit.committed).total_seconds() / _DAY, 1))

@@ -115,14 +115,3 @@ def new_text(files: Sequence[ChangedFile], path: str, line: int) -> str | None:
                     if one.new == line and one.kind == "+":
                         return one.text
     return None
-
-
-def runs(lines: Sequence[int], gap: int = 2) -> list[tuple[int, int]]:
-    """Lines as (first, last), neighbours of at most `gap` lines apart joined."""
-    found: list[tuple[int, int]] = []
-    for line in sorted(set(lines)):
-        if found and line - found[-1][1] <= gap:
-            found[-1] = (found[-1][0], line)
-        else:
-            found.append((line, line))
-    return found

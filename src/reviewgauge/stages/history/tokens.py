@@ -47,8 +47,8 @@ class TouchedLine:
         return len(self.changed) / self.words if self.words else 1.0
 
 
-def brought_what_was_mended(change: TouchedLine, fix: TouchedLine) -> str:
-    """Why the change is not the origin of what the fix mended in a line, empty when it is.
+def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
+    """Why the change is not the origin of what the fix changed in a line, empty when it is.
 
     `change` is the line as the change under review left it, `fix` the same line as the fix found it.
     """
@@ -86,7 +86,7 @@ def touched_at(files: Sequence[ChangedFile], path: str, line: int, side: Side) -
     return None
 
 
-def held_against_deleted(line: TouchedLine, files: Sequence[ChangedFile]) -> TouchedLine:
+def as_edit_of_deleted(line: TouchedLine, files: Sequence[ChangedFile]) -> TouchedLine:
     """The line as an edit of the one that it is most like among all that the change deletes, wherever that stood.
 
     A function that moves to another file with small edits is not a new code. A line that is like none stays as it is.
