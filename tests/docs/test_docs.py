@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import subprocess
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -54,6 +56,21 @@ def test_every_page_is_reachable_from_the_readme() -> None:
         targets = LINK.findall(page.read_text(encoding="utf-8"))
         queue += [(page.parent / target.partition("#")[0]).resolve() for target in targets]
     assert {page.resolve() for page in PAGES} <= reached
+
+
+def _python_blocks() -> list[tuple[str, str]]:
+    """(page, code) of every Python example on a page that stands for itself."""
+    blocks = re.compile(r"```python(?: title=\S+)?\n(.*?)```", re.DOTALL)
+    return [(page.name, code) for page in PAGES for code in blocks.findall(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize(("page", "code"), _python_blocks())
+def test_python_examples_import_what_exists(page: str, code: str) -> None:
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reviewgauge"):
+            module = import_module(node.module or "")
+            missing = [name.name for name in node.names if not hasattr(module, name.name)]
+            assert not missing, f"{page}: {node.module} has no {missing}"
 
 
 def test_nothing_of_this_machine_is_written_down() -> None:
