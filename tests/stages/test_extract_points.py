@@ -22,7 +22,7 @@ from reviewgauge.core.specs import load
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.prompts import fence
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.asking.material import NO_COMMITS, NO_DIFF, NOBODY
+from reviewgauge.stages.asking.material import NO_COMMITS, NO_DIFF, NO_REVIEWER
 from reviewgauge.stages.extract_points import ANSWERED, FORCED, FOREIGN_HEAD, NO_CODE, NOTHING, ExtractPoints
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import Messages, scripted
@@ -190,9 +190,9 @@ def test_what_cannot_be_known_is_dropped_and_says_so(repository: tuple[Path, lis
     by_bot = thread("7", said(LOOP, BOT), said("ok", AUTHOR), commit=ids[1])
     for item, reason in (
         (good.model_copy(update={"pull": None}), "no pull request behind it"),
-        (item_of(repository), NOBODY),
-        (item_of(repository, by_bot), NOBODY),
-        (item_of(repository, thread("7", said(" "), commit=ids[1])), NOBODY),
+        (item_of(repository), NO_REVIEWER),
+        (item_of(repository, by_bot), NO_REVIEWER),
+        (item_of(repository, thread("7", said(" "), commit=ids[1])), NO_REVIEWER),
         (item_of(repository, *good.pull.threads, commits=()), NO_COMMITS),
         (item_of(repository, *good.pull.threads, patches=False, git=None).with_change(git=None), NO_DIFF),
     ):

@@ -371,7 +371,7 @@ def test_a_refusal_of_graphql_is_of_one_pull_request_unless_a_field_is_not_known
     (card,) = where.sections
     untold = list(known.values()).count(False)
     assert card.figures["pull requests without an answer of GraphQL"] == untold
-    assert f"Of {untold} pull requests GraphQL gave no answer" in card.text
+    assert f"GraphQL gave no answer for {untold} pull requests" in card.text
     assert told(run(FromGithub(api=forge.url), tmp_path)[0]) == {1: True, 2: True}, "it is asked again the next time"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from git_project import commit, run_git
 from pull_toys import ANN, thread
 from reviewgauge.core.history import PullCommit, PullRequest, Revision, Thread
-from reviewgauge.stages.pull_requests.adoption import follow
+from reviewgauge.stages.pull_requests.adoption import adoptions
 
 BASE = [f"line {n}" for n in range(1, 31)]
 ADDED = ["def f(x):", "    y = x + 1", "    z = open(x)", "    return y", ""]
@@ -69,7 +69,7 @@ class Story:
         )
 
     def changed(self, *threads: Thread, seen: int = 1) -> list[bool | None]:
-        found = follow(self.pull(*threads, seen=seen))
+        found = adoptions(self.pull(*threads, seen=seen))
         return [one.changed if one is not None else None for one in found.values()]
 
 

@@ -22,8 +22,8 @@ from reviewgauge.datasets.files.pull_entries import (
     find_entry_files,
     moment,
     name_of,
+    text_of,
     without_emails,
-    words,
 )
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.diff.positions import Marker, markers, parse_marker
@@ -86,10 +86,10 @@ class ContextCrbench(Dataset):
         commented = _commented(shape, hunks[0])
         if commented is None and self.task != "assess":
             return "the line that was commented on is not in its hunk"
-        if self.task != "assess" and not next(map(_said, shape["review_comment"].items()), "").strip():
+        if self.task != "assess" and not next(map(_body, shape["review_comment"].items()), "").strip():
             return "its comment says nothing"
         path = shape["path"].as_text()
-        before, after = words(shape, "file_path_before") or None, words(shape, "file_path_after") or None
+        before, after = text_of(shape, "file_path_before") or None, text_of(shape, "file_path_after") or None
         file = build(
             ChangedFile,
             shape,
@@ -104,16 +104,16 @@ class ContextCrbench(Dataset):
             Change,
             shape,
             repo=shape["full_name"].as_text(),
-            head=words(shape, "original_commit_id") or words(shape, "commit_id") or None,
-            title=words(shape, "pr_title"),
-            description=words(shape, "pr_body"),
+            head=text_of(shape, "original_commit_id") or text_of(shape, "commit_id") or None,
+            title=text_of(shape, "pr_title"),
+            description=text_of(shape, "pr_body"),
             files=(file,),
             issues=_issues(shape),
             snippets=tuple(_snippets(shape, file)),
             task=Task(self.task),
             focus=place if self.task == "comment" else _hunk_span(file.path, hunks[0]),
         )
-        facts = change_facts(change, moment(shape, "created_at"), words(shape, "lang")) | {
+        facts = change_facts(change, moment(shape, "created_at"), text_of(shape, "lang")) | {
             "hunk": "cut" if cut else "whole"
         }
         return build(
@@ -186,22 +186,22 @@ def _issues(shape: Node) -> tuple[Issue, ...]:
     number = shape.get("issue_number")
     if number is None:
         return ()
-    title = words(shape, "issue_tilte") or words(shape, "issue_title")  # the official files spell it so
-    return (build(Issue, shape, number=number.as_integer(), title=title, body=words(shape, "issue_body")),)
+    title = text_of(shape, "issue_tilte") or text_of(shape, "issue_title")  # the official files spell it so
+    return (build(Issue, shape, number=number.as_integer(), title=title, body=text_of(shape, "issue_body")),)
 
 
 def _references(shape: Node, places: Sequence[Span | None]) -> tuple[Comment, ...]:
     """The comment that opened the thread, once for each place that it is about; what was answered stands in `extra`."""
-    said = [_said(item) for item in shape["review_comment"].items()]
-    if not said or not said[0].strip():
+    bodies = [_body(item) for item in shape["review_comment"].items()]
+    if not bodies or not bodies[0].strip():
         return ()
-    replies = {"replies": said[1:]}
+    replies = {"replies": bodies[1:]}
     return tuple(
         build(
             Comment,
             shape,
             id="comment" if n == 1 else f"comment-{n}",
-            body=said[0],
+            body=bodies[0],
             span=place,
             same_as=None if n == 1 else "comment",
             extra=replies,
@@ -210,7 +210,7 @@ def _references(shape: Node, places: Sequence[Span | None]) -> tuple[Comment, ..
     )
 
 
-def _said(item: Node) -> str:
+def _body(item: Node) -> str:
     body = item.get("body") if isinstance(item.value, dict) else item
     return without_emails(body.as_text()) if body else ""
 

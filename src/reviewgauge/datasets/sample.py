@@ -129,19 +129,19 @@ def unpack(bundle: Path, home: Path) -> Path:
     if target.is_dir():
         return target
     home.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".sample-", dir=home))
+    staging = Path(tempfile.mkdtemp(prefix=".sample-", dir=home))
     try:
-        repository = Repository(made)
+        repository = Repository(staging)
         repository.run("init", "--bare", "--quiet", "--initial-branch=main")
         heads = repository.run("bundle", "unbundle", str(bundle.absolute())).decode().split()
         repository.run("update-ref", BRANCH, heads[heads.index(BRANCH) - 1])
         try:
-            made.rename(target)
+            staging.rename(target)
         except OSError:
             if not target.is_dir():  # otherwise somebody else was quicker, with the same content
                 raise
     except ValueError:
         raise UserError(f"{bundle.name} holds no branch main") from None
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(staging, ignore_errors=True)
     return target

@@ -24,7 +24,7 @@ from reviewgauge.datasets.files.pull_entries import (
     find_entry_files,
     moment,
     name_of,
-    words,
+    text_of,
 )
 
 REMEDY = "take its JSON lines from the authors' repository and give the file or folder with --from"
@@ -66,12 +66,12 @@ class SweCare(Dataset):
             repo=shape["repo"].as_text(),
             base=shape["base_commit"].as_text(),
             head=review["head_commit"].as_text(),
-            title=words(shape, "title"),
-            description=words(shape, "body"),
+            title=text_of(shape, "title"),
+            description=text_of(shape, "body"),
             url=f"https://github.com/{shape['repo'].as_text()}/pull/{name_of(shape, 'pull_number')}",
             files=files_of(review["patch_to_review"], "", review["patch_to_review"].as_text()),
             issues=tuple(
-                build(Issue, i, number=i["number"].as_integer(), title=words(i, "title"), body=words(i, "body"))
+                build(Issue, i, number=i["number"].as_integer(), title=text_of(i, "title"), body=text_of(i, "body"))
                 for i in shape["resolved_issues"].items()
             ),
         )
@@ -80,13 +80,13 @@ class SweCare(Dataset):
         comments = tuple(
             c for n, at in enumerate(shape["reference_review_comments"].items(), 1) if (c := self._comment(at, name, n))
         )
-        facts = change_facts(change, moment(shape, "created_at"), words(shape, "language")) | _metadata(shape)
+        facts = change_facts(change, moment(shape, "created_at"), text_of(shape, "language")) | _metadata(shape)
         return build(
             Case, shape, id=name, change=change, references=comments, verdict=False if comments else None, facts=facts
         )
 
     def _comment(self, at: Node, name: str, number: int) -> Comment | None:
-        body = words(at, "text")
+        body = text_of(at, "text")
         if not body.strip():
             self._notes.append(
                 Drop(item=f"{name}, comment {number}", by="swe_care", reason="it says nothing: left out")

@@ -25,7 +25,7 @@ from reviewgauge.datasets.files.pull_entries import (
     find_entry_files,
     join_files,
     moment,
-    words,
+    text_of,
 )
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.repo.diff.anchors import anchor
@@ -96,8 +96,8 @@ class SwrBench(Dataset):
             repo=shape["repo"].as_text(),
             base=shape["base_commit"].as_text(),
             head=commits[-1]["sha"].as_text() if commits else None,
-            title=words(shape, "pr_title"),
-            description=words(shape, "pr_statement"),
+            title=text_of(shape, "pr_title"),
+            description=text_of(shape, "pr_statement"),
             files=files,
         )
         points = tuple(self._point(point, name, n) for n, point in enumerate(shape["changes"].items(), 1))
@@ -106,8 +106,8 @@ class SwrBench(Dataset):
 
     def _point(self, point: Node, name: str, number: int) -> Comment:
         """One change-point: its type, what was said, the code it was said about and the commit that answered."""
-        brought, talk = point["change_introducing"], point["change_discussion"]
-        said, summary = words(talk, "original_reviewer_comment"), words(talk, "discussion_summary")
+        brought, discussion = point["change_introducing"], point["change_discussion"]
+        original, summary = text_of(discussion, "original_reviewer_comment"), text_of(discussion, "discussion_summary")
         given = point["change_type"].as_text()
         code = change_type(given)
         if code is None:
@@ -118,21 +118,21 @@ class SwrBench(Dataset):
         return build(
             Comment,
             point,
-            id=content_id(name, number, given, summary, said),
-            body=(summary or said) if self.body == "summary" else (said or summary),
+            id=content_id(name, number, given, summary, original),
+            body=(summary or original) if self.body == "summary" else (original or summary),
             category=given if code is None else f"{code} {TYPES[code].name}",
             quote=snippet.as_text() if snippet else None,
-            commit=words(brought, "commit_sha") or None,
-            created=moment(talk, "first_mention_timestamp"),
+            commit=text_of(brought, "commit_sha") or None,
+            created=moment(discussion, "first_mention_timestamp"),
             claimed=Location(),
             resolution=None
             if answer is None
             else Resolution(
-                commit=words(answer, "commit_sha") or None,
-                snippet=words(answer, "code_snippet") or None,
-                explanation=words(answer, "resolution_explanation") or None,
+                commit=text_of(answer, "commit_sha") or None,
+                snippet=text_of(answer, "code_snippet") or None,
+                explanation=text_of(answer, "resolution_explanation") or None,
             ),
-            extra={"original": said} if self.body == "summary" else {"summary": summary},
+            extra={"original": original} if self.body == "summary" else {"summary": summary},
         )
 
 

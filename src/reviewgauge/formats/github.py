@@ -131,11 +131,11 @@ def _add(found: Collector, node: Node) -> None:
     if reason is not None:
         found.skip(item, reason)
         return
-    said, suggestion = split_suggestion(body)
+    text, suggestion = split_suggestion(body)
     own = node.node(_OWN)
     severity = own.text("severity")
     found.add(
-        said,
+        text,
         claimed,
         record=node.record,
         quote=own.text("quote") or _quote(node, claimed),

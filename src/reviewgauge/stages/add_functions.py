@@ -157,12 +157,12 @@ class _Counts:
         """The figures for the card."""
         kinds = [kind for kind in ("function", "method", "class", "file", "window") if self._both(kind) != (0, 0)]
         rows = [(kind, *self._both(kind)) for kind in kinds]
-        said = "; ".join(f"{reason} ({count})" for reason, count in self.reasons.most_common())
+        listed = "; ".join(f"{reason} ({count})" for reason, count in self.reasons.most_common())
         text = "The smallest scope around each hunk, by tree-sitter."
         return CardSection(
             by=by,
             title="Code before and after",
-            text=f"{text} Why no scope: {said}." if said else text,
+            text=f"{text} Why no scope: {listed}." if listed else text,
             columns=("kind", "before", "after"),
             rows=tuple(rows),
         )

@@ -65,31 +65,34 @@ class Augment(AskingStage):
         if not references:
             yield item
             return
-        said = [self._said(item, comment) for comment in references]
+        conversations = [self._turns(item, comment) for comment in references]
         code = [code_of(item, comment) for comment in references]
-        asked = [at for at, turns in enumerate(said) if turns]
-        answers = self.ask([self.messages(code[at], said[at]) for at in asked], read_summary)
+        asked = [at for at, turns in enumerate(conversations) if turns]
+        answers = self.ask([self.messages(code[at], conversations[at]) for at in asked], read_summary)
         issues: dict[str, list[str]] = {comment.id: [] for comment in references}
         for at, answer in zip(asked, answers, strict=True):
             issues[references[at].id] = [storable(issue) for issue in answer.value]
-            conversation = plain_conversation(said[at])
+            conversation = plain_conversation(conversations[at])
             yield self.decision(
                 item,
                 shown=f"{place_of(references[at])}\n\n{code[at]}\n\n{conversation}".strip(),
                 decided="\n".join(f"- {issue}" for issue in answer.value) or NOTHING,
             )
         by = short_spec(self)
-        made = {c.id: _in_other_words(c, turns, issues[c.id], by) for c, turns in zip(references, said, strict=True)}
-        if not any(made.values()):
+        reworded = {
+            c.id: _in_other_words(c, turns, issues[c.id], by)
+            for c, turns in zip(references, conversations, strict=True)
+        }
+        if not any(reworded.values()):
             yield self.drop(item.id, "no code issue in any of its threads", f"{len(references)} threads")
             return
-        kept = replace_references(item, made)
+        kept = replace_references(item, reworded)
         if self.others == "neutral":
-            moved = tuple(left_out(comment, by, NO_ISSUE) for comment in references if not made[comment.id])
+            moved = tuple(left_out(comment, by, NO_ISSUE) for comment in references if not reworded[comment.id])
             kept = kept.with_case(neutral=(*kept.case.neutral, *moved))
         yield kept
 
-    def _said(self, item: Candidate, comment: Comment) -> list[Turn]:
+    def _turns(self, item: Candidate, comment: Comment) -> list[Turn]:
         """The conversation that a reference comes from, else its own words."""
         name = thread_of(comment)
         if item.pull is not None and name is not None:
@@ -99,18 +102,18 @@ class Augment(AskingStage):
                     return turns_of(thread, roles)
         return [Turn("reviewer", comment.body.strip())] if comment.body.strip() else []
 
-    def messages(self, code: str, said: Sequence[Turn]) -> tuple[Message, ...]:
+    def messages(self, code: str, turns: Sequence[Turn]) -> tuple[Message, ...]:
         """The paper's prompt, filled."""
         prompt = own_prompt("augment")
         if self.prompt == "published":
-            return prompt.messages({"diff_hunk": code or NO_CODE, "review_comments": plain_conversation(said)})
-        values = {"diff_hunk": fence(code) if code else NO_CODE, "review_comments": fenced_conversation(said)}
+            return prompt.messages({"diff_hunk": code or NO_CODE, "review_comments": plain_conversation(turns)})
+        values = {"diff_hunk": fence(code) if code else NO_CODE, "review_comments": fenced_conversation(turns)}
         return (system(FENCE_NOTE), *prompt.messages(values))
 
 
-def _in_other_words(comment: Comment, said: Sequence[Turn], issues: Sequence[str], by: str) -> list[Comment]:
+def _in_other_words(comment: Comment, turns: Sequence[Turn], issues: Sequence[str], by: str) -> list[Comment]:
     """One comment an issue, at the place of the first; `id#1`, `id#2` ... where there are several."""
-    original = [{"role": turn.role, "body": turn.body} for turn in said]
+    original = [{"role": turn.role, "body": turn.body} for turn in turns]
     extra = {**comment.extra, "original": original, "augmented_by": by}
     names = [comment.id] if len(issues) == 1 else [f"{comment.id[:480]}#{n}" for n in range(1, len(issues) + 1)]
     return [

@@ -21,14 +21,14 @@ from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.forge.accounts import same_login
 from reviewgauge.repo.forge.comment_text import bot_noise
-from reviewgauge.stages.pull_requests.adoption import Adoption, follow, signals
+from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
 from reviewgauge.stages.pull_requests.candidates import (
     case_id,
     change_at,
     references_at,
-    said_at,
+    text_facts,
     thread_comment,
-    word_facts,
+    thread_span,
 )
 from reviewgauge.stages.pull_requests.threads import NO_PULL
 from reviewgauge.stages.sampling.facts import change_facts
@@ -39,7 +39,7 @@ class _State(NamedTuple):
 
     pull: PullRequest
     revision: Revision
-    fates: Mapping[str, Adoption | None]
+    adoptions: Mapping[str, Adoption | None]
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class CollectReviews(Stage):
             revision.head for revision, _ in states
         }  # a state that is lost is not a look that comments are shared by
         looks = {login: [head for head in heads if head in there] for login, heads in looks.items()}
-        fates = follow(pull) if states else {}
+        by_thread = adoptions(pull) if states else {}
         for revision, change in states:
             reviews = tuple(
-                self._review(_name(pull, revision), login, _State(pull, revision, fates), looks[login])
+                self._review(_name(pull, revision), login, _State(pull, revision, by_thread), looks[login])
                 for login in self.reviews_by
                 if revision.head in looks[login]
             )
@@ -108,23 +108,30 @@ class CollectReviews(Stage):
         )
         facts = change_facts(change, created=item.pull.created, commits=len(revision.commits) or None)
         number = [one.head for one in item.pull.revisions].index(revision.head) + 1
-        facts = {**item.case.facts, **facts, **word_facts(item.pull, revision)}
+        facts = {**item.case.facts, **facts, **text_facts(item.pull, revision)}
         facts |= {"pull": item.pull.slug, "revision": number}
-        made = item.with_case(id=name, change=change, references=others, verdict=False if others else None, facts=facts)
-        return made.model_copy(update={"reviews": reviews})
+        candidate = item.with_case(
+            id=name, change=change, references=others, verdict=False if others else None, facts=facts
+        )
+        return candidate.model_copy(update={"reviews": reviews})
 
     def _review(self, name: str, login: str, state: _State, looks: list[str]) -> Review:
         pull, head = state.pull, state.revision.head
         comments = [
-            _told(thread_comment(one, said_at(one)), one.remarks[0].created, state, signals(one, state.fates[one.id]))
+            _with_timing(
+                thread_comment(one, thread_span(one)),
+                one.remarks[0].created,
+                state,
+                signals(one, state.adoptions[one.id]),
+            )
             for one in pull.threads
             if one.commit == head and _is_by(one, login) and bot_noise(one.remarks[0].body, True) is None
         ]
-        said = [one for one in pull.reviews if one.commit == head and same_login(one.author.login, login)]
+        submitted = [one for one in pull.reviews if one.commit == head and same_login(one.author.login, login)]
         if self.summaries:
-            comments += [_told(_summary(one), one.created, state) for one in said if _is_said(one)]
+            comments += [_with_timing(_summary(one), one.created, state) for one in submitted if _is_summary(one)]
         # which of its looks at this pull request it was: an empty review cannot say so otherwise
-        trace = {"look": looks.index(head) + 1, "looks": len(looks), "states": [one.state for one in said]}
+        trace = {"look": looks.index(head) + 1, "looks": len(looks), "states": [one.state for one in submitted]}
         return Review(case=name, system=login, comments=tuple(comments), trace=json.dumps(trace))
 
 
@@ -140,8 +147,8 @@ def _looks(pull: PullRequest, login: str) -> list[str]:
     if same_login(pull.author.login, login):
         return []
     seen = {thread.commit for thread in pull.threads if _is_by(thread, login)}
-    said = (one for one in pull.reviews if same_login(one.author.login, login))
-    seen |= {one.commit for one in said if one.state != "COMMENTED" or one.body.strip()}
+    submitted = (one for one in pull.reviews if same_login(one.author.login, login))
+    seen |= {one.commit for one in submitted if one.state != "COMMENTED" or one.body.strip()}
     return [revision.head for revision in pull.revisions if revision.head in seen]
 
 
@@ -157,7 +164,7 @@ def _change(item: Candidate, pull: PullRequest, revision: Revision) -> Change | 
     return found
 
 
-def _is_said(review: Remark) -> bool:
+def _is_summary(review: Remark) -> bool:
     return review.state != "APPROVED" and bot_noise(review.body, False) is None
 
 
@@ -173,7 +180,7 @@ def _summary(review: Remark) -> Comment:
     )
 
 
-def _told(
+def _with_timing(
     comment: Comment, created: datetime | None, state: _State, adoption: dict[str, JsonValue] | None = None
 ) -> Comment:
     """A comment with when it came, and what became of it."""

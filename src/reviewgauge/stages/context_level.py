@@ -44,9 +44,9 @@ class ContextLevel(AskingStage):
 
     def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate, its comments with their levels. Raises Failed, also where the votes decide nothing."""
-        said = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
+        comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         levels: dict[str, Comment] = {}
-        for comment in said:
+        for comment in comments:
             code = code_of(item, comment)
             if comment.needs is not None or not code or not comment.body.strip():
                 continue

@@ -184,8 +184,8 @@ def _issue_dates(items: Iterable[Candidate]) -> dict[str, dict[str, datetime]]:
         pull, folder = item.pull, _folder(item)
         if not folder or pull is None or not pull.merge_commit:
             continue
-        told = pull.extra.get("closes")
-        closed = {str(name).lower() for name in told} if isinstance(told, list) else set()
+        closes = pull.extra.get("closes")
+        closed = {str(name).lower() for name in closes} if isinstance(closes, list) else set()
         closed |= {f"{repo}#{number}" for (repo, number), closes in references(pull.body, pull.repo) if closes}
         issues = (one for one in pull.issues if not one.is_pull and one.created is not None)
         dates = [one.created for one in issues if f"{one.repo}#{one.issue.number}".lower() in closed and one.created]

@@ -35,8 +35,8 @@ class DropGenerated(Stage):
         sizes = {file.path: sum(len(changed_lines(file, side)) for side in Side) for file in change.files}
         if not any(sizes.values()):
             sizes = dict.fromkeys(sizes, 1)
-        made = sum(size for path, size in sizes.items() if is_generated_or_vendored(path, heads.get(path)))
-        return "generated or vendored files" if made >= self.share * sum(sizes.values()) else case
+        generated = sum(size for path, size in sizes.items() if is_generated_or_vendored(path, heads.get(path)))
+        return "generated or vendored files" if generated >= self.share * sum(sizes.values()) else case
 
 
 def _heads(change: Change) -> dict[str, bytes | None]:

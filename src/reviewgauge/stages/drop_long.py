@@ -25,10 +25,10 @@ class DropLong(Stage):
             return "no diff at hand"
         if sum(_bytes(file.patch) for file in change.files if file.patch is not None) > self.size:
             return f"a diff of more than {self.size} bytes"
-        said = [comment.body for comment in item.case.references]
+        bodies = [comment.body for comment in item.case.references]
         if item.pull is not None:
-            said += [remark.body for thread in item.pull.threads for remark in thread.remarks]
-        if any(_bytes(text) > self.size for text in said):
+            bodies += [remark.body for thread in item.pull.threads for remark in thread.remarks]
+        if any(_bytes(text) > self.size for text in bodies):
             return f"a review comment of more than {self.size} bytes"
         return item
 

@@ -67,12 +67,12 @@ class DropLowValue(AskingStage):
         code = {comment.id: code_of(item, comment) for comment in item.case.references}
         asked = [comment for comment in item.case.references if code[comment.id] and comment.body.strip()]
         answers = self.ask([self.messages(code[c.id], c) for c in asked], read, schema=self.answer_schema)
-        said = {comment.id: answer.value for comment, answer in zip(asked, answers, strict=True)}
+        verdicts = {comment.id: answer.value for comment, answer in zip(asked, answers, strict=True)}
         for comment in asked:
             shown = f"{place_of(comment)}\n\n{code[comment.id]}\n\n{comment.body}".strip()
-            found = said[comment.id]
+            found = verdicts[comment.id]
             yield self.decision(item, shown=shown, decided=found.relevance, reason=found.reasoning)
-        gone = {c.id: reason for c in item.case.references if (reason := _reason(c, said.get(c.id), code[c.id]))}
+        gone = {c.id: reason for c in item.case.references if (reason := _reason(verdicts.get(c.id), code[c.id]))}
         if len(gone) == len(item.case.references):
             yield self.drop(item.id, "no comment is worth anything to its code", _counted(gone))
             return
@@ -100,9 +100,9 @@ def read(text: str) -> ValueVerdict:
     return ValueVerdict(relevance.strip().lower(), reasoning.strip())
 
 
-def _reason(comment: Comment, said: ValueVerdict | None, code: str) -> str:
-    if said is not None:
-        return LOW if said.relevance == "low" else ""
+def _reason(verdict: ValueVerdict | None, code: str) -> str:
+    if verdict is not None:
+        return LOW if verdict.relevance == "low" else ""
     return NO_CODE if not code else EMPTY
 
 

@@ -35,11 +35,11 @@ class DropOutdated(Stage):
             return NO_PULL
         if any(thread_of(comment) is None for comment in item.case.references):
             return "a reference that was made from no thread"
-        fates = {one.id: self._stands(one) for one in item.pull.threads if not is_bot(one.opened_by)}
-        gone = {name for name, fate in fates.items() if not fate}
+        current = {one.id: self._stands(one) for one in item.pull.threads if not is_bot(one.opened_by)}
+        gone = {name for name, is_kept in current.items() if not is_kept}
         kept = without_references(item, gone)
-        if (fates and len(gone) == len(fates)) or (item.case.references and not kept.case.references):
-            unknown = any(fates[name] is None for name in gone)
+        if (current and len(gone) == len(current)) or (item.case.references and not kept.case.references):
+            unknown = any(current[name] is None for name in gone)
             return "not known whether its comments are outdated" if unknown else "every comment is outdated"
         return kept
 

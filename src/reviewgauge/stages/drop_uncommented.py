@@ -29,9 +29,9 @@ class DropUncommented(Stage):
         """The candidate, or that it has no review comment."""
         if item.pull is None:
             return NO_PULL
-        said: list[Remark] = [remark for thread in item.pull.threads for remark in thread.remarks]
+        remarks: list[Remark] = [remark for thread in item.pull.threads for remark in thread.remarks]
         if self.where != "inline":
-            said += [remark for remark in item.pull.reviews if remark.body.strip()]
+            remarks += [remark for remark in item.pull.reviews if remark.body.strip()]
         if self.where == "any":
-            said += item.pull.conversation
-        return item if any(by_others(item.pull, said)) else "no review comment by a person other than its author"
+            remarks += item.pull.conversation
+        return item if any(by_others(item.pull, remarks)) else "no review comment by a person other than its author"

@@ -40,7 +40,7 @@ from reviewgauge.stages.asking.stage import (
     turns,
 )
 from reviewgauge.stages.pull_requests.candidates import NO_CODE as NOT_HERE
-from reviewgauge.stages.pull_requests.candidates import change_at, like, said_at, word_facts
+from reviewgauge.stages.pull_requests.candidates import carry_over, change_at, text_facts, thread_span
 from reviewgauge.stages.pull_requests.threads import NO_PULL
 from reviewgauge.stages.sampling.facts import change_facts
 
@@ -113,18 +113,20 @@ class ExtractPoints(AskingStage):
     def _decisions(self, item: Candidate, material: Material, found: Agreed) -> Iterator[Decision]:
         """One a point; where there is none, one about the whole discussion."""
         roles = Roles(material.pull)
-        said = {
+        conversation_of = {
             label: plain_conversation(turns(mention.remarks, roles)) for label, mention in material.mentions.items()
         }
         if not found.points and len(material.commits) > 1:
-            yield self.decision(item, shown=f"{material.pull.url}\n\n" + "\n\n".join(said.values()), decided=NOTHING)
+            yield self.decision(
+                item, shown=f"{material.pull.url}\n\n" + "\n\n".join(conversation_of.values()), decided=NOTHING
+            )
         for point, others in zip(found.points, found.others, strict=True):
             commit = material.commits[point.resolved]
             answer = f"{commit.id}\n{commit.message}\n\n{material.diffs[point.resolved]}"
-            shown = f"{material.pull.url}\n\n{said[point.mention]}\n\nresolved by {answer}"
-            words = "; ".join(f"request {at}: {text}" for at, text in enumerate(others, 2))
+            shown = f"{material.pull.url}\n\n{conversation_of[point.mention]}\n\nresolved by {answer}"
+            others_text = "; ".join(f"request {at}: {text}" for at, text in enumerate(others, 2))
             decided = f"{point.type} {TYPES[point.type].name}: {point.point}"
-            reason = f"{point.explanation} ({words})" if words else point.explanation
+            reason = f"{point.explanation} ({others_text})" if others_text else point.explanation
             yield self.decision(item, shown=shown.strip(), decided=decided, reason=reason)
 
     def _reference(self, number: int, point: Found, material: Material, change: Change) -> Comment:
@@ -161,7 +163,7 @@ def _claimed(point: Found, material: Material, change: Change) -> Mapping[str, o
     if thread is None:
         return {"claimed": Location(), "quote": code}
     if thread.commit == change.head and not thread.whole_file:
-        where = said_at(thread)
+        where = thread_span(thread)
         return {"claimed": Location(path=where.path, start=where.start, end=where.end, side=where.side)}
     shown = thread.hunk.rstrip("\n").rpartition("\n")[2]
     return {"claimed": Location(path=thread.path), "quote": code or shown[1:].strip() or None}
@@ -193,9 +195,9 @@ def cut_back(item: Candidate, material: Material, points: Sequence[Found]) -> Re
         cut = change_at(material.pull, state)
         if isinstance(cut, str):
             return NO_CODE if cut == NOT_HERE else cut
-        cut = like(item, cut)
+        cut = carry_over(item, cut)
         facts = {name: value for name, value in item.case.facts.items() if name not in _OF_FILES}
-        facts |= {**change_facts(cut, commits=end + 1), **word_facts(material.pull, state)}
+        facts |= {**change_facts(cut, commits=end + 1), **text_facts(material.pull, state)}
         item = item.with_case(change=cut, facts=facts)
     return Revised(item, _open(points, labels, end))
 

@@ -14,7 +14,7 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import PullRequest, Thread
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment, Resolution
-from reviewgauge.stages.pull_requests.adoption import Adoption, follow, signals
+from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
 from reviewgauge.stages.pull_requests.threads import NO_PULL, is_bot, thread_of
 
 
@@ -36,10 +36,10 @@ class FindAdopted(Stage):
         if item.pull is None:
             return NO_PULL
         pull = item.pull
-        fates = follow(pull)
+        by_thread = adoptions(pull)
         threads = {thread.id: thread for thread in pull.threads}
-        references = tuple(_told(comment, pull, threads, fates) for comment in item.case.references)
-        adopted = sum(_is_changed(fates[thread.id]) for thread in pull.threads if not is_bot(thread.opened_by))
+        references = tuple(_with_adoption(comment, pull, threads, by_thread) for comment in item.case.references)
+        adopted = sum(_is_changed(by_thread[thread.id]) for thread in pull.threads if not is_bot(thread.opened_by))
         if self.required and not adopted:
             return "no comment was acted on"
         return item.with_case(references=references).with_facts({"adopted": adopted})
@@ -49,14 +49,14 @@ def _is_changed(adoption: Adoption | None) -> bool:
     return adoption is not None and adoption.changed is True
 
 
-def _told(
-    comment: Comment, pull: PullRequest, threads: dict[str, Thread], fates: dict[str, Adoption | None]
+def _with_adoption(
+    comment: Comment, pull: PullRequest, threads: dict[str, Thread], by_thread: dict[str, Adoption | None]
 ) -> Comment:
     """A reference with what became of its thread."""
     thread = threads.get(thread_of(comment) or "")
     if thread is None:
         return comment
-    adoption = fates[thread.id]
+    adoption = by_thread[thread.id]
     extra = {**comment.extra, "adopted": _is_changed(adoption), "adoption": signals(thread, adoption)}
     update: dict[str, object] = {"extra": extra}
     if adoption is not None and adoption.changed:

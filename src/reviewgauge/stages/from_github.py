@@ -99,14 +99,14 @@ class FromGithub(Stage):
 
     def open_forge(self, place: BuildContext) -> Forge:
         """The forge that is asked; answers are kept in the folder of the build."""
-        return Forge.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, told=place.progress)
+        return Forge.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, progress=place.progress)
 
     # --- which ---------------------------------------------------------------------------------------------------
 
     def _named(self, place: BuildContext) -> tuple[str, ...]:
         """The repositories that the user names: `github:owner/name`, or several with commas between them."""
-        words = place.source.replace(",", " ").split() if place.source.startswith(SCHEME) else ()
-        return self.repos or tuple(words)
+        names = place.source.replace(",", " ").split() if place.source.startswith(SCHEME) else ()
+        return self.repos or tuple(names)
 
     def _repositories(self, place: BuildContext) -> list[str]:
         found = self._named(place) or chosen_repositories(place)
@@ -306,9 +306,9 @@ def _issues(reader: PullReader, raw: Raw, version: str) -> Iterator[Raw]:
     """The issues that a pull request closes, and those that its title, its description or a comment names."""
     closes = (named(item).lower() for item in nodes(raw, "closing"))
     names = {name: None for name in closes if is_repository(name.partition("#")[0])}
-    for words in _words(raw):
-        said = references(words[:MOST_READ], reader.repo)
-        names |= {f"{repo}#{one}": None for (repo, one), _ in said if is_repository(repo)}
+    for body in _texts(raw):
+        mentioned = references(body[:MOST_READ], reader.repo)
+        names |= {f"{repo}#{one}": None for (repo, one), _ in mentioned if is_repository(repo)}
     own = f"{reader.repo}#{number(raw, 'pull', 'number')}".lower()
     for name in [name for name in names if name != own][:MOST_ISSUES]:
         repo, _, one = name.partition("#")
@@ -318,7 +318,7 @@ def _issues(reader: PullReader, raw: Raw, version: str) -> Iterator[Raw]:
             continue  # a number that is none, or an issue that is gone
 
 
-def _words(raw: Raw) -> Iterator[str]:
+def _texts(raw: Raw) -> Iterator[str]:
     yield text(raw, "pull", "body")
     yield text(raw, "pull", "title")
     for part in ("conversation", "reviews", "comments"):
@@ -334,29 +334,29 @@ def _without_git(why: str) -> str:
 
 def _report(place: BuildContext, forge: Forge) -> None:
     spent, left = forge.spent, forge.left
-    words = f"{spent.requests:,} requests, {spent.waited:,.0f} s waited for limits"
+    summary = f"{spent.requests:,} requests, {spent.waited:,.0f} s waited for limits"
     if left:
-        words += ", left now: " + ", ".join(f"{count:,} {name}" for name, count in sorted(left.items()))
+        summary += ", left now: " + ", ".join(f"{count:,} {name}" for name, count in sorted(left.items()))
     if not forge.authenticated:
-        words += ". It was asked without a token, so nobody knows which threads were resolved"
-    if spent.untold:
-        words += (
-            f". Of {spent.untold:,} pull requests GraphQL gave no answer: nobody knows which of their threads were"
-            " resolved, nor which issues they close but by their words"
+        summary += ". It was asked without a token, so nobody knows which threads were resolved"
+    if spent.without_graphql:
+        summary += (
+            f". GraphQL gave no answer for {spent.without_graphql:,} pull requests: which of their threads were resolved"
+            " is unknown, and the issues that they close are known by their text only"
         )
-    place.progress(words, spent.requests, spent.requests)
+    place.progress(summary, spent.requests, spent.requests)
     place.report(
         CardSection(
             by="from_github",
             title="What was asked of the forge",
-            text=f"{words}. Answers are kept beside the benchmark, so the same command asks only for what changed.",
+            text=f"{summary}. Answers are kept beside the benchmark, so the same command asks only for what changed.",
             figures={
                 "requests": spent.requests,
                 "taken from disk": spent.reused,
                 "found unchanged": spent.unchanged,
                 "seconds waited": round(spent.waited),
                 "answers with missing parts": spent.partial,
-                "pull requests without an answer of GraphQL": spent.untold,
+                "pull requests without an answer of GraphQL": spent.without_graphql,
             },
         )
     )

@@ -76,14 +76,14 @@ class MergeSame(Stage):
 
     def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate, each finding once. Raises Failed where a vote is missing."""
-        said = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
+        comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         pairs: list[Cell] = []
-        for members in _by_hunk(item.case.change, said):
-            verdicts = self._verdicts(item.case, said, list(combinations(members, 2)))
+        for members in _by_hunk(item.case.change, comments):
+            verdicts = self._verdicts(item.case, comments, list(combinations(members, 2)))
             for (one, other), verdict in verdicts.items():
-                yield self._decision(item, said[one], said[other], verdict)
+                yield self._decision(item, comments[one], comments[other], verdict)
                 pairs += [(one, other)] if verdict.same else []
-        yield self._merged(item, said, _groups(said, pairs))
+        yield self._merged(item, comments, _groups(comments, pairs))
 
     def _decision(self, item: Candidate, one: Comment, other: Comment, verdict: SameVerdict) -> Decision:
         shown = f"{place_of(one)}\n\n{code_of(item, one)}\n\n1: {one.body}\n\n2: {other.body}".strip()
@@ -95,26 +95,26 @@ class MergeSame(Stage):
             reason=storable(verdict.reason),
         )
 
-    def _verdicts(self, case: Case, said: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, SameVerdict]:
+    def _verdicts(self, case: Case, comments: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, SameVerdict]:
         """What the judge says about these pairs. A chat model gets all questions at once."""
-        judge, review = self._judge, Review(case=case.id, system="merge_same", comments=tuple(said))
+        judge, review = self._judge, Review(case=case.id, system="merge_same", comments=tuple(comments))
         if isinstance(judge, ModelJudge):
-            found = judge.judge_some(case, said, said, review, cells)
+            found = judge.judge_some(case, comments, comments, review, cells)
             return {cell: SameVerdict(v.same is True, v.reason) for cell in cells if (v := found[cell]) is not None}
-        return {(a, b): _one_by_one(judge, case, said[a], said[b], review) for a, b in cells}
+        return {(a, b): _one_by_one(judge, case, comments[a], comments[b], review) for a, b in cells}
 
-    def _merged(self, item: Candidate, said: Sequence[Comment], groups: Sequence[Sequence[int]]) -> Candidate:
+    def _merged(self, item: Candidate, comments: Sequence[Comment], groups: Sequence[Sequence[int]]) -> Candidate:
         many = len(item.case.references)
         root = {at: members[0] for members in groups for at in members}
         references: list[Comment] = []
         neutral: list[Comment] = [] if self.of == "both" else list(item.case.neutral)
-        for at, comment in enumerate(said):
+        for at, comment in enumerate(comments):
             first = root[at] == at
             if self.repeats == "drop" and not first:
                 continue
-            whole = comment.model_copy(update={"same_as": None if first else said[root[at]].id})
+            whole = comment.model_copy(update={"same_as": None if first else comments[root[at]].id})
             if first and self.repeats == "drop":
-                whole = _with_repeats(whole, [said[other] for other in _group_with(groups, at) if other != at])
+                whole = _with_repeats(whole, [comments[other] for other in _group_with(groups, at) if other != at])
             (references if root[at] < many else neutral).append(whole)
         return item.with_case(references=tuple(references), neutral=tuple(neutral))
 
@@ -132,10 +132,10 @@ def _one_by_one(judge: Judge, case: Case, one: Comment, other: Comment, review: 
     return SameVerdict(mean >= judge.threshold, f"{mean:.2f}: {found[0].reason}")
 
 
-def _by_hunk(change: Change, said: Sequence[Comment]) -> Iterator[list[int]]:
+def _by_hunk(change: Change, comments: Sequence[Comment]) -> Iterator[list[int]]:
     """The comments by file and hunk, two at least; what has no place stands together, and so does a whole file."""
     groups: dict[tuple[str, int], list[int]] = {}
-    for at, comment in enumerate(said):
+    for at, comment in enumerate(comments):
         if comment.body.strip():
             groups.setdefault(_hunk_at(change, comment), []).append(at)
     yield from (members for members in groups.values() if len(members) > 1)
@@ -160,9 +160,9 @@ def _covers(hunk: Hunk, side: Side, start: int, end: int) -> bool:
     return any(number is not None and start <= number <= end for number in numbers)
 
 
-def _groups(said: Sequence[Comment], pairs: Sequence[Cell]) -> list[list[int]]:
+def _groups(comments: Sequence[Comment], pairs: Sequence[Cell]) -> list[list[int]]:
     """The findings as positions, each in order: what pairs and `same_as` join, also by way of others."""
-    known = [list(members) for members in groups_of(said)]
+    known = [list(members) for members in groups_of(comments)]
     home = {at: number for number, members in enumerate(known) for at in members}
     for one, other in pairs:
         keep, gone = sorted((home[one], home[other]))

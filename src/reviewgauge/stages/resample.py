@@ -68,59 +68,59 @@ class Resample(Stage):
                 reasons[position] = unit
             else:
                 (clean if item.case.clean else changed).append(unit)
-        matches, lonely, method = self._match_all(changed, clean)
+        matches, unmatched, method = self._match_all(changed, clean)
         for unit in clean:
             if unit.position not in matches:
                 reasons[unit.position] = "no matched changed case"
-        reasons |= {unit.position: "no matched clean case" for unit in changed if unit.position in lonely}
+        reasons |= {unit.position: "no matched clean case" for unit in changed if unit.position in unmatched}
         for position, item in enumerate(items):
             if position in reasons:
                 yield self.drop(item.id, reasons[position])
             else:
                 yield item
         kept = [[unit for unit in units if unit.position not in reasons] for units in (changed, clean)]
-        place.report(self._section(((changed, clean), (kept[0], kept[1])), len(lonely), method))
+        place.report(self._section(((changed, clean), (kept[0], kept[1])), len(unmatched), method))
 
     def _match_all(self, changed: Sequence[Unit], clean: Sequence[Unit]) -> tuple[dict[int, int], set[int], str]:
         """(position of a clean case -> that of its changed case, changed cases left out of the pairs, the method)."""
-        lonely: set[int] = set()
+        unmatched: set[int] = set()
         while True:
-            matches, method = self._match([unit for unit in changed if unit.position not in lonely], clean)
+            matches, method = self._match([unit for unit in changed if unit.position not in unmatched], clean)
             found = Counter(matches.values())
-            lacking = [u for u in changed if u.position not in lonely and found[u.position] < self.ratio]
+            lacking = [u for u in changed if u.position not in unmatched and found[u.position] < self.ratio]
             if not self.pairs or not lacking:
-                return matches, lonely, method
+                return matches, unmatched, method
             lacking.sort(key=lambda unit: (found[unit.position], draw_key(self.seed, "lot", unit.id), unit.position))
             none = sum(not found[unit.position] for unit in lacking)  # those with some may get what others leave
-            lonely |= {unit.position for unit in lacking[: none or (len(lacking) + 1) // 2]}
+            unmatched |= {unit.position for unit in lacking[: none or (len(lacking) + 1) // 2]}
 
     def _match(self, changed: Sequence[Unit], clean: Sequence[Unit]) -> tuple[dict[int, int], str]:
         """(position of a clean case -> position of its changed case, the method)."""
-        lots = sorted(changed, key=lambda unit: (draw_key(self.seed, "lot", unit.id), unit.id, unit.position))
+        ordered = sorted(changed, key=lambda unit: (draw_key(self.seed, "lot", unit.id), unit.id, unit.position))
         pool = sorted(clean, key=lambda unit: (draw_key(self.seed, "pool", unit.id), unit.id, unit.position))
-        count = round(self.ratio * len(lots))
-        wanted = [lots[n % len(lots)] for n in range(count)] if lots else []
+        count = round(self.ratio * len(ordered))
+        wanted = [ordered[n % len(ordered)] for n in range(count)] if ordered else []
         optimal = self.method == "optimal" and len(wanted) * len(pool) <= CELLS
         found = match(wanted, pool, self.caliper, optimal)
         return {pool[b].position: wanted[a].position for a, b in found}, "optimal" if optimal else "nearest"
 
     def _section(
-        self, groups: Sequence[tuple[Sequence[Unit], Sequence[Unit]]], lonely: int, method: str
+        self, groups: Sequence[tuple[Sequence[Unit], Sequence[Unit]]], unmatched: int, method: str
     ) -> CardSection:
         before, after = (balance(self.features, changed, clean) for changed, clean in groups)
         rows = [found.row("before") for found in before] + [found.row("after") for found in after]
         changed, clean = groups[1]
         short = max(round(self.ratio * len(changed)) - len(clean), 0)
         text = f"{len(clean)} clean for {len(changed)} changed cases, by {method} matching. "
-        if lonely:
+        if unmatched:
             text += (
-                f"{lonely} changed cases are out, unmatched: those that stay are the ones that clean ones are like. "
+                f"{unmatched} changed cases are out, unmatched: those that stay are the ones that clean ones are like. "
             )
         if short:
             text += f"{short} fewer than the ratio {self.ratio:g} asks for: there are no more that match. "
         if left := worst(after):
             text += f"The largest difference that is left is {left}. "
-        figures = {"changed": len(changed), "clean": len(clean), "unmatched": lonely or short}
+        figures = {"changed": len(changed), "clean": len(clean), "unmatched": unmatched or short}
         columns = ("fact", "when", *COLUMNS)
         return CardSection(
             by="resample",

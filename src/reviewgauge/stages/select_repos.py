@@ -89,7 +89,7 @@ class SelectRepos(Stage):
             found, refused = rules.popular(given, self._languages, self.top)
             judged = [(one, rules.unfit(one, today, self.share, self.months, self.volume)) for one in found]
         else:
-            with Forge.open(place.folder / FORGE, api=self.api, tokens=self.tokens, told=place.progress) as forge:
+            with Forge.open(place.folder / FORGE, api=self.api, tokens=self.tokens, progress=place.progress) as forge:
                 found, refused = rules.popular(self._starred(forge, place), self._languages, self.top)
                 judged = []
                 for number, one in enumerate(found):

@@ -31,11 +31,11 @@ class SelectRevision(Stage):
         """The candidate at its most discussed revision, or why there is none."""
         if item.pull is None:
             return NO_PULL
-        said: Counter[str] = Counter()
+        counted: Counter[str] = Counter()
         for thread in item.pull.threads:
             if thread.commit is not None and is_review(item.pull, thread):
-                said[thread.commit] += inline_comments([thread]) if self.count == "comments" else 1
-        counts = [said[revision.head] for revision in item.pull.revisions]
+                counted[thread.commit] += inline_comments([thread]) if self.count == "comments" else 1
+        counts = [counted[revision.head] for revision in item.pull.revisions]
         if not any(counts):
             return "no inline comment on any revision"
         number = counts.index(max(counts))

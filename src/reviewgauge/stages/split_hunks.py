@@ -64,12 +64,12 @@ class SplitHunks(Stage):
         """The hunks of each candidate; what can be merged and what cannot is told on the card."""
         counts: Counter[str] = Counter()
         for item in items:
-            for made in self.each(item, place):
-                if isinstance(made, Candidate):
-                    counts["can be merged" if made.case.verdict else "could not be merged"] += 1
-                elif isinstance(made, Drop):
-                    counts[made.reason] += 1
-                yield made
+            for result in self.each(item, place):
+                if isinstance(result, Candidate):
+                    counts["can be merged" if result.case.verdict else "could not be merged"] += 1
+                elif isinstance(result, Drop):
+                    counts[result.reason] += 1
+                yield result
         if self.task == "assess":
             figures = {name: counts[name] for name in ("could not be merged", "can be merged", UNCHANGED)}
             place.report(
@@ -81,11 +81,11 @@ class SplitHunks(Stage):
         if not item.case.change.has_diff:
             yield self.drop(item.id, "no diff at hand")
             return
-        made = 0
+        count = 0
         for part in self._assessed(item) if self.task == "assess" else self._commented_now(item):
-            made += isinstance(part, Candidate)
+            count += isinstance(part, Candidate)
             yield part
-        if not made:
+        if not count:
             yield self.drop(
                 item.id, "no hunk to assess" if self.task == "assess" else "no hunk that people commented on"
             )
@@ -99,7 +99,7 @@ class SplitHunks(Stage):
             part = self._part(item, one.change, one.file, one.hunk, _named(item, one.file, one.hunk))
             unchanged = merged_unchanged(item, one)
             if unchanged is False:
-                yield part.with_case(references=_alone(one.said), verdict=False)
+                yield part.with_case(references=_alone(one.comments), verdict=False)
             else:
                 yield self.drop(part.id, UNCHANGED if unchanged else NOT_COMPARED)
         free = untouched(item, seen) if _as_merged(item) else []
@@ -123,17 +123,17 @@ class SplitHunks(Stage):
                 yield from self._commented(item, file, hunk, on[at], f"{item.id}/hunk/{at + 1}")
 
     def _commented(
-        self, item: Candidate, file: ChangedFile, hunk: Hunk, said: list[Comment], name: str
+        self, item: Candidate, file: ChangedFile, hunk: Hunk, comments: list[Comment], name: str
     ) -> Iterator[Candidate]:
         part = self._part(item, item.case.change, file, hunk, name)
         if self.task != "comment":
-            yield part.with_case(references=_alone(said), verdict=None)
+            yield part.with_case(references=_alone(comments), verdict=None)
             return
-        places = dict.fromkeys(comment.span for comment in said)
+        places = dict.fromkeys(comment.span for comment in comments)
         for number, span in enumerate(places, 1):
             here = part.with_change(focus=span)
             ident = name if len(places) == 1 else f"{name}/{number}"
-            yield here.with_case(id=ident, references=_alone([c for c in said if c.span == span]), verdict=None)
+            yield here.with_case(id=ident, references=_alone([c for c in comments if c.span == span]), verdict=None)
 
     def _part(self, item: Candidate, change: Change, file: ChangedFile, hunk: Hunk, name: str) -> Candidate:
         """The candidate narrowed to one hunk of `change`, which is one of its states."""
@@ -155,8 +155,8 @@ def _as_merged(item: Candidate) -> bool:
 
 def _named(item: Candidate, file: ChangedFile, hunk: Hunk) -> str:
     """A name for a hunk that tells a reviewer nothing: neither its state nor whether anybody spoke of it."""
-    said = f"{file.path}\0{_text(hunk)}".encode("utf-8", "surrogatepass")
-    return f"{item.id}/hunk/{hashlib.sha256(said).hexdigest()[:12]}"
+    content = f"{file.path}\0{_text(hunk)}".encode("utf-8", "surrogatepass")
+    return f"{item.id}/hunk/{hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def _alone(comments: list[Comment]) -> tuple[Comment, ...]:

@@ -144,11 +144,11 @@ def share_out(total: int, room: Mapping[Cell, int], shared: str, seed: int, step
     """
     left = min(total, sum(room.values())) // step
     units = {cell: count // step for cell, count in room.items()}
-    lots = sorted(units, key=lambda cell: (draw_key(seed, "lot", *cell), cell))
+    ordered = sorted(units, key=lambda cell: (draw_key(seed, "lot", *cell), cell))
     if shared == "equal":
         given = dict.fromkeys(units, 0)
         while left:
-            open_cells = [cell for cell in lots if given[cell] < units[cell]]
+            open_cells = [cell for cell in ordered if given[cell] < units[cell]]
             each = max(left // len(open_cells), 1)
             for cell in open_cells[:left]:
                 more = min(each, units[cell] - given[cell])
@@ -157,7 +157,7 @@ def share_out(total: int, room: Mapping[Cell, int], shared: str, seed: int, step
     else:
         whole = sum(units.values())
         given = {cell: count * left // whole if whole else 0 for cell, count in units.items()}
-        lots.sort(key=lambda cell: -(units[cell] * left % whole) if whole else 0)
-        for cell in lots[: left - sum(given.values())]:
+        ordered.sort(key=lambda cell: -(units[cell] * left % whole) if whole else 0)
+        for cell in ordered[: left - sum(given.values())]:
             given[cell] += 1
     return {cell: count * step for cell, count in given.items()}

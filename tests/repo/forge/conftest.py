@@ -32,8 +32,8 @@ def opened(server: Scripted, clock: LeapingClock, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     forges: list[Forge] = []
 
-    def make(folder: str = "forge", api: str = "", told: object = None) -> Forge:
-        forges.append(Forge.open(tmp_path / folder, api=api or server.url, clock=clock, told=told))  # type: ignore[arg-type]
+    def make(folder: str = "forge", api: str = "", progress: object = None) -> Forge:
+        forges.append(Forge.open(tmp_path / folder, api=api or server.url, clock=clock, progress=progress))  # type: ignore[arg-type]
         return forges[-1]
 
     yield make

@@ -17,7 +17,7 @@ from pulls_in_git import BASE, FIRST, Story, on, swapped, text
 from reviewgauge.core.history import PullRequest
 from reviewgauge.core.records import Side
 from reviewgauge.stages.find_adopted import FindAdopted
-from reviewgauge.stages.pull_requests.adoption import Followed, follow, signals
+from reviewgauge.stages.pull_requests.adoption import LineTracker, adoptions, signals
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_a_commented_line_that_a_later_commit_changed(story: Story) -> None:
     story.push({"b.py": "other\n"})
     fix = story.push({"a.py": swapped(FIRST, n13="    with open(x) as z:")})
     story.push({"b.py": "again\n"})
-    found = follow(story.pull(on(13, "hit"), on(12, "missed")))
+    found = adoptions(story.pull(on(13, "hit"), on(12, "missed")))
     hit, missed = found["hit"], found["missed"]
     assert hit is not None and missed is not None
     assert (hit.changed, hit.commit) == (True, fix)
@@ -99,11 +99,11 @@ def test_a_comment_on_a_whole_file(story: Story) -> None:
 
 def test_the_base_rate_is_of_places_that_nobody_commented_on(story: Story) -> None:
     story.push({"a.py": swapped(FIRST, n12="    y = x + 2", n13="    z = None")})
-    found = follow(story.pull(on(13, "a")))["a"]
+    found = adoptions(story.pull(on(13, "a")))["a"]
     assert found is not None and (found.base_changed, found.base_places) == (1, 3), "not the empty line"
-    both = follow(story.pull(on(13, "a"), on(12, "b")))["a"]
+    both = adoptions(story.pull(on(13, "a"), on(12, "b")))["a"]
     assert both is not None and (both.base_changed, both.base_places) == (0, 2), "the other comment's line is out"
-    span = follow(story.pull(on(12, "a", start=11)))["a"]
+    span = adoptions(story.pull(on(12, "a", start=11)))["a"]
     assert span is not None and (span.base_changed, span.base_places) == (1, 2), "as many lines as the comment has"
 
 
@@ -112,9 +112,9 @@ def test_places_that_somebody_spoke_about_in_another_state_are_not_of_the_base_r
     second = story.push({"a.py": text(*FIRST[:10], "# new", *FIRST[10:])})
     now = story.folder.joinpath("a.py").read_text().splitlines()
     story.push({"a.py": swapped(now, n13="    y = x + 2", n14="    z = None")})
-    alone = follow(story.pull(on(13, "a"), seen=2))["a"]
+    alone = adoptions(story.pull(on(13, "a"), seen=2))["a"]
     assert alone is not None and (alone.base_changed, alone.base_places) == (1, 3)
-    later = follow(story.pull(on(13, "a"), on(13, "b", commit=second), seen=2))
+    later = adoptions(story.pull(on(13, "a"), on(13, "b", commit=second), seen=2))
     assert later["a"] is not None and (later["a"].base_changed, later["a"].base_places) == (0, 2)
     assert later["b"] is not None and later["b"].changed is True
     assert (later["b"].base_changed, later["b"].base_places) == (0, 3), "an earlier comment's line is out as well"
@@ -126,7 +126,7 @@ def test_a_commit_that_was_made_before_the_comment_is_no_answer(story: Story) ->
     changed = []
     for day in (1, 3):
         said = remark("1").model_copy(update={"created": datetime(2024, 1, day, tzinfo=UTC)})
-        found = follow(story.pull(thread("t", said, line=13)))["t"]
+        found = adoptions(story.pull(thread("t", said, line=13)))["t"]
         assert found is not None
         changed.append((found.changed, found.base_changed, found.base_places))
     assert changed == [(True, 1, 3), (None, 0, 2)], "it says nothing of the lines beside it either"
@@ -135,9 +135,9 @@ def test_a_commit_that_was_made_before_the_comment_is_no_answer(story: Story) ->
 def test_without_commits_the_forges_word_counts() -> None:
     threads = (on(3, "a", commit="c1", outdated=True), on(3, "b", commit="c1", outdated=False), on(3, "c", commit="c1"))
     pull = PullRequest(repo="o/n", number=1, head="c2", threads=threads)
-    assert [one.changed if one else None for one in follow(pull).values()] == [True, False, None]
+    assert [one.changed if one else None for one in adoptions(pull).values()] == [True, False, None]
     at_head = PullRequest(repo="o/n", number=1, head="c1", threads=threads)
-    assert [one.changed if one else None for one in follow(at_head).values()] == [False, False, False]
+    assert [one.changed if one else None for one in adoptions(at_head).values()] == [False, False, False]
 
 
 def test_a_commit_that_is_not_at_hand_leaves_the_forges_word(story: Story) -> None:
@@ -206,9 +206,9 @@ def test_following_agrees_with_a_model_of_the_file(steps: list[tuple[str, int]])
                 now[at] = f"changed {count}"
             story.push({"a.py": text(*now)})
         pull = story.pull(*(on(line, str(line)) for line in range(11, 16)))
-        followed = Followed(pull)
+        followed = LineTracker(pull)
         steps_found = followed.steps(story.heads[0])
         assert steps_found is not None and len(steps_found) == len(steps)
-        fates = followed.fates("a.py", range(1, len(begun) + 1), steps_found)
+        outcomes = followed.outcomes("a.py", range(1, len(begun) + 1), steps_found)
         for number, line in enumerate(begun, 1):
-            assert fates[number].changed is (line not in now), line
+            assert outcomes[number].changed is (line not in now), line

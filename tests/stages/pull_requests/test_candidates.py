@@ -16,15 +16,15 @@ from reviewgauge.stages.pull_requests.candidates import (
     candidate_at,
     change_at,
     chosen_repositories,
+    current_span,
     final_candidate,
     final_references,
     is_review,
     merge_base,
     references_at,
     remember_repositories,
-    said_at,
-    stands_now,
     thread_comment,
+    thread_span,
 )
 
 
@@ -53,7 +53,7 @@ def test_what_is_a_review_comment(said: tuple[object, ...], review: bool, story:
 def test_a_thread_becomes_a_comment_with_its_suggestion() -> None:
     said = remark("1", BOB, "Better:\n```suggestion\nx = 1\n```").model_copy(update={"reactions": {"+1": 2}})
     one = thread("7", said, remark("2", ANN), line=12, start=11)
-    made = thread_comment(one.model_copy(update={"resolved": True, "commit": "c"}), said_at(one))
+    made = thread_comment(one.model_copy(update={"resolved": True, "commit": "c"}), thread_span(one))
     assert (made.id, made.body, made.suggestion, made.author, made.commit) == (
         "thread-7",
         "Better:",
@@ -82,7 +82,7 @@ def test_a_thread_becomes_a_comment_with_its_suggestion() -> None:
 )
 def test_where_a_thread_stands_in_the_final_diff(more: dict[str, object], span: Span | None) -> None:
     fields: dict[str, object] = {"id": "1", "path": "a.py", "remarks": (remark("1"),), **more}
-    assert stands_now(Thread.model_validate(fields)) == span
+    assert current_span(Thread.model_validate(fields)) == span
 
 
 def test_the_final_state_has_what_was_said_on_it_and_what_still_stands(story: Story) -> None:

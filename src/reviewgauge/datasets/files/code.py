@@ -123,19 +123,19 @@ def attach_code(cases: Iterable[Case], folder: Path) -> tuple[list[Case], list[D
     `Change.base` becomes the merge base, because that is what the old side of the diff and of every comment is.
     """
     diffs = read_diffs(folder)
-    made: list[Case] = []
+    attached: list[Case] = []
     drops: list[Drop] = []
     for case in cases:
         change = case.change
         diff = diffs.get(Key(change.repo, change.base or "", change.head or ""))
         if diff is None:
             drops.append(Drop(item=case.id, by="code", reason="its commits were not fetched: no diff"))
-            made.append(case)
+            attached.append(case)
             continue
         mirror = mirror_path(folder, change.repo)
         update = {"base": diff.merge_base, "files": diff.files, "git": str(mirror) if mirror.is_dir() else None}
-        made.append(case.model_copy(update={"change": change.model_copy(update=update)}))
-    return made, drops
+        attached.append(case.model_copy(update={"change": change.model_copy(update=update)}))
+    return attached, drops
 
 
 def read_diffs(folder: Path) -> Mapping[Key, Diff]:

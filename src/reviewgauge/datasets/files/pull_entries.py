@@ -64,7 +64,7 @@ def without_emails(text: str) -> str:
     return _EMAIL.sub(NO_EMAIL, text)
 
 
-def words(shape: Node, key: str) -> str:
+def text_of(shape: Node, key: str) -> str:
     """A text field without e-mail addresses; empty where it is absent or null."""
     found = shape.get(key)
     return without_emails(found.as_text()) if found else ""

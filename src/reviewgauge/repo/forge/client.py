@@ -35,12 +35,12 @@ from reviewgauge.repo.forge.replies import (
     Step,
     Unavailable,
     asked_pause,
+    error_message,
     graphql_step,
     next_link,
     read_json,
     remaining,
     resets_at,
-    said,
     step_of,
 )
 from reviewgauge.repo.forge.transport import Broken, Clock, ForgeResponse, TooLarge, Transport, Unreached
@@ -53,7 +53,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 60.0, 2 * 3600.0  # seconds; GitHub asks for a minu
 MOST_PAGES = 20_000
 NAP = 5.0  # seconds of a wait between two looks whether it still goes on
 _AGAIN = "repeat the command later: what was answered is kept"
-Told = Callable[[str, int, int | None], None]
+BuildProgress = Callable[[str, int, int | None], None]
 Params = Mapping[str, str | int]
 
 
@@ -70,7 +70,7 @@ class RequestsSpent:
     reused: int = 0
     unchanged: int = 0
     partial: int = 0
-    untold: int = 0
+    without_graphql: int = 0
 
 
 @dataclass
@@ -99,13 +99,13 @@ class Forge:
         answers: Answers,
         *,
         clock: Clock | None = None,
-        told: Told | None = None,
+        progress: BuildProgress | None = None,
         transport: Transport | None = None,
         patience: float = 1.0,
     ) -> None:
         """`patience` is the first wait after a broken try, in seconds. `told` hears of waits."""
         self.address, self.answers, self.spent = where, answers, RequestsSpent()
-        self._pool, self._clock, self._told, self._patience = pool, clock or Clock(), told, patience
+        self._pool, self._clock, self._progress, self._patience = pool, clock or Clock(), progress, patience
         self._transport = transport or Transport(where.rest)
         self._lock = threading.RLock()
         self._resume, self._given_up = 0.0, 0
@@ -118,13 +118,13 @@ class Forge:
         api: str = "",
         tokens: Sequence[str] = DEFAULT,
         clock: Clock | None = None,
-        told: Told | None = None,
+        progress: BuildProgress | None = None,
         patience: float = 1.0,
     ) -> Forge:
         """The forge at `api`, with the tokens in the environment variables `tokens`; answers are kept in `folder`."""
         where = address(api)
         pool = TokenPool(read_tokens(tokens))
-        return cls(where, pool, Answers(folder), clock=clock, told=told, patience=patience)
+        return cls(where, pool, Answers(folder), clock=clock, progress=progress, patience=patience)
 
     def __enter__(self) -> Self:
         return self
@@ -229,13 +229,13 @@ class Forge:
                 token = self._ready(call)
                 try:
                     reply = self._send(call, token)
-                    step, words = step_of(reply), said(reply)
+                    step, message = step_of(reply), error_message(reply)
                     if step is Step.SAME and not call.etag:
                         raise Broken("it says that nothing changed since nothing")
                     found = _taken(call, reply) if step is Step.TAKE else None
                     if step is Step.TAKE and call.resource == "graphql":
-                        step, words = graphql_step(found)
-                        self.spent.partial += bool(words) and step is Step.TAKE
+                        step, message = graphql_step(found)
+                        self.spent.partial += bool(message) and step is Step.TAKE
                 except TooLarge as error:
                     raise self._failed(f"{_shown(call.url)}: {error}") from None
                 except Broken as broken:
@@ -245,7 +245,7 @@ class Forge:
                     self._given_up = 0
                 if step in (Step.TAKE, Step.SAME):
                     return reply, found
-                self._react(call, step, words, reply, token)
+                self._react(call, step, message, reply, token)
 
     def _ready(self, call: _Call) -> Token:
         """The token to ask with, once it may be used."""
@@ -257,9 +257,9 @@ class Forge:
             wait = max(self._pool.wait(token, call.resource, now), self._resume - now)
             if wait <= 0:
                 return token
-            if self._told is not None:  # it may end the crawl, so that nobody sits through an hour
+            if self._progress is not None:  # it may end the crawl, so that nobody sits through an hour
                 until = time.strftime("%H:%M:%S UTC", time.gmtime(now + wait))
-                self._told(f"waiting for the forge's limit until {until}", self.spent.requests, None)
+                self._progress(f"waiting for the forge's limit until {until}", self.spent.requests, None)
             self.spent.waited += min(wait, NAP)
             self._clock.sleep(min(wait, NAP))
 
@@ -282,9 +282,9 @@ class Forge:
             self._pool.note(token, call.resource, remaining(reply), resets_at(reply, self._clock.now()))
         return reply
 
-    def _react(self, call: _Call, step: Step, words: str, reply: ForgeResponse, token: Token) -> None:
+    def _react(self, call: _Call, step: Step, message: str, reply: ForgeResponse, token: Token) -> None:
         """Do what an answer asks for, so that the call can be sent again. Raises Unavailable and Failed."""
-        shown = self._pool.hide(f"{_shown(call.url)}: {reply.status}{' ' if words else ''}{words}")
+        shown = self._pool.hide(f"{_shown(call.url)}: {reply.status}{' ' if message else ''}{message}")
         if step is Step.FOLLOW:
             self._follow(call, reply)
         elif step is Step.SPENT:
@@ -299,7 +299,7 @@ class Forge:
         elif step is Step.FORBIDDEN:
             call.refused.append(token)
         elif step is Step.AGAIN:
-            self._break(call, f"{reply.status} {words}".strip(), unreached=False)
+            self._break(call, f"{reply.status} {message}".strip(), unreached=False)
         elif reply.status >= 400:
             raise Unavailable(reply.status, shown)
         else:  # an answer of GraphQL that holds nothing

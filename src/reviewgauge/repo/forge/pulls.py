@@ -75,7 +75,7 @@ def _pull(raw: Json, pull: Json, repo: str, own: int) -> PullRequest:
         labels=tuple(filter(None, (text(label, "name") for label in nodes(pull, "labels")))),
         commits=commits,
         revisions=_with_states(
-            read_revisions(opened, head, commits, _spoken(raw, reviews), timeline), nodes(raw, "states")
+            read_revisions(opened, head, commits, _mentions(raw, reviews), timeline), nodes(raw, "states")
         ),
         threads=threads,
         reviews=reviews,
@@ -88,7 +88,7 @@ def _pull(raw: Json, pull: Json, repo: str, own: int) -> PullRequest:
     )
 
 
-def _spoken(raw: Json, reviews: Sequence[Remark]) -> list[tuple[str | None, datetime | None]]:
+def _mentions(raw: Json, reviews: Sequence[Remark]) -> list[tuple[str | None, datetime | None]]:
     """(commit, time) of every word about a state of the pull request."""
     lines = [
         (text(item, "original_commit_id") or None, when(item, "created_at"))
@@ -100,8 +100,8 @@ def _spoken(raw: Json, reviews: Sequence[Remark]) -> list[tuple[str | None, date
 
 def _with_states(revisions: Sequence[Revision], states: Sequence[Json]) -> tuple[Revision, ...]:
     """The revisions, those with their base, commits, time and files of which a dump tells."""
-    told = {text(state, "head"): state for state in states}
-    return tuple(_with_state(one, told[one.head]) if one.head in told else one for one in revisions)
+    by_head = {text(state, "head"): state for state in states}
+    return tuple(_with_state(one, by_head[one.head]) if one.head in by_head else one for one in revisions)
 
 
 def _with_state(revision: Revision, state: Json) -> Revision:

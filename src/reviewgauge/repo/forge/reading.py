@@ -56,16 +56,16 @@ class PullReader:
         path = f"repos/{self.repo}/pulls/{pull_number}"
         pull = node(self.forge.get(path, version=version))
         version = text(pull, "updated_at") or version
-        talk = f"repos/{self.repo}/issues/{pull_number}"
+        issue_path = f"repos/{self.repo}/issues/{pull_number}"
         commented = number(pull, "review_comments") != 0
         raw: Raw = {"repo": self.repo, "pull": dict(pull), "languages": self.languages}
         raw["commits"] = self._all(f"{path}/commits", version)
         raw["comments"] = self._all(f"{path}/comments", version) if commented else []
         raw["reviews"] = self._all(f"{path}/reviews", version)
-        raw["conversation"] = self._all(f"{talk}/comments", version) if number(pull, "comments") != 0 else []
+        raw["conversation"] = self._all(f"{issue_path}/comments", version) if number(pull, "comments") != 0 else []
         if not self._graph(raw, pull_number, version, commented):
-            self.forge.spent.untold += self.forge.authenticated
-            raw["timeline"] = self._all(f"{talk}/timeline", version)
+            self.forge.spent.without_graphql += self.forge.authenticated
+            raw["timeline"] = self._all(f"{issue_path}/timeline", version)
         return raw
 
     def files(self, raw: Raw) -> JsonValue:

@@ -148,7 +148,7 @@ def read_json(reply: ForgeResponse) -> JsonValue:
         raise Broken("the answer is not JSON: is the address that of the API?") from None
 
 
-def said(reply: ForgeResponse) -> str:
+def error_message(reply: ForgeResponse) -> str:
     """What an error says, in one line."""
     try:
         value = json.loads(reply.body[:65_536])
@@ -168,20 +168,20 @@ def graphql_step(body: JsonValue) -> tuple[Step, str]:
     errors = [error for error in _list(body.get("errors")) if isinstance(error, dict)]
     if not errors:
         return Step.TAKE, ""
-    words = one_line("; ".join(str(error.get("message", "")) for error in errors[:3]), 200)
+    message = one_line("; ".join(str(error.get("message", "")) for error in errors[:3]), 200)
     kinds = {str(error.get("type", "")) for error in errors}
-    if "RATE_LIMITED" in kinds or _PRIMARY.search(words):
-        return Step.SPENT, words
-    if _SECONDARY.search(words):
-        return Step.PAUSE, words
-    if _LATE.search(words):
-        raise Broken(f"GraphQL: {words}")
+    if "RATE_LIMITED" in kinds or _PRIMARY.search(message):
+        return Step.SPENT, message
+    if _SECONDARY.search(message):
+        return Step.PAUSE, message
+    if _LATE.search(message):
+        raise Broken(f"GraphQL: {message}")
     data = body.get("data")
     if isinstance(data, dict) and any(value is not None for value in data.values()):
-        return Step.TAKE, words
+        return Step.TAKE, message
     if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
-        return Step.FORBIDDEN, words
-    return (Step.GONE if "NOT_FOUND" in kinds else Step.REFUSED), words
+        return Step.FORBIDDEN, message
+    return (Step.GONE if "NOT_FOUND" in kinds else Step.REFUSED), message
 
 
 def _list(value: JsonValue) -> list[JsonValue]:

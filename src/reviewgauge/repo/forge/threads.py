@@ -36,12 +36,12 @@ def read_threads(comments: Sequence[Json], resolutions: Sequence[Json]) -> tuple
     for root, group in groups.items():
         group.sort(key=lambda comment: (text(comment, "created_at"), number(comment, "id") or 0))
         first = next((comment for comment in group if number(comment, "id") == root), group[0])
-        said = [first, *(comment for comment in group if comment is not first)]
-        ids = [number(comment, "id") or 0 for comment in said]
+        ordered = [first, *(comment for comment in group if comment is not first)]
+        ids = [number(comment, "id") or 0 for comment in ordered]
         try:
-            found.append(_thread(root, said, next((known[n] for n in ids if n in known), {})))
+            found.append(_thread(root, ordered, next((known[n] for n in ids if n in known), {})))
         except ValidationError:
-            lost += len(said)
+            lost += len(ordered)
     return tuple(sorted(found, key=lambda thread: (_stamp(thread), int(thread.id)))), lost
 
 
@@ -60,8 +60,8 @@ def _resolutions(threads: Sequence[Json]) -> dict[int, Json]:
     }
 
 
-def _thread(root: int, said: Sequence[Json], resolution: Json) -> Thread:
-    first = said[0]
+def _thread(root: int, ordered: Sequence[Json], resolution: Json) -> Thread:
+    first = ordered[0]
     start, end, side = place(first)
     whole_file = text(first, "subject_type") == "file"
     outdated = flag(resolution, "isOutdated")
@@ -83,7 +83,7 @@ def _thread(root: int, said: Sequence[Json], resolution: Json) -> Thread:
         outdated=outdated,
         resolved=flag(resolution, "isResolved"),
         resolved_by=account(dict(resolver)) if resolver else None,
-        remarks=tuple(read_remark(comment) for comment in said),
+        remarks=tuple(read_remark(comment) for comment in ordered),
     )
 
 

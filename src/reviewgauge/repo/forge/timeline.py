@@ -85,15 +85,15 @@ def read_revisions(
     opened: datetime | None,
     head: str | None,
     commits: Sequence[PullCommit],
-    spoken: Sequence[tuple[str | None, datetime | None]],
+    mentions: Sequence[tuple[str | None, datetime | None]],
     events: Sequence[Json],
 ) -> tuple[Revision, ...]:
     """The revisions, oldest first; `head` is the last of them. `spoken`: (commit, time) of comments and reviews.
 
     `events` are the timeline's, as REST or GraphQL gives them.
     """
-    first = first_words(spoken)
-    heads = {commit: _Head(seen=first.get(commit)) for commit, _ in spoken if commit}
+    first = first_mentions(mentions)
+    heads = {commit: _Head(seen=first.get(commit)) for commit, _ in mentions if commit}
     pushes = _pushes(events)
     for before, after, time in pushes:
         if before:
@@ -114,14 +114,14 @@ def _ordered(
 ) -> tuple[Revision, ...]:
     order = {commit.id: at for at, commit in enumerate(commits)}
     dates = {commit.id: commit.committed for commit in commits}
-    made = []
+    dated = []
     for commit, known in heads.items():
         pushed = known.exact or push_time(opened, dates.get(commit), known.seen)
         kept = tuple(c.id for c in commits[: order[commit] + 1]) if commit in order else ()
         stood = pushed or known.seen
         place = (commit == last, stood.isoformat() if stood is not None else "", order.get(commit, -1))
-        made.append((place, Revision(head=commit, pushed=pushed, commits=kept, forced=known.forced)))
-    return tuple(revision for _, revision in sorted(made, key=lambda one: one[0]))
+        dated.append((place, Revision(head=commit, pushed=pushed, commits=kept, forced=known.forced)))
+    return tuple(revision for _, revision in sorted(dated, key=lambda one: one[0]))
 
 
 def push_time(opened: datetime | None, dated: datetime | None, seen: datetime | None) -> datetime | None:
@@ -132,10 +132,10 @@ def push_time(opened: datetime | None, dated: datetime | None, seen: datetime | 
     return min(found, seen) if seen is not None else found
 
 
-def first_words(spoken: Sequence[tuple[str | None, datetime | None]]) -> dict[str, datetime]:
+def first_mentions(mentions: Sequence[tuple[str | None, datetime | None]]) -> dict[str, datetime]:
     """When somebody first spoke about each commit."""
     found: dict[str, datetime] = {}
-    for commit, time in spoken:
+    for commit, time in mentions:
         if commit and time is not None:
             found[commit] = min(time, found.get(commit, time))
     return found

@@ -81,8 +81,8 @@ def _point(entry: JsonValue, at: int, mentions: Sequence[str], commits: Sequence
     code = entry.get("code")
     if code is not None and not isinstance(code, str):
         raise Unreadable(f'"code" of point {at} is neither text nor null')
-    words = " ".join(texts["point"].split())
-    return Found(words, kind, mention, introduced, resolved, (code or "").strip() or None, texts["explanation"])
+    point_text = " ".join(texts["point"].split())
+    return Found(point_text, kind, mention, introduced, resolved, (code or "").strip() or None, texts["explanation"])
 
 
 def _text(entry: Mapping[str, JsonValue], name: str, at: int) -> str:
@@ -174,18 +174,18 @@ def _difference(
     """`request 2 lists 2 change-points, requests 1 and 3 list 1`, or of which kind those are that differ."""
     rest = [at for at in range(len(answers)) if at not in largest]
     if len(largest) < 2:
-        said = [f"request {at + 1}: {_listed(answers[at], rule, commits)}" for at in range(len(answers))]
-        return "no two requests agree; " + "; ".join(said)
+        lists = [f"request {at + 1}: {_listed(answers[at], rule, commits)}" for at in range(len(answers))]
+        return "no two requests agree; " + "; ".join(lists)
     base = f"{_named(largest)} {'lists' if len(largest) == 1 else 'list'}"
-    told = []
+    differences = []
     for at in rest:
         mine, theirs = len(answers[at]), len(answers[largest[0]])
         if mine != theirs:
-            told.append(f"request {at + 1} lists {_count(mine)}, {base} {theirs}")
+            differences.append(f"request {at + 1} lists {_count(mine)}, {base} {theirs}")
             continue
         more, less = bags[at] - bags[largest[0]], bags[largest[0]] - bags[at]
-        told.append(f"request {at + 1} lists {_kinds(more, commits)}, {base} {_kinds(less, commits)}")
-    return "; ".join(told)
+        differences.append(f"request {at + 1} lists {_kinds(more, commits)}, {base} {_kinds(less, commits)}")
+    return "; ".join(differences)
 
 
 def _listed(points: Sequence[Found], rule: Rule, commits: Mapping[str, str]) -> str:

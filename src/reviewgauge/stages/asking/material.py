@@ -17,7 +17,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.asking.stage import Roles, own_prompt
 
 NO_COMMITS, NO_DIFF = "its commits are not at hand", "the diff of one of its commits is not at hand"
-NOBODY = "no review comment by a person other than its author"
+NO_REVIEWER = "no review comment by a person other than its author"
 
 
 class Mention(NamedTuple):
@@ -56,7 +56,7 @@ def gather(pull: PullRequest) -> Material | str:
     """The material, or why there is none. Diffs of commits that came without are read from its git directory."""
     mentions = _mentions(pull)
     if not any(mention.counts for mention in mentions):
-        return NOBODY
+        return NO_REVIEWER
     if not pull.commits:
         return NO_COMMITS
     commits = {f"C{at}": commit for at, commit in enumerate(pull.commits, 1)}
@@ -74,17 +74,17 @@ def _mentions(pull: PullRequest) -> list[Mention]:
     roles = Roles(pull)
     found: list[tuple[str, Sequence[Remark], Thread | None]] = []
     for thread in pull.threads:
-        if said := [remark for remark in thread.remarks if remark.body.strip()]:
-            found.append(("T", said, thread))
+        if with_text := [remark for remark in thread.remarks if remark.body.strip()]:
+            found.append(("T", with_text, thread))
     found += [("R", [remark], None) for remark in pull.reviews if remark.body.strip()]
     found += [("M", [remark], None) for remark in pull.conversation if remark.body.strip()]
     found.sort(key=lambda one: (one[1][0].created is None, _utc(one[1][0].created) or datetime.min.replace(tzinfo=UTC)))
     numbers = dict.fromkeys("TRM", 0)
     mentions = []
-    for kind, spoken, of in found:
+    for kind, remarks, of in found:
         numbers[kind] += 1
-        counts = any(roles.of(remark.author).startswith("reviewer") for remark in spoken)
-        mentions.append(Mention(f"{kind}{numbers[kind]}", spoken, counts, of))
+        counts = any(roles.of(remark.author).startswith("reviewer") for remark in remarks)
+        mentions.append(Mention(f"{kind}{numbers[kind]}", remarks, counts, of))
     return mentions
 
 
@@ -175,8 +175,8 @@ def _place(thread: Thread) -> str:
 
 
 def _state(remark: Remark) -> str:
-    words = {"APPROVED": ", approves", "CHANGES_REQUESTED": ", asks for changes"}
-    return words.get(remark.state, "")
+    approvals = {"APPROVED": ", approves", "CHANGES_REQUESTED": ", asks for changes"}
+    return approvals.get(remark.state, "")
 
 
 def _when(moment: datetime | None) -> str:

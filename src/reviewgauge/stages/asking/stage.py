@@ -59,8 +59,8 @@ class AskingStage(Stage):
         broken = [answer for answer in answers if isinstance(answer, Failed)]
         if broken:
             first = broken[0]
-            told = f"{len(broken)} of {len(answers)} questions have no answer: " if len(answers) > 1 else ""
-            raise Failed(first.kind, told + first.problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
+            prefix = f"{len(broken)} of {len(answers)} questions have no answer: " if len(answers) > 1 else ""
+            raise Failed(first.kind, prefix + first.problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
         return [answer for answer in answers if not isinstance(answer, Failed)]
 
     def decision(self, item: Candidate, *, shown: str, decided: str, reason: str = "") -> Decision:
@@ -140,8 +140,8 @@ class Roles:
     def __init__(self, pull: PullRequest) -> None:
         self._author = pull.author.login
         self._reviewers: dict[str, int] = {}
-        spoken = [remark for thread in pull.threads for remark in thread.remarks]
-        for remark in (*spoken, *pull.reviews, *pull.conversation):
+        remarks = [remark for thread in pull.threads for remark in thread.remarks]
+        for remark in (*remarks, *pull.reviews, *pull.conversation):
             if self._is_reviewer(remark.author):
                 self._reviewers.setdefault(remark.author.login, len(self._reviewers) + 1)
 
@@ -167,11 +167,11 @@ def turns(remarks: Iterable[Remark], roles: Roles) -> list[Turn]:
     return [Turn(roles.of(remark.author), remark.body.strip()) for remark in remarks if remark.body.strip()]
 
 
-def plain_conversation(said: Iterable[Turn]) -> str:
+def plain_conversation(conversation: Iterable[Turn]) -> str:
     """`role: words`, with an empty line between two messages."""
-    return "\n\n".join(f"{turn.role}: {turn.body}" for turn in said)
+    return "\n\n".join(f"{turn.role}: {turn.body}" for turn in conversation)
 
 
-def fenced_conversation(said: Iterable[Turn]) -> str:
+def fenced_conversation(conversation: Iterable[Turn]) -> str:
     """The same with each message fenced on its own, so that none can speak in another's name."""
-    return "\n\n".join(f"{turn.role}:\n{fence(turn.body)}" for turn in said)
+    return "\n\n".join(f"{turn.role}:\n{fence(turn.body)}" for turn in conversation)

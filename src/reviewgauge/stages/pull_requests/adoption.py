@@ -40,7 +40,7 @@ class Step(NamedTuple):
     after: str
 
 
-class Fate(NamedTuple):
+class LineOutcome(NamedTuple):
     """What became of one line: changed by a commit, still there, or lost from sight (`changed` is None)."""
 
     changed: bool | None
@@ -48,19 +48,19 @@ class Fate(NamedTuple):
     snippet: str | None = None
 
 
-KEPT, LOST = Fate(False), Fate(None)
+KEPT, LOST = LineOutcome(False), LineOutcome(None)
 
 
-class Stop(NamedTuple):
+class Position(NamedTuple):
     """Where lines of a file are after a step, by their numbers at the beginning, and what became of those that went."""
 
     commit: str
     path: str
     now: Mapping[int, int]
-    gone: Mapping[int, Fate]
+    gone: Mapping[int, LineOutcome]
 
 
-class Changed(NamedTuple):
+class ChangedPaths(NamedTuple):
     """What changed between two commits, by the paths before (no new files) and after."""
 
     before: Mapping[str, ChangedFile]
@@ -77,7 +77,7 @@ class Adoption(NamedTuple):
     base_places: int
 
 
-class Followed:
+class LineTracker:
     """One pull request whose lines are followed. Raises UserError where its repository is damaged."""
 
     def __init__(self, pull: PullRequest) -> None:
@@ -92,28 +92,28 @@ class Followed:
         """What became of the lines of `thread`."""
         steps = self.steps(thread.commit) if thread.commit is not None else None
         if steps is None:
-            return Adoption(self._as_the_forge_says(thread), None, None, 0, 0)
+            return Adoption(self._by_forge_flag(thread), None, None, 0, 0)
         if thread.whole_file or thread.line is None:
-            fate = self._answer(self._file_fate(thread.path, steps), thread)
-            return Adoption(fate.changed, fate.commit, fate.snippet, 0, 0)
+            outcome = self._answer(self._file_outcome(thread.path, steps), thread)
+            return Adoption(outcome.changed, outcome.commit, outcome.snippet, 0, 0)
         patch = self._patch_at(thread)
         lines = _lines_of(thread, patch)
         if not lines:
             return Adoption(self._restored(thread, _span(thread), steps), self.pull.head, None, 0, 0)
-        fates = self.fates(thread.path, lines, steps)
-        own = _together([self._answer(fates[line], thread) for line in lines])
+        outcomes = self.outcomes(thread.path, lines, steps)
+        own = _combined([self._answer(outcomes[line], thread) for line in lines])
         changed, places = self._base_rate(thread, patch, lines, steps)
         return Adoption(own.changed, own.commit, own.snippet, changed, places)
 
-    def _answer(self, fate: Fate, thread: Thread) -> Fate:
+    def _answer(self, outcome: LineOutcome, thread: Thread) -> LineOutcome:
         """`fate`, lost from sight where the lines were changed before the comment was made: that was not an answer."""
-        said = thread.remarks[0].created
-        if not fate.changed or fate.commit is None or said is None:
-            return fate
-        made = self._made(fate.commit)
-        return fate if made is None or made >= said else LOST
+        commented_at = thread.remarks[0].created
+        if not outcome.changed or outcome.commit is None or commented_at is None:
+            return outcome
+        committed = self._commit_time(outcome.commit)
+        return outcome if committed is None or committed >= commented_at else LOST
 
-    def _made(self, commit: str) -> datetime | None:
+    def _commit_time(self, commit: str) -> datetime | None:
         """When a commit was made, by the clock of whoever made it."""
         if commit not in self._times:
             assert self.code is not None
@@ -165,28 +165,28 @@ class Followed:
             self._bases[commit] = found
         return self._bases[commit]
 
-    def _read_diff(self, before: str, after: str) -> Changed:
+    def _read_diff(self, before: str, after: str) -> ChangedPaths:
         assert self.code is not None
         files = self.code.changed_files(before, after, largest_file=LARGEST_FILE)
         came = [file for file in files if file.status not in (FileStatus.ADDED, FileStatus.COPIED)]
-        return Changed({file.old_path or file.path: file for file in came}, {file.path: file for file in files})
+        return ChangedPaths({file.old_path or file.path: file for file in came}, {file.path: file for file in files})
 
     # --- lines -------------------------------------------------------------------------------------------------
 
-    def fates(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> dict[int, Fate]:
+    def outcomes(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> dict[int, LineOutcome]:
         """What became of each line of the new side of `path`, numbered as in the state where the steps begin."""
         lines = list(lines)
-        fates = dict.fromkeys(lines, KEPT)
-        for stop in self.journey(path, lines, steps):
-            fates.update(stop.gone)
-        return fates
+        outcomes = dict.fromkeys(lines, KEPT)
+        for position in self.trace(path, lines, steps):
+            outcomes.update(position.gone)
+        return outcomes
 
-    def journey(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> Iterator[Stop]:
+    def trace(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> Iterator[Position]:
         """Where lines of the new side of `path` are after each step."""
         now = {line: line for line in lines}
         for step in steps:
             file = self._diff(step.before, step.after).before.get(path)
-            gone: dict[int, Fate] = {}
+            gone: dict[int, LineOutcome] = {}
             if file is not None:
                 for line, at in list(now.items()):
                     moved = _moved(file, at)
@@ -194,33 +194,33 @@ class Followed:
                         now[line] = moved
                     else:
                         del now[line]
-                        gone[line] = self._fate(file, path, at, step)
+                        gone[line] = self._outcome(file, path, at, step)
                 path = file.path if file.status is FileStatus.RENAMED else path
-            yield Stop(step.after, path, dict(now), gone)
+            yield Position(step.after, path, dict(now), gone)
 
-    def _fate(self, file: ChangedFile, path: str, at: int, step: Step) -> Fate:
+    def _outcome(self, file: ChangedFile, path: str, at: int, step: Step) -> LineOutcome:
         """Of a line that a step took away: by the pull request, or by its base branch."""
         if file.patch is None:
             return LOST
         old, new = self._base(step.before), self._base(step.after)
         if old is None or new is None or old == new:
-            return Fate(True, step.after, _left(file, at))
+            return LineOutcome(True, step.after, _replacement(file, at))
         came = self._diff(old, step.before).after.get(path)
         if came is not None and came.patch is None:
             return LOST
         of_base = at if came is None else map_line(came.patch or "", at, Side.NEW)
         if of_base is None:
-            return Fate(True, step.after, _left(file, at))  # a line of the pull request itself
+            return LineOutcome(True, step.after, _replacement(file, at))  # a line of the pull request itself
         moved = self._diff(old, new).before.get(path if came is None else came.old_path or path)
         if moved is None or _moved(moved, of_base) is not None:
-            return Fate(True, step.after, _left(file, at))
+            return LineOutcome(True, step.after, _replacement(file, at))
         return LOST
 
-    def _file_fate(self, path: str, steps: Sequence[Step]) -> Fate:
+    def _file_outcome(self, path: str, steps: Sequence[Step]) -> LineOutcome:
         for step in steps:
             file = self._diff(step.before, step.after).before.get(path)
             if file is not None and self._base(step.before) == self._base(step.after):
-                return Fate(True, step.after)
+                return LineOutcome(True, step.after)
             if file is not None:
                 return LOST
         return KEPT
@@ -255,21 +255,23 @@ class Followed:
                 continue
             lines = _lines_of(thread, self._patch_at(thread) if thread.side is Side.OLD else "")
             found[thread.commit, thread.path].update(lines)
-            for stop in self.journey(thread.path, lines, steps):
-                found[stop.commit, stop.path].update(stop.now.values())
+            for position in self.trace(thread.path, lines, steps):
+                found[position.commit, position.path].update(position.now.values())
         return found
 
-    def _free(self, thread: Thread, hunk: Hunk, steps: Sequence[Step]) -> tuple[list[int], dict[int, Fate]]:
+    def _uncommented(
+        self, thread: Thread, hunk: Hunk, steps: Sequence[Step]
+    ) -> tuple[list[int], dict[int, LineOutcome]]:
         """The added lines of a hunk that nobody commented on, neither there nor before or after; and their fates."""
         taken = self._commented[thread.commit or "", thread.path]
         added = (line for line in hunk.lines if line.kind == "+" and line.new not in taken)
-        fates = {line.new: KEPT for line in added if line.new is not None}
-        for stop in self.journey(thread.path, list(fates), steps):
-            spoken = self._commented[stop.commit, stop.path]
-            for line in [line for line, at in stop.now.items() if at in spoken]:
-                fates.pop(line, None)
-            fates.update({line: fate for line, fate in stop.gone.items() if line in fates})
-        return list(fates), fates
+        outcomes = {line.new: KEPT for line in added if line.new is not None}
+        for position in self.trace(thread.path, list(outcomes), steps):
+            commented = self._commented[position.commit, position.path]
+            for line in [line for line, at in position.now.items() if at in commented]:
+                outcomes.pop(line, None)
+            outcomes.update({line: outcome for line, outcome in position.gone.items() if line in outcomes})
+        return list(outcomes), outcomes
 
     def _base_rate(self, thread: Thread, patch: str, lines: Sequence[int], steps: Sequence[Step]) -> tuple[int, int]:
         """(changed, all) of the runs of as many added lines in the same hunk that nobody commented on.
@@ -279,20 +281,20 @@ class Followed:
         hunk = hunk_at(patch, Side.NEW, lines[-1])
         if hunk is None:
             return 0, 0
-        free, fates = self._free(thread, hunk, steps)
+        free, outcomes = self._uncommented(thread, hunk, steps)
         written = {line.new for line in hunk.lines if line.text.strip()}
         size = len([line for line in lines if _is_added(hunk, line)]) or 1
         changed = places = 0
         for run in _runs(free):
             for start in range(len(run) - size + 1):
                 place = run[start : start + size]
-                fate = _together([self._answer(fates[line], thread) for line in place])
-                if fate.changed is not None and written.intersection(place):
+                outcome = _combined([self._answer(outcomes[line], thread) for line in place])
+                if outcome.changed is not None and written.intersection(place):
                     places += 1
-                    changed += fate.changed
+                    changed += outcome.changed
         return changed, places
 
-    def _as_the_forge_says(self, thread: Thread) -> bool | None:
+    def _by_forge_flag(self, thread: Thread) -> bool | None:
         """Where the commits are not at hand: the forge calls a thread outdated once its lines were changed."""
         return thread.outdated if thread.commit is None or thread.commit != self.pull.head else False
 
@@ -315,7 +317,7 @@ def _moved(file: ChangedFile, line: int) -> int | None:
     return map_line(file.patch, line)
 
 
-def _left(file: ChangedFile, line: int) -> str | None:
+def _replacement(file: ChangedFile, line: int) -> str | None:
     """The code that stands where the line was: the new lines of the hunk that took it away."""
     hunk = hunk_at(file.patch or "", Side.OLD, line)
     if hunk is None:
@@ -343,9 +345,11 @@ def _replacing(patch: str, lines: Iterable[int]) -> range:
     return range(0)
 
 
-def _together(fates: Sequence[Fate]) -> Fate:
+def _combined(outcomes: Sequence[LineOutcome]) -> LineOutcome:
     """Of several lines: changed where one is, unknown where one is lost and none changed."""
-    return next((fate for fate in fates if fate.changed), LOST if any(f.changed is None for f in fates) else KEPT)
+    return next(
+        (outcome for outcome in outcomes if outcome.changed), LOST if any(f.changed is None for f in outcomes) else KEPT
+    )
 
 
 def _is_added(hunk: Hunk, line: int) -> bool:
@@ -363,13 +367,13 @@ def _runs(lines: Sequence[int]) -> list[list[int]]:
     return found
 
 
-def follow(pull: PullRequest) -> dict[str, Adoption | None]:
+def adoptions(pull: PullRequest) -> dict[str, Adoption | None]:
     """What became of each thread, by its id; None where its repository is too damaged to tell."""
-    followed = Followed(pull)
+    tracker = LineTracker(pull)
     found: dict[str, Adoption | None] = {}
     for thread in pull.threads:
         try:
-            found[thread.id] = followed.adoption(thread)
+            found[thread.id] = tracker.adoption(thread)
         except UserError:
             found[thread.id] = None
     return found

@@ -75,7 +75,7 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
     """What the pull request was at `revision`, with the title of then, from its mirror or a dump; or why not."""
     repository = code_of(pull)
     if repository is None or not repository.exists(revision.head):
-        return _as_told(pull, revision)
+        return _change_from_forge(pull, revision)
     base = revision.base
     if base is None or not repository.exists(base):
         tip = pull.base if pull.base is not None and repository.exists(pull.base) else None
@@ -89,7 +89,7 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
     return _named(pull, revision, base, files) if files else NO_FILES
 
 
-def _as_told(pull: PullRequest, revision: Revision) -> Change | str:
+def _change_from_forge(pull: PullRequest, revision: Revision) -> Change | str:
     """What the pull request was at `revision` by the word of the forge, or of a dump."""
     final = revision.head == pull.head and bool(pull.files)
     base, files = (pull.base, pull.files) if final else (revision.base, revision.files)
@@ -126,8 +126,8 @@ def thread_id(thread: Thread) -> str:
 
 def is_review(pull: PullRequest, thread: Thread) -> bool:
     """Whether a person other than the author opened the thread, and said something that a review would say."""
-    who = thread.opened_by
-    if who.standing is AccountType.BOT or (who.login and who.login == pull.author.login):
+    opener = thread.opened_by
+    if opener.standing is AccountType.BOT or (opener.login and opener.login == pull.author.login):
         return False
     return bot_noise(thread.remarks[0].body, True) is None
 
@@ -156,7 +156,7 @@ def thread_comment(thread: Thread, span: Span | None) -> Comment:
     )
 
 
-def said_at(thread: Thread) -> Span:
+def thread_span(thread: Thread) -> Span:
     """Where a thread was opened, in the state that it was opened on."""
     if thread.line is None or thread.whole_file:
         return Span(path=thread.path, side=thread.side)
@@ -165,7 +165,7 @@ def said_at(thread: Thread) -> Span:
     )
 
 
-def stands_now(thread: Thread) -> Span | None:
+def current_span(thread: Thread) -> Span | None:
     """Where a thread stands in the final diff; None once its lines were changed."""
     if thread.outdated:
         return None
@@ -179,13 +179,13 @@ def stands_now(thread: Thread) -> Span | None:
 
 def references_at(pull: PullRequest, head: str) -> tuple[Comment, ...]:
     """One comment for each thread that a person opened on the state `head`, placed where it was said."""
-    return _references(pull, ((thread, said_at(thread)) for thread in pull.threads if thread.commit == head))
+    return _references(pull, ((thread, thread_span(thread)) for thread in pull.threads if thread.commit == head))
 
 
 def final_references(pull: PullRequest) -> tuple[Comment, ...]:
     """One comment for each thread of a person that was opened on the final state, or whose lines still stand there."""
     placed = (
-        (thread, said_at(thread) if thread.commit == pull.head else stands_now(thread)) for thread in pull.threads
+        (thread, thread_span(thread) if thread.commit == pull.head else current_span(thread)) for thread in pull.threads
     )
     return _references(pull, ((thread, span) for thread, span in placed if span is not None))
 
@@ -210,20 +210,22 @@ def candidate_at(item: Candidate, revision: Revision) -> Candidate | str:
     change = change_at(item.pull, revision)
     if isinstance(change, str):
         return change
-    change = like(item, change)
-    made = _candidate(item.pull, change, references_at(item.pull, revision.head))
-    facts = {**item.case.facts, **made.case.facts, **word_facts(item.pull, revision)}
-    return item.with_case(change=change, references=made.case.references, verdict=made.case.verdict, facts=facts)
+    change = carry_over(item, change)
+    narrowed = _candidate(item.pull, change, references_at(item.pull, revision.head))
+    facts = {**item.case.facts, **narrowed.case.facts, **text_facts(item.pull, revision)}
+    return item.with_case(
+        change=change, references=narrowed.case.references, verdict=narrowed.case.verdict, facts=facts
+    )
 
 
-def like(item: Candidate, change: Change) -> Change:
+def carry_over(item: Candidate, change: Change) -> Change:
     """Another state of the candidate's change, with what earlier stages made of its words, issues and task."""
     kept, own = item.case.change, item.pull.title if item.pull is not None else None
     update = {"description": kept.description, "issues": kept.issues, "task": kept.task}
     return change.model_copy(update=update if kept.title == own else {**update, "title": kept.title})
 
 
-def word_facts(pull: PullRequest, revision: Revision) -> dict[str, Fact]:
+def text_facts(pull: PullRequest, revision: Revision) -> dict[str, Fact]:
     """`description_edited`: whether the description was changed after people began to speak about the state."""
     edited = description_edited(pull, revision)
     return {} if edited is None else {"description_edited": edited}

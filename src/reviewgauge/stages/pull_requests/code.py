@@ -22,7 +22,7 @@ from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.pulls import read_files
 from reviewgauge.repo.forge.reading import PullReader, Raw
 from reviewgauge.repo.forge.replies import Unavailable
-from reviewgauge.repo.forge.timeline import first_words, push_time
+from reviewgauge.repo.forge.timeline import first_mentions, push_time
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import REFS, fetch_commits, mirror_local, mirror_remote
 from reviewgauge.stages.pull_requests.candidates import LARGEST_FILE, merge_base
@@ -103,34 +103,34 @@ class Mirror:
         code = self.repository
         if code is None or pull.base is None or not code.exists(pull.base):
             return pull.revisions
-        spoken = [(thread.commit, thread.remarks[0].created) for thread in pull.threads]
-        words = first_words([*spoken, *((review.commit, review.created) for review in pull.reviews)])
-        return tuple(_completed(code, pull, revision, words.get(revision.head)) for revision in pull.revisions)
+        mentions = [(thread.commit, thread.remarks[0].created) for thread in pull.threads]
+        first = first_mentions([*mentions, *((review.commit, review.created) for review in pull.reviews)])
+        return tuple(_completed(code, pull, revision, first.get(revision.head)) for revision in pull.revisions)
 
     def states(self, pull: PullRequest) -> list[JsonValue]:
         """The states before the last that people spoke about, with what they changed, for the archive of a build."""
         code = self.repository
-        spoken = {thread.commit for thread in pull.threads} | {review.commit for review in pull.reviews}
-        made: list[JsonValue] = []
+        mentions = {thread.commit for thread in pull.threads} | {review.commit for review in pull.reviews}
+        entries: list[JsonValue] = []
         for one in pull.revisions if code is not None else ():
-            if code is None or one.base is None or one.head not in spoken - {pull.head} or not code.exists(one.head):
+            if code is None or one.base is None or one.head not in mentions - {pull.head} or not code.exists(one.head):
                 continue
             with suppress(UserError):  # a state that git cannot show is not in the archive either
                 files = code.changed_files(one.base, one.head, LARGEST_FILE)
                 state: Raw = {"head": one.head, "base": one.base, "commits": list(one.commits)}
                 pushed = {"pushed": one.pushed.isoformat()} if one.pushed is not None else {}
-                made.append({**state, **pushed, "files": as_listed(files)})
-        return made
+                entries.append({**state, **pushed, "files": as_listed(files)})
+        return entries
 
 
-def _completed(code: Repository, pull: PullRequest, revision: Revision, spoken: datetime | None) -> Revision:
+def _completed(code: Repository, pull: PullRequest, revision: Revision, mentioned: datetime | None) -> Revision:
     """A state with its base and commits, and with the time of its commit where the forge did not tell of it."""
     if not code.exists(revision.head) or pull.base is None:
         return revision
     revision = revision.model_copy(update={"files": None})  # a dump's word, which the commits say better
     if revision.pushed is None:
         dated = code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", revision.head).split()[0]
-        pushed = push_time(pull.created, datetime.fromtimestamp(min(int(dated), _LATEST), UTC), spoken)
+        pushed = push_time(pull.created, datetime.fromtimestamp(min(int(dated), _LATEST), UTC), mentioned)
         revision = revision.model_copy(update={"pushed": pushed})
     base = merge_base(code, pull.base, revision.head, pull.merge_commit)
     if base is None:
@@ -177,11 +177,11 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 def as_listed(files: Sequence[ChangedFile]) -> list[JsonValue]:
     """Changed files as the forge lists them, for the archive of a build."""
-    made: list[JsonValue] = []
+    entries: list[JsonValue] = []
     for file in files:
         entry: Raw = {"filename": file.path, "status": _STATUSES.get(file.status, "modified"), "patch": file.patch}
         if file.old_path is not None:
             entry["previous_filename"] = file.old_path
         entry["changes"] = 0 if file.binary or not file.patch else file.patch.count("\n") + 1
-        made.append(entry)
-    return made
+        entries.append(entry)
+    return entries

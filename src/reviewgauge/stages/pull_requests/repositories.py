@@ -79,8 +79,10 @@ def ranked(candidates: Iterable[RepositoryCandidate], languages: Sequence[str], 
     Both ranks are among all candidates that are given, whatever their language.
     """
     everything = list(candidates)
-    refused = [Refused(c.name, "new stars or closed pull requests are not stated") for c in everything if not _told(c)]
-    known = [one for one in everything if _told(one)]
+    refused = [
+        Refused(c.name, "new stars or closed pull requests are not stated") for c in everything if not _is_ranked(c)
+    ]
+    known = [one for one in everything if _is_ranked(one)]
     starred = {one.name for one in sorted(known, key=lambda c: (-(c.new_stars or 0), c.name))[:rank]}
     closed = {one.name for one in sorted(known, key=lambda c: (-(c.closed_pulls or 0), c.name))[:rank]}
     both: list[RepositoryCandidate] = []
@@ -105,7 +107,7 @@ def ranked(candidates: Iterable[RepositoryCandidate], languages: Sequence[str], 
     return found, refused
 
 
-def _told(one: RepositoryCandidate) -> bool:
+def _is_ranked(one: RepositoryCandidate) -> bool:
     return one.new_stars is not None and one.closed_pulls is not None
 
 
@@ -203,8 +205,8 @@ _MOST = 1000  # results that a search gives
 
 def most_starred(forge: Forge, language: str, top: int, version: str) -> Iterator[RepositoryCandidate]:
     """The `top` repositories of a language with most stars. Forks and archived ones are none of them."""
-    words = f'language:"{language}" stars:>100 fork:false archived:false'
-    asked = {"q": words, "sort": "stars", "order": "desc"}
+    query = f'language:"{language}" stars:>100 fork:false archived:false'
+    asked = {"q": query, "sort": "stars", "order": "desc"}
     for item in islice(forge.pages("search/repositories", asked, version=version), min(top, _MOST)):
         found = node(item)
         name = text(found, "full_name")

@@ -13,12 +13,12 @@ from reviewgauge.core.records import Change, ChangedFile, Comment, Side, Span
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.stages.pull_requests.candidates import (
     candidate_at,
+    current_span,
     final_references,
     is_review,
     references_at,
-    said_at,
-    stands_now,
     thread_comment,
+    thread_span,
 )
 from reviewgauge.stages.pull_requests.threads import stands, thread_of
 
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     change: Change
     file: ChangedFile
     hunk: Hunk
-    said: list[Comment]
+    comments: list[Comment]
 
 
 def hunks_of(change: Change) -> list[Placed]:
@@ -62,7 +62,7 @@ def seen_hunks(item: Candidate, *, outdated: bool) -> tuple[list[Seen], list[Los
     A hunk that several states have in common is one, as the first of them has it. Without a pull request behind it, a
     change has one state. `outdated`: also comments whose lines were changed later.
     """
-    comments, lost = _said(item, outdated)
+    comments, lost = _comments_by_commit(item, outdated)
     states: dict[str | None, tuple[Change, list[Placed]] | str] = {}
     found: dict[tuple[str, str], Seen] = {}
     for commit, comment in comments:
@@ -79,11 +79,11 @@ def seen_hunks(item: Candidate, *, outdated: bool) -> tuple[list[Seen], list[Los
             continue
         file, hunk = hunks[at]
         seen = found.setdefault((file.path, written(hunk)), Seen(change, file, hunk, []))
-        seen.said.append(_shifted(comment, hunk, seen.hunk))
+        seen.comments.append(_shifted(comment, hunk, seen.hunk))
     return list(found.values()), lost
 
 
-def _said(item: Candidate, outdated: bool) -> tuple[list[tuple[str | None, Comment]], list[Lost]]:
+def _comments_by_commit(item: Candidate, outdated: bool) -> tuple[list[tuple[str | None, Comment]], list[Lost]]:
     """(the commit that was looked at, the comment) of each; no commit stands for the change as it is.
 
     What was said of an earlier state, and is not a reference of this one, counts too; what a stage took out does not.
@@ -104,16 +104,18 @@ def _said(item: Candidate, outdated: bool) -> tuple[list[tuple[str | None, Comme
     taken_out = {thread_of(comment) for comment in began_with} - own.keys()
     lost: list[Lost] = []
     for thread in pull.threads:
-        said = own.get(thread.id, [])
-        if not said and thread.id not in taken_out and is_review(pull, thread):
-            said = [thread_comment(thread, None)]
+        of_thread = own.get(thread.id, [])
+        if not of_thread and thread.id not in taken_out and is_review(pull, thread):
+            of_thread = [thread_comment(thread, None)]
         why = "" if outdated else _outdated(thread)
         if why:
-            lost += [(comment.id, why, "") for comment in said]
+            lost += [(comment.id, why, "") for comment in of_thread]
         elif thread.commit is None:
-            lost += [(comment.id, NOT_AT_HAND, "its commit is not known") for comment in said]
+            lost += [(comment.id, NOT_AT_HAND, "its commit is not known") for comment in of_thread]
         else:
-            found += [(thread.commit, comment.model_copy(update={"span": said_at(thread)})) for comment in said]
+            found += [
+                (thread.commit, comment.model_copy(update={"span": thread_span(thread)})) for comment in of_thread
+            ]
     return found, lost
 
 
@@ -195,7 +197,7 @@ def _places(item: Candidate) -> list[tuple[str, Span | None]]:
     pull: PullRequest | None = item.pull
     threads = pull.threads if pull is not None else ()
     head = item.case.change.head
-    found = [(one.path, said_at(one) if one.commit == head else stands_now(one)) for one in threads]
+    found = [(one.path, thread_span(one) if one.commit == head else current_span(one)) for one in threads]
     loose = (one for one in item.case.references if pull is None or thread_of(one) is None)
     return found + [(one.span.path, one.span) for one in loose if one.span is not None]
 

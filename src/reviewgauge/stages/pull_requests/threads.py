@@ -19,14 +19,14 @@ def replace_references(item: Candidate, by_id: Mapping[str, Sequence[Comment]]) 
     roots: dict[int, str] = {}
     for number, group in enumerate(findings(item.case.references)):
         for reference in group:
-            made = by_id[reference.id]
-            if len(made) != 1:
-                kept += [part.model_copy(update={"same_as": None}) for part in made]
+            replacements = by_id[reference.id]
+            if len(replacements) != 1:
+                kept += [part.model_copy(update={"same_as": None}) for part in replacements]
                 continue
-            root = roots.setdefault(number, made[0].id)
-            kept.append(made[0].model_copy(update={"same_as": None if root == made[0].id else root}))
+            root = roots.setdefault(number, replacements[0].id)
+            kept.append(replacements[0].model_copy(update={"same_as": None if root == replacements[0].id else root}))
     order = {reference.id: at for at, reference in enumerate(item.case.references)}
-    origin = {part.id: order[name] for name, made in by_id.items() for part in made if name in order}
+    origin = {part.id: order[name] for name, replacements in by_id.items() for part in replacements if name in order}
     return item.with_case(references=tuple(sorted(kept, key=lambda comment: origin[comment.id])))
 
 

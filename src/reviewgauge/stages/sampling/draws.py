@@ -95,8 +95,8 @@ class Described:
             return name, test, len(drawn), len(values), *_chi_square(drawn, rest)
         one, other = [float(v) for v in drawn], [float(v) for v in rest]
         found, whole = kolmogorov_smirnov(one, other), one + other
-        told = f"mean {sum(one) / len(one):.1f}, of all {sum(whole) / len(whole):.1f}"
-        return name, f"KS, {found.method}", len(drawn), len(values), round(found.statistic, 4), found.p, told
+        shown = f"mean {sum(one) / len(one):.1f}, of all {sum(whole) / len(whole):.1f}"
+        return name, f"KS, {found.method}", len(drawn), len(values), round(found.statistic, 4), found.p, shown
 
 
 class Gap(NamedTuple):
@@ -131,12 +131,12 @@ def _chi_square(drawn: Sequence[Fact], rest: Sequence[Fact]) -> tuple[float | No
     names = sorted(inside.keys() | outside.keys())
     shares = {name: (inside[name] / len(drawn), (inside[name] + outside[name]) / total) for name in names}
     most = max(names, key=lambda name: (abs(shares[name][0] - shares[name][1]), name))
-    told = f"{most}: {100 * shares[most][0]:.1f}%, of all {100 * shares[most][1]:.1f}%"
+    shown = f"{most}: {100 * shares[most][0]:.1f}%, of all {100 * shares[most][1]:.1f}%"
     table = _table(names, inside, outside)
     if len(table) < 2:
-        return None, None, told
+        return None, None, shown
     found = chi2_contingency(list(zip(*table, strict=True)), correction=False)
-    return round(float(found.statistic), 4), float(found.pvalue), told
+    return round(float(found.statistic), 4), float(found.pvalue), shown
 
 
 def _table(names: Sequence[str], inside: Counter[str], outside: Counter[str]) -> list[tuple[int, int]]:
