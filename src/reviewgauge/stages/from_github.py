@@ -341,7 +341,7 @@ def _report(place: BuildContext, forge: Forge) -> None:
         summary += ". It was asked without a token, so nobody knows which threads were resolved"
     if spent.without_graphql:
         summary += (
-            f". GraphQL gave no answer for {spent.without_graphql:,} pull requests: which of their threads were resolved"
+            f". GraphQL gave no answer for {spent.without_graphql:,} pull requests: whether their threads were resolved"
             " is unknown, and the issues that they close are known by their text only"
         )
     place.progress(summary, spent.requests, spent.requests)
