@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from engine_small import make_cases
-from reviewgauge.cli._model_options import model_options
+from reviewgauge.cli.options import model_options
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
 from reviewgauge.engine.run.folder import RunFolder

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewgauge.cli._output import emit, harmless, note, progress_bar, rate_words
+from reviewgauge.cli.output import emit, harmless, note, progress_bar, rate_words
 from reviewgauge.core.base import Record
 from reviewgauge.core.records import Case, Change, Comment
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.agree import agree
-from reviewgauge.cli._output import emit, from_option, json_option, seed_option
+from reviewgauge.cli.options import from_option, json_option, seed_option
+from reviewgauge.cli.output import emit
 from reviewgauge.core.labels import RaterKind
 
 
@@ -25,32 +26,9 @@ from reviewgauge.core.labels import RaterKind
 @click.option("--resamples", default=1_000, show_default=True, help="Draws behind an interval; 0 for none.")
 @seed_option
 @json_option
-def command(
-    labels: str,
-    source: str | None,
-    dimensions: Sequence[str],
-    batches: Sequence[str],
-    rounds: Sequence[str],
-    kinds: Sequence[str],
-    nominal: Sequence[str],
-    tolerance: float,
-    resamples: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(labels: str, as_json: bool, **options: Any) -> None:
     """Measure how far raters agree in LABELS: a file of labels, a run folder or a data set."""
-    result = agree(
-        labels,
-        source=source,
-        dimensions=dimensions,
-        batches=batches,
-        rounds=rounds,
-        kinds=kinds,
-        nominal=nominal,
-        tolerance=tolerance,
-        resamples=resamples,
-        seed=seed,
-    )
+    result = agree(labels, **options)
 
     def show() -> object:
         from reviewgauge.views.terminal.agreement_tables import agreement

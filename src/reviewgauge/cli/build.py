@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.build import CARD_MD, BuildResult, build
-from reviewgauge.cli._model_options import model_options
-from reviewgauge.cli._output import emit, json_option, note, progress_bar
-from reviewgauge.cli._stopping import end, stoppable
+from reviewgauge.cli.options import json_option, model_options
+from reviewgauge.cli.output import emit, end, note, progress_bar, stoppable
 from reviewgauge.core.errors import UserError
-from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.views.files.markdown import funnel_table
 
 
@@ -37,18 +36,7 @@ from reviewgauge.views.files.markdown import funnel_table
 )
 @model_options
 @json_option
-def command(
-    source: str,
-    out: str,
-    recipe: str | None,
-    settings: Sequence[str],
-    model: str | None,
-    stages: Sequence[str],
-    reviews_by: Sequence[str],
-    audit: int,
-    models: ModelOptions,
-    as_json: bool,
-) -> None:
+def command(source: str, settings: Sequence[str], model: str | None, as_json: bool, **options: Any) -> None:
     """Build a benchmark from SOURCE: a git repository on this machine, or github:OWNER/NAME.
 
     Without --recipe a local history needs no key and no network: changes that later needed a fix, and ones that never
@@ -60,18 +48,7 @@ def command(
         given["model"] = repr(model)
     with stoppable() as stop:
         with progress_bar("building", quiet=as_json) as progress:
-            result = build(
-                source,
-                out=out,
-                recipe=recipe,
-                settings=given,
-                stages=stages,
-                reviews_by=reviews_by,
-                audit=audit,
-                models=models,
-                stop=stop,
-                progress=progress,
-            )
+            result = build(source, settings=given, stop=stop, progress=progress, **options)
         emit(result, as_json, lambda: _shown(result))
         end(stop)
         if result.card is not None and not result.card.cases:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.bundle import BundleResult, bundle
 from reviewgauge.api.bundles.data import OWN
 from reviewgauge.api.bundles.verify import VerifyResult, verify
-from reviewgauge.cli._output import emit, json_option, note, progress_bar, seed_option
+from reviewgauge.cli.options import json_option, seed_option
+from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.engine.bundle import compare
 
 __all__ = ["bundle", "command", "verify"]
@@ -64,28 +66,10 @@ def command() -> None:
 @seed_option
 @plugin_option
 @json_option
-def make_command(
-    runs: Sequence[str],
-    out: str,
-    slices: Sequence[str],
-    texts: bool | None,
-    resamples: int,
-    seed: int,
-    plugins: Sequence[str],
-    as_json: bool,
-) -> None:
+def make_command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Pack scored RUNS and their tables, as CSV and LaTeX, into one archive that anybody can check offline."""
     with progress_bar("bundling", quiet=as_json) as progress:
-        result = bundle(
-            *runs,
-            out=out,
-            slices=slices,
-            texts=texts,
-            resamples=resamples,
-            seed=seed,
-            plugins=plugins,
-            progress=progress,
-        )
+        result = bundle(*runs, progress=progress, **options)
     if not as_json:
         for line in _said(result):
             note(line)
@@ -137,12 +121,10 @@ def _said(result: BundleResult) -> list[str]:
 )
 @plugin_option
 @json_option
-def verify_command(
-    file: str, source: Sequence[str], tables_only: bool, digits: int, plugins: Sequence[str], as_json: bool
-) -> int:
+def verify_command(file: str, as_json: bool, **options: Any) -> int:
     """Recompute every number of the bundle FILE without a network, up to the first that differs (exit code 1)."""
     with progress_bar("checking", quiet=as_json) as progress:
-        result = verify(file, source=source, tables_only=tables_only, digits=digits, plugins=plugins, progress=progress)
+        result = verify(file, progress=progress, **options)
     for line in result.notes if not as_json else ():
         note(f"note: {line}")
 

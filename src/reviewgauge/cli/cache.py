@@ -7,7 +7,8 @@ import sys
 import click
 
 from reviewgauge.api.cache import CacheInfo, cache, clear, export
-from reviewgauge.cli._output import emit, json_option
+from reviewgauge.cli.options import json_option
+from reviewgauge.cli.output import emit
 from reviewgauge.core.errors import UserError
 
 # --- the command ---------------------------------------------------------------------------------------------------

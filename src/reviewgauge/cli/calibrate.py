@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.calibrate import FILE, CalibrateResult, calibrate
-from reviewgauge.cli._model_options import model_options
-from reviewgauge.cli._output import emit, from_option, json_option, note, progress_bar, seed_option, stage_option
-from reviewgauge.cli._stopping import end, retry_option, stoppable, tell_reasons
-from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
+from reviewgauge.cli.output import emit, end, note, note_reasons, progress_bar, stoppable
 from reviewgauge.views.terminal.closing import measured_words, next_words
 
 
@@ -37,22 +36,7 @@ def _quoted(spec: str) -> str:
 @retry_option
 @model_options
 @json_option
-def command(
-    labels: str,
-    metrics: Sequence[str],
-    out: str,
-    run: str | None,
-    source: str | None,
-    label_file: str | None,
-    dimension: str | None,
-    stages: Sequence[str],
-    folds: int,
-    resamples: int,
-    seed: int,
-    retry_failed: bool,
-    models: ModelOptions,
-    as_json: bool,
-) -> int:
+def command(labels: str, metrics: Sequence[str], as_json: bool, **options: Any) -> int:
     """Make METRICS into one grade, fitted to the human LABELS of a data set or a run folder.
 
     LABELS is graded_reviews, crscore_study, a run folder, or cases of your own with labels. Writes a file for
@@ -63,27 +47,11 @@ def command(
     """
     with stoppable() as stop:
         with progress_bar("calibrating", quiet=as_json) as progress:
-            result = calibrate(
-                labels,
-                *metrics,
-                out=out,
-                run=run,
-                source=source,
-                label_file=label_file,
-                dimension=dimension,
-                stages=stages,
-                resamples=resamples,
-                seed=seed,
-                folds=folds,
-                retry_failed=retry_failed,
-                models=models,
-                stop=stop,
-                progress=progress,
-            )
+            result = calibrate(labels, *metrics, stop=stop, progress=progress, **options)
         for text in result.notes:
             note(f"note: {text}")
         for totals in result.totals:
-            tell_reasons(totals.reasons)
+            note_reasons(totals.reasons)
         emit(result, as_json, lambda: _shown(result))
         end(stop)
     if result.leaks:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import click
 
 from reviewgauge.api.check import check
-from reviewgauge.cli._output import emit, json_option
+from reviewgauge.cli.options import json_option
+from reviewgauge.cli.output import emit
 
 
 @click.command("check")

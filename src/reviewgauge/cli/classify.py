@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from reviewgauge.api.classify import ClassifyResult, classify
-from reviewgauge.cli._model_options import model_options
-from reviewgauge.cli._output import emit, json_option, note, progress_bar
-from reviewgauge.engine.classify import Of, Sorted
+from reviewgauge.cli.options import json_option, model_options
+from reviewgauge.cli.output import emit, note, progress_bar
+from reviewgauge.engine.classify import Sorted
 from reviewgauge.engine.run.interruption import CTRL_C, interruptible
-from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.judges.classes.classes import QUESTIONS, PromptKind, What
+from reviewgauge.judges.classes.classes import QUESTIONS
 
 
 @click.command("classify")
@@ -33,34 +33,13 @@ from reviewgauge.judges.classes.classes import QUESTIONS, PromptKind, What
 @click.option("--without-code", is_flag=True, help="Ask also where no diff hunk is at hand; that is not as published.")
 @model_options
 @json_option
-def command(
-    run: str,
-    model: str,
-    what: What,
-    of: Of | None,
-    votes: int,
-    prompt: PromptKind,
-    without_code: bool,
-    models: ModelOptions,
-    as_json: bool,
-) -> int:
+def command(run: str, model: str, as_json: bool, **options: Any) -> int:
     """Let MODEL sort the comments, references or changes of RUN, and keep its votes as labels in the run.
 
     What was sorted by the same model in the same way before is left out, so the same command goes on where it stopped.
     """
     with progress_bar("classifying", quiet=as_json) as progress, interruptible() as stop:
-        result = classify(
-            run,
-            model,
-            what=what,
-            of=of,
-            votes=votes,
-            prompt=prompt,
-            without_code=without_code,
-            models=models,
-            stop=stop,
-            progress=progress,
-        )
+        result = classify(run, model, stop=stop, progress=progress, **options)
     emit(result, as_json, lambda: shown(result))
     if not result.sorted.stopped:
         return int(bool(result.sorted.failed) and not result.sorted.done + result.sorted.skipped)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.compare import compare
-from reviewgauge.cli._output import emit, json_option, seed_option
+from reviewgauge.cli.options import json_option, seed_option
+from reviewgauge.cli.output import emit
 
 
 @click.command("compare")
@@ -19,26 +21,9 @@ from reviewgauge.cli._output import emit, json_option, seed_option
 @click.option("--resamples", default=10_000, show_default=True)
 @seed_option
 @json_option
-def command(
-    runs: Sequence[str],
-    systems: Sequence[str],
-    metric: str | None,
-    readings: Sequence[str],
-    every_pair: bool,
-    resamples: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(runs: Sequence[str], readings: Sequence[str], as_json: bool, **options: Any) -> None:
     """Compare the systems of one or more RUNS on the cases they share, with intervals and corrected p-values."""
-    result = compare(
-        *runs,
-        systems=systems,
-        metric=metric,
-        readings=readings or None,
-        every_pair=every_pair,
-        resamples=resamples,
-        seed=seed,
-    )
+    result = compare(*runs, readings=readings or None, **options)
 
     def show() -> object:
         from rich.console import Group

@@ -8,7 +8,8 @@ import click
 
 from reviewgauge.api.build import CARD_MD
 from reviewgauge.api.demo import REPOSITORY, REVIEWERS, DemoResult, demo
-from reviewgauge.cli._output import emit, json_option, note, progress_bar
+from reviewgauge.cli.options import json_option
+from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.cli.review import counted_notes
 from reviewgauge.core.reports.build_card import BuildCard
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import click
 
 from reviewgauge.api.doctor import _examined
-from reviewgauge.cli._model_options import model_options
-from reviewgauge.cli._output import emit, from_option, json_option, note, stage_option
+from reviewgauge.cli.options import from_option, json_option, model_options, stage_option
+from reviewgauge.cli.output import emit, note
 from reviewgauge.engine.run.model_options import ModelOptions
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reviewgauge.cli._output import emit, json_option, note, seed_option
+from reviewgauge.cli.options import json_option, seed_option
+from reviewgauge.cli.output import emit, note
 
 if TYPE_CHECKING:
     pass
@@ -23,13 +24,13 @@ from reviewgauge.api.fake_server import FakeServerResult, fake_server
 @click.option("--model", default="", help="The manner of the model, whatever a call asks for: noisy-30, gullible.")
 @click.option("--key", default=None, help="Refuse calls without this key.")
 @json_option
-def command(port: int, latency: str, fail: str, seed: int, model: str, key: str | None, as_json: bool) -> None:
+def command(as_json: bool, **options: Any) -> None:
     """Serve the fake model over the OpenAI and the Anthropic protocol, on this machine only, until Ctrl-C.
 
     With --json the address goes to standard error, and the counts are printed as JSON at the end.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with fake_server(fail=fail, latency=latency, seed=seed, model=model, key=key, port=port) as server:
+    with fake_server(**options) as server:
         say = note if as_json else click.echo
         say(f"listening on {server.url} until Ctrl-C")
         say("a model for every verb that takes one, in the OpenAI and in the Anthropic protocol:")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from reviewgauge.api.gate import gate, smoke
-from reviewgauge.cli._output import emit, json_option, note, seed_option
+from reviewgauge.cli.options import json_option, seed_option
+from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.gate import GateVerdict
 
@@ -32,19 +34,17 @@ EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL:
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     run: str,
     baseline: str | None,
     metric: str,
     margin: float | None,
-    system: str,
-    against: str,
-    markdown: str | None,
-    junit: str | None,
     count: int | None,
     output: str | None,
-    resamples: int,
-    seed: int,
+    markdown: str | None,
+    junit: str | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Say whether the system of RUN is not worse than a baseline.
 
@@ -56,16 +56,7 @@ def command(
         return
     if margin is None:
         raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
-    found = gate(
-        run,
-        baseline=baseline,
-        metric=metric,
-        margin=margin,
-        system=system,
-        against=against,
-        resamples=resamples,
-        seed=seed,
-    )
+    found = gate(run, baseline=baseline, metric=metric, margin=margin, **options)
 
     def show() -> object:
         from reviewgauge.views.terminal import gate_tables

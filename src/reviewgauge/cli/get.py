@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from reviewgauge.api.get import get
-from reviewgauge.cli._output import emit, json_option, progress_bar
+from reviewgauge.cli.options import json_option
+from reviewgauge.cli.output import emit, progress_bar
 
 
 @click.command("get")

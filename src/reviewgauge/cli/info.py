@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from reviewgauge.api.info import info
-from reviewgauge.cli._output import emit, from_option, json_option
+from reviewgauge.cli.options import from_option, json_option
+from reviewgauge.cli.output import emit
 
 
 @click.command("info")

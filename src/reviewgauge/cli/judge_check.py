@@ -9,8 +9,8 @@ import click
 
 from reviewgauge.analysis.judge_check.report import PARTS
 from reviewgauge.api.judge_check import judge_check
-from reviewgauge.cli._model_options import model_options
-from reviewgauge.cli._output import emit, from_option, json_option, progress_bar, seed_option
+from reviewgauge.cli.options import from_option, json_option, model_options, seed_option
+from reviewgauge.cli.output import emit, progress_bar
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.model_options import ModelOptions
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from reviewgauge.api.list import KINDS, list_plugins
-from reviewgauge.cli._output import emit, json_option
+from reviewgauge.cli.options import json_option
+from reviewgauge.cli.output import emit
 from reviewgauge.core.specs import CatalogueEntry
 
 

@@ -14,6 +14,7 @@ import click
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.version import __version__
 
+GO_ON = "interrupted: nothing finished is lost, run the same command again to go on"
 VERBS = {
     "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
     "list": "List the data sets, stages, reviewers, metrics, formats, judges and recipes.",
@@ -96,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(error.__cause__, EOFError):  # click takes the end of a file for Ctrl-D
             click.echo(f"error: a file ends too early: {one_line(str(error.__cause__))}", err=True)
             return 2
-        click.echo("interrupted: nothing finished is lost, run the same command again to go on", err=True)
+        click.echo(GO_ON, err=True)
         return 130
     except BrokenPipeError:
         sys.stderr.close()

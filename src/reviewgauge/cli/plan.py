@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.plan import plan
-from reviewgauge.cli._output import emit, json_option, seed_option
+from reviewgauge.cli.options import json_option, seed_option
+from reviewgauge.cli.output import emit
 
 
 @click.command("plan")
@@ -35,42 +37,9 @@ from reviewgauge.cli._output import emit, json_option, seed_option
 @click.option("--resamples", default=2_000, show_default=True, type=click.IntRange(min=1), help="Bootstrap resamples.")
 @seed_option
 @json_option
-def command(
-    runs: Sequence[str],
-    detect: float | None,
-    metric: str | None,
-    reading: str | None,
-    systems: Sequence[str],
-    labels: str | None,
-    data: str | None,
-    power: float,
-    level: float,
-    comparisons: int,
-    attempt_cost: float | None,
-    change_cost: float,
-    margin: float | None,
-    resamples: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Say how many changes, attempts and raters a study takes, from the variance that a pilot run shows."""
-    result = plan(
-        *runs,
-        detect=detect,
-        metric=metric,
-        reading=reading,
-        systems=systems,
-        labels=labels,
-        data=data,
-        power=power,
-        level=level,
-        comparisons=comparisons,
-        attempt_cost=attempt_cost,
-        change_cost=change_cost,
-        margin=margin,
-        resamples=resamples,
-        seed=seed,
-    )
+    result = plan(*runs, **options)
 
     def show() -> object:
         from reviewgauge.views.terminal import plan_tables

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.report import report
-from reviewgauge.cli._output import emit, json_option, seed_option
+from reviewgauge.cli.options import json_option, seed_option
+from reviewgauge.cli.output import emit
 
 
 @click.command("report")
@@ -19,18 +21,9 @@ from reviewgauge.cli._output import emit, json_option, seed_option
 @click.option("--resamples", default=10_000, show_default=True)
 @seed_option
 @json_option
-def command(
-    runs: Sequence[str],
-    out: str,
-    metric: str | None,
-    slices: Sequence[str],
-    title: str,
-    resamples: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Write one self-contained HTML report of one or more RUNS of the same benchmark."""
-    result = report(*runs, out=out, metric=metric, slices=slices, title=title, resamples=resamples, seed=seed)
+    result = report(*runs, **options)
 
     def show() -> object:
         from rich.markup import escape

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.review import ReviewResult, review
-from reviewgauge.cli._model_options import model_options
-from reviewgauge.cli._output import emit, from_option, json_option, note, progress_bar, seed_option, stage_option
-from reviewgauge.cli._stopping import end, left_words, only_option, stoppable, tell_reasons, workers_option
+from reviewgauge.cli.options import (
+    from_option,
+    json_option,
+    model_options,
+    only_option,
+    seed_option,
+    stage_option,
+    workers_option,
+)
+from reviewgauge.cli.output import emit, end, left_words, note, note_reasons, progress_bar, stoppable
 from reviewgauge.engine.review import ReviewTotals
-from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.engine.run.spending import Spending
 
 LABELS = "labels"  # who left out what was not a label
@@ -33,20 +40,7 @@ NAMED = 20  # more systems than this are counted, not named
 @seed_option
 @model_options
 @json_option
-def command(
-    dataset: str,
-    reviewers: Sequence[str],
-    run: str,
-    source: str | None,
-    stages: Sequence[str],
-    attempts: int,
-    workers: int | None,
-    retry_failed: bool,
-    only: Sequence[str],
-    seed: int,
-    models: ModelOptions,
-    as_json: bool,
-) -> None:
+def command(dataset: str, reviewers: Sequence[str], as_json: bool, **options: Any) -> None:
     """Run REVIEWERS on every case of DATASET and keep their reviews in a run folder.
 
     DATASET is a name (reviewgauge list datasets) or a JSON lines file. A reviewer is a spec such as silent or
@@ -55,21 +49,7 @@ def command(
     """
     with stoppable() as stop:
         with progress_bar("reviewing", quiet=as_json) as progress:
-            result = review(
-                dataset,
-                *reviewers,
-                run=run,
-                source=source,
-                stages=stages,
-                attempts=attempts,
-                workers=workers,
-                retry_failed=retry_failed,
-                only=only,
-                seed=seed,
-                models=models,
-                stop=stop,
-                progress=progress,
-            )
+            result = review(dataset, *reviewers, stop=stop, progress=progress, **options)
         emit(result, as_json, lambda: _summary(result))
         end(stop)
         if any(_all_failed(totals) for totals in result.totals):
@@ -87,7 +67,7 @@ def _summary(result: ReviewResult) -> str:
     for line in counted_notes(result):
         note(line)
     for totals in result.totals:
-        tell_reasons(totals.reasons)
+        note_reasons(totals.reasons)
     remarks = [drop for drop in result.notes if drop.by != LABELS]
     if remarks:
         word = result.dataset.partition(" | ")[0]

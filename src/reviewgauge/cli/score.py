@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from reviewgauge.api.score import ScoreResult, score
-from reviewgauge.cli._model_options import model_options
-from reviewgauge.cli._output import emit, json_option, progress_bar, seed_option
-from reviewgauge.cli._stopping import (
-    end,
-    left_words,
-    only_option,
-    stoppable,
-    tell_reasons,
-    workers_option,
-)
+from reviewgauge.cli.options import json_option, model_options, only_option, seed_option, workers_option
+from reviewgauge.cli.output import emit, end, left_words, note_reasons, progress_bar, stoppable
 from reviewgauge.core.reports.leaderboard import Leaderboard
-from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.engine.score import ScoreTotals
 
 
@@ -33,18 +25,7 @@ from reviewgauge.engine.score import ScoreTotals
 @only_option
 @model_options
 @json_option
-def command(
-    run: str,
-    metrics: Sequence[str],
-    slices: Sequence[str],
-    resamples: int,
-    seed: int,
-    workers: int | None,
-    retry_failed: bool,
-    only: Sequence[str],
-    models: ModelOptions,
-    as_json: bool,
-) -> None:
+def command(run: str, metrics: Sequence[str], as_json: bool, **options: Any) -> None:
     """Measure the reviews of RUN with METRICS (default: hits) and print the leaderboard.
 
     Killed or interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at
@@ -52,19 +33,7 @@ def command(
     """
     with stoppable() as stop:
         with progress_bar("scoring", quiet=as_json) as progress:
-            result = score(
-                run,
-                *metrics,
-                slices=slices,
-                resamples=resamples,
-                seed=seed,
-                retry_failed=retry_failed,
-                only=only,
-                workers=workers,
-                models=models,
-                stop=stop,
-                progress=progress,
-            )
+            result = score(run, *metrics, stop=stop, progress=progress, **options)
         emit(result, as_json, lambda: _shown(result))
         end(stop)
         if any(_all_failed(board) for board in result.leaderboards):
@@ -91,7 +60,7 @@ def _shown(result: ScoreResult) -> object:
             parts += ["", leaderboards.slices(board)]
     for totals in result.totals:
         parts.append(escape(_closing(totals, result)))
-        tell_reasons(totals.reasons)
+        note_reasons(totals.reasons)
     if result.spending.sentence:
         parts.append(escape(result.spending.sentence))
     parts += [escape(line) for line in _next(result)]

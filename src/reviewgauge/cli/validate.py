@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from reviewgauge.api.validate import REPORT, ValidateResult, validate
-from reviewgauge.cli._model_options import model_options
-from reviewgauge.cli._output import emit, from_option, json_option, note, progress_bar, seed_option, stage_option
-from reviewgauge.cli._stopping import end, retry_option, stoppable, tell_reasons
-from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
+from reviewgauge.cli.output import emit, end, note, note_reasons, progress_bar, stoppable
 from reviewgauge.views.terminal.closing import all_failed, measured_words, next_words
 
 
@@ -43,25 +42,7 @@ from reviewgauge.views.terminal.closing import all_failed, measured_words, next_
 @retry_option
 @model_options
 @json_option
-def command(
-    dataset: str,
-    metrics: Sequence[str],
-    source: str | None,
-    out: str | None,
-    labels: str | None,
-    dimensions: Sequence[str],
-    slices: Sequence[str],
-    where: Sequence[str],
-    of_round: str | None,
-    stages: Sequence[str],
-    resamples: int,
-    folds: int,
-    report: bool,
-    seed: int,
-    retry_failed: bool,
-    models: ModelOptions,
-    as_json: bool,
-) -> int:
+def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any) -> int:
     """Hold METRICS against what people said of the recorded reviews of DATASET.
 
     DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric goes best with
@@ -72,30 +53,11 @@ def command(
     """
     with stoppable() as stop:
         with progress_bar("validating", quiet=as_json) as progress:
-            result = validate(
-                dataset,
-                *metrics,
-                out=out,
-                source=source,
-                labels=labels,
-                dimensions=dimensions,
-                slices=slices,
-                of_round=of_round,
-                where=where,
-                stages=stages,
-                resamples=resamples,
-                seed=seed,
-                folds=folds,
-                report=report,
-                retry_failed=retry_failed,
-                models=models,
-                stop=stop,
-                progress=progress,
-            )
+            result = validate(dataset, *metrics, stop=stop, progress=progress, **options)
         for text in result.notes:
             note(f"note: {text}")
         for totals in result.totals:
-            tell_reasons(totals.reasons)
+            note_reasons(totals.reasons)
         emit(result, as_json, lambda: _shown(result))
         end(stop)
     return 1 if all_failed(result.totals) else 0

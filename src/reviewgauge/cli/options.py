@@ -1,4 +1,4 @@
-"""The options of verbs that ask chat models, the door that is opened with them, and what a verb says of the bill."""
+"""Options that several verbs share."""
 
 from __future__ import annotations
 
@@ -12,6 +12,55 @@ from reviewgauge.engine.run.model_options import ModelOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NAMES = ("budget", "dry_run", "no_cache", "in_flight", "rpm", "tpm", "prices", "replay")
+
+
+def json_option(command: F) -> F:
+    """The --json flag that every verb with a result has."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
+
+
+def from_option(command: F) -> F:
+    """The --from option of verbs that read a data set."""
+    return click.option(
+        "--from", "source", type=click.Path(exists=True), help="The folder or file that holds the data set's files."
+    )(command)
+
+
+def seed_option(command: F) -> F:
+    """The --seed option of verbs that draw at random."""
+    return click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))(command)
+
+
+def stage_option(command: F) -> F:
+    """The --stage option of verbs that read cases."""
+    return click.option(
+        "--stage", "stages", multiple=True, help="Narrow the cases by a stage, such as drop_large; may be given again."
+    )(command)
+
+
+def only_option(command: F) -> F:
+    """The --only option of verbs that do what is missing of a run."""
+    return click.option(
+        "--only",
+        multiple=True,
+        metavar="failed|case=ID",
+        help="Do this part alone: what failed before, or cases by id (* stands for any letters); may be given again.",
+    )(command)
+
+
+def workers_option(command: F) -> F:
+    """The --workers option."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        help="How many reviews are worked on at once. [default: as many as --in-flight for what asks a model, else 2]",
+    )(command)
+
+
+def retry_option(command: F) -> F:
+    """The --retry-failed option of verbs that measure."""
+    words = "Measure what is missing, and again what failed before."
+    return click.option("--retry-failed", is_flag=True, help=words)(command)
 
 
 def model_options(command: F) -> F:

@@ -1,43 +1,23 @@
-"""What verbs print: results to standard output, progress and notes to standard error."""
+"""What verbs print: results to standard output, progress and notes to standard error; and how they end early."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
 
 import click
 from pydantic import BaseModel
 
+from reviewgauge.cli.main import GO_ON
+from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Progress
+from reviewgauge.engine.run.interruption import Interruption, interruptible
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def json_option(command: F) -> F:
-    """The --json flag that every verb with a result has."""
-    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
-
-
-def from_option(command: F) -> F:
-    """The --from option of verbs that read a data set."""
-    return click.option(
-        "--from", "source", type=click.Path(exists=True), help="The folder or file that holds the data set's files."
-    )(command)
-
-
-def seed_option(command: F) -> F:
-    """The --seed option of verbs that draw at random."""
-    return click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))(command)
-
-
-def stage_option(command: F) -> F:
-    """The --stage option of verbs that read cases."""
-    return click.option(
-        "--stage", "stages", multiple=True, help="Narrow the cases by a stage, such as drop_large; may be given again."
-    )(command)
+_INTERRUPTED = b"\ninterrupted: finishing what is in flight; Ctrl-C again stops at once\n"
 
 
 def emit(
@@ -70,8 +50,6 @@ def harmless(text: str) -> str:
 
 def _width() -> int | None:
     """At most 100 columns; what the terminal has when that is less. Not a terminal: 100."""
-    import shutil
-
     return min(100, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
 
 
@@ -121,3 +99,36 @@ def rate_words(per_second: float | None) -> str:
     if not per_second:
         return ""
     return f"{per_second:.3g}/s" if per_second >= 1 else f"{per_second * 60:.2g}/min"
+
+
+@contextmanager
+def stoppable() -> Iterator[Interruption]:
+    """Inside, the first Ctrl-C asks to stop, the second is KeyboardInterrupt."""
+    with interruptible(_announce) as stop:
+        yield stop
+
+
+def _announce() -> None:
+    """Write past Python's buffers: this runs in a signal handler."""
+    os.write(2, _INTERRUPTED)
+
+
+def note_reasons(reasons: Mapping[str, str]) -> None:
+    """Note the first failure of each kind."""
+    for kind, message in reasons.items():
+        note(f"note: failed ({kind}): {one_line(message, 300)}")
+
+
+def left_words(stopped: str, left: int) -> Sequence[str]:
+    """What the closing line says of a run that ended early."""
+    return [f"{left} left undone"] if stopped and left else []
+
+
+def end(stop: Interruption) -> None:
+    """After the summary: raise what ended the run, if anything did. Ctrl-C is exit code 130."""
+    if stop.error is not None:
+        raise stop.error
+    if stop.by_user:
+        sys.stdout.flush()
+        note(GO_ON)
+        raise click.exceptions.Exit(130)
