@@ -1,6 +1,6 @@
 """How often intervals hold the truth, and tests raise a false alarm or find a difference, where the truth is known.
 
-It prints the tables of docs/statistics.md (about two minutes):
+It prints the tables of docs/explanation/statistics.md (about two minutes):
 
     python benchmarks/interval_quality.py [--trials 2000] [--martian FILE]
 

@@ -1,4 +1,4 @@
-"""The figures of docs/offline-judge.md, held on the public data where it is at hand."""
+"""The figures of docs/explanation/offline-judge.md, held on the public data where it is at hand."""
 
 from __future__ import annotations
 

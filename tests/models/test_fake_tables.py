@@ -1,4 +1,4 @@
-"""The rules that go by tables of words: docs/fake.md quotes their docstrings, so those hold the tables as they are."""
+"""The rules that go by tables of words: their docstrings hold the tables as they are."""
 
 from __future__ import annotations
 

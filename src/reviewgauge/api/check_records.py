@@ -59,7 +59,9 @@ def check(path: Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> Check
                 checked.problems.append(problem)
     if not checked.bad and not checked.records:
         checked.bad = 1
-        checked.problems.append(BadInput(files[0].name, "holds no record", remedy="one record a line: docs/jsonl.md"))
+        checked.problems.append(
+            BadInput(files[0].name, "holds no record", remedy="one record a line: docs/reference/jsonl.md")
+        )
     return checked
 
 

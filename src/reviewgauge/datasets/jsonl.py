@@ -1,6 +1,6 @@
 """Cases of your own: one case a line, in ReviewGauge's own JSON lines format.
 
-Source: this project; every field is described in docs/jsonl.md and docs/schema/case.schema.json.
+Source: this project; every field is described in docs/reference/jsonl.md and docs/reference/schema/case.schema.json.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Jsonl(Dataset):
                     self._gaps.append(Drop(item=case.id, by="jsonl", reason=gap))
                 yield whole
         if not seen:
-            raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/jsonl.md")
+            raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/reference/jsonl.md")
 
     def _check_git(self, git: Path, file: Path, number: int) -> None:
         """Raise BadInput where a case names a repository that its file may not."""
@@ -92,7 +92,7 @@ class Jsonl(Dataset):
 
     def code_remedy(self) -> str:
         """Where the code of one's own cases comes from."""
-        return "give each change its files with patches, or git, base and head: docs/jsonl.md"
+        return "give each change its files with patches, or git, base and head: docs/reference/jsonl.md"
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
         """The reviews in the folder's `reviews.jsonl`, and the labels on them in its `labels.csv` or `labels.jsonl`.

@@ -1,7 +1,7 @@
 """A cheap judge decides what it is sure of, and a second one, a chat model, is asked about the rest.
 
 Source: own; a cascade in the sense of Chen et al. 2023, FrugalGPT, arXiv:2305.05176. How much of the offline judge's
-band there is to ask about, and what is lost: docs/judges.md.
+band there is to ask about, and what is lost: docs/reference/judges.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Source: the coefficient of Dice (1945), on distinct stemmed words without stop words. Threshold and the sigmoid that
 turns the coefficient into a probability were fitted as for `lexical`, and as there, a change of a repository that the
-fit has seen is judged by a fit on the others; see docs/offline-judge.md.
+fit has seen is judged by a fit on the others; see docs/explanation/offline-judge.md.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Golden(ModelJudge):
     """Match, confidence and reasoning about each pair. The probability is the confidence on the side of the answer.
 
     `location`: "any" asks about all pairs, as the benchmark has no lines; "first" does not ask about pairs that
-    stand more than `tolerance` lines apart or in another file. `votes` trials; `agree`: see docs/judges.md.
+    stand more than `tolerance` lines apart or in another file. `votes` trials; `agree`: see docs/reference/judges.md.
     """
 
     model: str = ""

@@ -3,7 +3,7 @@
 Source: own model over 24 lexical features, fitted on the recorded verdicts of three model judges (Martian,
 https://github.com/withmartian/code-review-benchmark, MIT) and on human claim-review links (CRScore, Naik et al. 2025,
 MIT). Probabilities by Platt scaling (Platt 1999). A change of a repository that the fit has seen is judged by a fit on
-the others. Card and figures: docs/offline-judge.md.
+the others. Card and figures: docs/explanation/offline-judge.md.
 """
 
 from __future__ import annotations

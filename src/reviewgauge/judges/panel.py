@@ -19,7 +19,7 @@ from reviewgauge.judges.pairs.votes import Agree, Cast, agreed
 
 @dataclass(frozen=True)
 class Panel(Asking):
-    """Each judge has one vote, and every vote is kept. `agree`: see docs/judges.md.
+    """Each judge has one vote, and every vote is kept. `agree`: see docs/reference/judges.md.
 
     A judge that has nothing to say about a pair is left out of its vote. A vote that failed voids the measurement.
     """

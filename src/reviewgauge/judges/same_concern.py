@@ -29,7 +29,7 @@ class SameConcern(ModelJudge):
     `prompt`: the paper's words, "published" to the byte, or "fenced" with the texts under review marked as data.
     `location`: "first" does not ask about pairs on other lines (more than `tolerance` apart), another side or another
     file; what has no lines is asked. "any" asks about all. `votes` trials, in one `order` or in both; `agree`: see
-    docs/judges.md. `hunk_lines` keeps so many lines of a hunk around the place; 0 keeps the whole hunk.
+    docs/reference/judges.md. `hunk_lines` keeps so many lines of a hunk around the place; 0 keeps the whole hunk.
     """
 
     model: str = ""

@@ -1,7 +1,7 @@
 """Combined: a grade from several cheap metrics, by a small model that was fitted to human grades.
 
 Source: own proportional-odds model (McCullagh, JRSS B 1980) over text metrics, fitted to GradedReviews ("Deep
-Assessment of Code Review Generation Approaches", arXiv:2501.05176). Card and figures: docs/combined.md.
+Assessment of Code Review Generation Approaches", arXiv:2501.05176). Card and figures: docs/reference/combined.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Overlap: the rarest words of review and reference that the other one says too, and all that they share.
 
 Source: own metric over the lexical features of models/lexical.py (cosines of TF-IDF vectors, Salton and Buckley 1988;
-idf-weighted coverage; shared identifiers, numbers and concepts). docs/trust.md says where it stands.
+idf-weighted coverage; shared identifiers, numbers and concepts). docs/explanation/trust.md says where it stands.
 """
 
 from __future__ import annotations

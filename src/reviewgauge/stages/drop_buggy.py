@@ -1,7 +1,7 @@
 """Drop changes in which review missed something: a later fix had to change lines that they brought, by SZZ.
 
 Source: SWR-Bench (arXiv:2509.01494), its third step; it names neither the variant of SZZ nor a horizon. The fixes
-are found by their messages (repo/fixes.py), the lines by docs/szz.md.
+are found by their messages (repo/fixes.py), the lines by docs/explanation/szz.md.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ FORCED = "no change-point is seen, and it was force-pushed: its commits do not s
 
 @dataclass(frozen=True)
 class ExtractPoints(AskingStage):
-    """The references become the change-points that all `requests` agree on (`agree`: docs/stages.md), else it drops.
+    """The references become the change-points that the `requests` agree on (`agree`: see docs/reference/stages.md).
 
     With none the change is clean (verdict True), also without asking where no commit followed the first.
     `head="before_fixes"` cuts the change back to the last commit before the first answer to a point, so that it does

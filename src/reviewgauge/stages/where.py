@@ -1,6 +1,6 @@
 """Keep the cases of which a fact has one of some values, such as one language or one repository.
 
-Source: this project; facts are what each data set states on its cases (`reviewgauge info`, docs/datasets.md).
+Source: this project; facts are what each data set states on its cases (`reviewgauge info`, docs/reference/datasets.md).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Two things are not known, and p is the largest over what they may be:
 - how the spread goes with volume: as each system showed it, or shared by both in proportion to their volumes (then
   both are divided by the geometric mean of the volumes). A quiet system that was expected to hit twice and hit
   nothing shows no spread at all; without the second answer up to 28% of made pairs of equal F1, one system noisy and
-  one very quiet, were called different at the 5% level. With both it is below 6% (docs/statistics.md).
+  one very quiet, were called different at the 5% level. With both it is below 6% (docs/explanation/statistics.md).
 
 Swapping what the two systems said, the more usual test, asks whether they behave alike and not whether they are
 equally good: with one hit in all, unlike numbers of comments alone could give it p < .001.

@@ -1,4 +1,4 @@
-"""The run folder: a manifest, the cases, and append-only reviews and scores. See docs/runs.md."""
+"""The run folder: a manifest, the cases, and append-only reviews and scores. See docs/reference/runs.md."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from reviewgauge.core.errors import UserError
 
-REMEDY = "write --fail 429:0.2,timeout:0.05; docs/fake.md lists what there is"
+REMEDY = "write --fail 429:0.2,timeout:0.05; docs/reference/fake.md lists what there is"
 
 FAULTS: Mapping[str, str] = {
     "timeout": "nothing is ever answered; the connection stays open",

@@ -1,7 +1,7 @@
 """A deterministic, rule-based model that answers the project's own prompts sensibly. Its figures are labelled fake.
 
-Each task has its rule in `rules/`, listed in docs/fake.md, so that the figures of a run can be predicted. A request of
-no known task gets the simplest JSON that its schema allows; a request with tools gets one call of the first tool.
+Each task has its rule in `rules/`, listed in docs/reference/fake.md, so that the figures of a run can be predicted. A
+request of no known task gets the simplest JSON that its schema allows, one with tools gets a call of the first tool.
 
 The model's name selects its behaviour: `fake:rules`, like any unknown name, follows the rules; `fake:noisy-30`
 contradicts itself in 30% of the repeats. See `behaviours`.

@@ -3,7 +3,7 @@
 `basic`: whoever last touched a line that the fix deletes or modifies (Śliwerski, Zimmermann, Zeller, MSR 2005).
 `ag`: blank lines, comments and lines of which only the format changed do not count, in the fix and on the way back
 (Kim, Zimmermann, Pan, Whitehead, ASE 2006). `ma`: merges and commits without content of their own are looked through
-as well (da Costa et al., TSE 2017). Rules, figures and weak points: docs/szz.md.
+as well (da Costa et al., TSE 2017). Rules, figures and weak points: docs/explanation/szz.md.
 """
 
 from __future__ import annotations
