@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+from lexical_fit import JudgedPair, Link
 from pydantic import TypeAdapter, ValidationError
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -13,7 +14,6 @@ from reviewgauge.core.labels import SubjectKind
 from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.recorded.martian_verdicts import judges
-from reviewgauge.judges._training import JudgedPair, Link
 
 
 def martian(folder: Path) -> list[JudgedPair]:

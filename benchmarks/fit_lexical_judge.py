@@ -20,9 +20,9 @@ from importlib import metadata
 from pathlib import Path
 
 from _judged import crscore_links, idf_texts, martian, own_pairs
+from lexical_fit import FOLDS, LINK_WEIGHT, JudgedPair, Link, can_be_fitted, counts, fit_stored
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.judges._training import FOLDS, LINK_WEIGHT, JudgedPair, Link, can_be_fitted, counts, fit_stored
 from reviewgauge.judges.pairs.lexical_model import StoredWeights
 from reviewgauge.models.text.lexical import FEATURES, count_documents
 

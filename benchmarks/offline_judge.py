@@ -19,11 +19,7 @@ from typing import Any
 
 import numpy as np
 from _judged import crscore_links, martian
-from scipy.stats import rankdata, spearmanr
-
-from reviewgauge.core.errors import UserError
-from reviewgauge.judges._fitting import Array, Flags, fit_platt, kappa, sigmoid
-from reviewgauge.judges._training import (
+from lexical_fit import (
     JudgedPair,
     Link,
     cached_features,
@@ -36,6 +32,10 @@ from reviewgauge.judges._training import (
     reference_scores,
     second_tables,
 )
+from logistic_fit import Array, Flags, fit_platt, kappa, sigmoid
+from scipy.stats import rankdata, spearmanr
+
+from reviewgauge.core.errors import UserError
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, Table
 from reviewgauge.models.text.lexical import FEATURES, features, profile
 

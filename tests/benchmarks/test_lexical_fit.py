@@ -10,12 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-
-from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.records import Case, Review
-from reviewgauge.core.results import Verdict
-from reviewgauge.datasets.martian import Martian
-from reviewgauge.judges._training import (
+from lexical_fit import (
     JudgedPair,
     Link,
     can_be_fitted,
@@ -31,6 +26,11 @@ from reviewgauge.judges._training import (
     second_tables,
     seen_without,
 )
+
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Verdict
+from reviewgauge.datasets.martian import Martian
 from reviewgauge.judges.dice import Dice
 from reviewgauge.judges.lexical import Lexical
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, LexicalWeights, StoredWeights, load_weights
