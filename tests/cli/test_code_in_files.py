@@ -20,7 +20,7 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Failed
 from reviewgauge.core.specs import load, load_recorded
 from reviewgauge.engine.run.folder import SCORES
-from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.fake.server import FakeServer

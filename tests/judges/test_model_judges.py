@@ -14,9 +14,8 @@ from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, Comme
 from reviewgauge.core.results import Failed, FailureKind, Verdict
 from reviewgauge.core.specs import load
 from reviewgauge.judges.golden import Golden
-from reviewgauge.judges.pairs.asking import NOT_ASKED
-from reviewgauge.judges.pairs.hunks import NO_DIFF, NO_HUNK, NO_PLACE
-from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.judges.pairs.asking import NOT_ASKED, judge_of
+from reviewgauge.judges.pairs.location import NO_DIFF, NO_HUNK, NO_PLACE
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.answers.readers import Unreadable

@@ -19,8 +19,7 @@ from reviewgauge.core.results import Failed, Verdict, Vote
 from reviewgauge.core.specs import load
 from reviewgauge.judges.cascade import Cascade
 from reviewgauge.judges.lexical import Lexical
-from reviewgauge.judges.pairs.asking import NOT_ASKED, judge_some
-from reviewgauge.judges.pairs.votes import Cast, agreed, chance
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Cast, agreed, chance, judge_some
 from reviewgauge.judges.panel import Panel
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits

@@ -19,9 +19,8 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.specs import load
-from reviewgauge.metrics.bertscore import Bertscore
+from reviewgauge.metrics.bertscore import Bertscore, write_idf
 from reviewgauge.metrics.texts.text_metric import TextPair
-from reviewgauge.metrics.texts.token_idf import write_idf
 from reviewgauge.models.embeddings.embedder import DEFAULT
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.embeddings.onnx import OnnxEmbedder
@@ -213,10 +212,10 @@ def test_parameters_that_mean_nothing_are_refused(parameters: str, words: str) -
     ("content", "words"),
     [
         (None, "cannot read"),
-        ("{", "no file of token counts"),
-        ("{}", "no file of token counts"),
+        ("{", "not a file of token counts"),
+        ("{}", "not a file of token counts"),
         ('{"fingerprint": "ab", "texts": 2, "counts": {"5": 3}}', "not between 0"),
-        ('{"fingerprint": "ab", "texts": 2, "counts": [5]}', "no file of token counts"),
+        ('{"fingerprint": "ab", "texts": 2, "counts": [5]}', "not a file of token counts"),
     ],
 )
 def test_a_broken_file_of_counts_is_named(tmp_path: Path, content: str | None, words: str) -> None:

@@ -126,7 +126,7 @@ def test_a_floor_of_another_model_is_refused(tmp_path: Path) -> None:
         ("model=('a', 'b'), floor=.35, floor_of='a'", "several are combined"),
         ("model=()", "names no model"),
         ("model=''", "names no model"),
-        ("combine_by='sum'", "none of 'mean'"),
+        ("combine_by='sum'", "must be one of 'mean'"),
         ("model=7", "is not of type"),
     ],
 )

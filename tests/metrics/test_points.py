@@ -18,8 +18,7 @@ from reviewgauge.core.results import CommentState
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.classes.change_types import TYPES, change_type
-from reviewgauge.metrics.change_points.points_matching import BROKEN, Table
-from reviewgauge.metrics.change_points.points_model import (
+from reviewgauge.metrics.change_points.asking_points import (
     Ballot,
     Point,
     extract,
@@ -27,6 +26,7 @@ from reviewgauge.metrics.change_points.points_model import (
     hits_messages,
     vote,
 )
+from reviewgauge.metrics.change_points.point_table import BROKEN, Table
 from reviewgauge.metrics.points import Points
 from reviewgauge.models.chat.client import ChatClient, chat_model, counted
 from reviewgauge.models.request.messages import Call

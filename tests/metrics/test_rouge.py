@@ -104,7 +104,7 @@ def test_specs() -> None:
     assert load(Metric, "rouge") == Rouge()
     assert signature(load(Metric, "rouge(n=2)")) == "rouge(n=2, stem=True, variant='unicode')"
     for wrong in ("5", "True", "1.0", "'2'"):
-        with pytest.raises(UserError, match="none of 'L', 1, 2, 3, 4"):
+        with pytest.raises(UserError, match="must be one of 'L', 1, 2, 3, 4"):
             load(Metric, f"rouge(n={wrong})")
 
 

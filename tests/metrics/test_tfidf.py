@@ -23,8 +23,7 @@ from reviewgauge.core.specs import load
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.metrics.tfidf import Tfidf
 from reviewgauge.models.text.grams import Grams
-from reviewgauge.models.text.idf import count_idf
-from reviewgauge.models.text.tfidf import Weighting, cosines
+from reviewgauge.models.text.idf import Weighting, cosines, count_idf
 
 PIECES = ["check", "Null", "checks", "a", "(x)", "foo.bar", "修复", "这", "👍", "\n", "İ", "naïve", "the the", "  "]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=10).map(" ".join)

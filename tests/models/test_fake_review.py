@@ -4,7 +4,7 @@ from reviewgauge.models.fake.rules.reviews import REVIEW, review
 from reviewgauge.models.fake.rules.table import RULES
 from reviewgauge.models.request.messages import Request
 from reviewgauge.models.request.prompts import fence, load_prompt
-from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
+from reviewgauge.reviewers.reading.model_answers import read_notes
 
 HUNK = """@@ -1,2 +1,9 @@
 -    eval(old)

@@ -18,8 +18,8 @@ from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, a
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prompts import FENCE_NOTE, load_prompt
 from reviewgauge.models.request.settings import ChatSettings
-from reviewgauge.reviewers.answers_of_models.prompt_pieces import pieces_of
 from reviewgauge.reviewers.prompt import Prompt
+from reviewgauge.reviewers.reading.change_text import pieces_of
 
 MODEL = "openai:unused"
 FIRST = "@@ -1,2 +1,3 @@\n a = 1\n+b = eval(a)\n c = 3"
@@ -54,7 +54,7 @@ def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change =
 
 def reason(text: str) -> str:
     from reviewgauge.models.answers.readers import Unreadable
-    from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
+    from reviewgauge.reviewers.reading.model_answers import read_notes
 
     try:
         read_notes(text)

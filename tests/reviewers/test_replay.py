@@ -17,7 +17,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Review
 from reviewgauge.core.specs import load
 from reviewgauge.repo.analysers.run import installed
-from reviewgauge.reviewers.answers_of_models.review_files import case_names, names_change
+from reviewgauge.reviewers.reading.review_files import case_names, names_change
 from reviewgauge.reviewers.replay import Replay
 
 BASE = {"app/shop.py": "import os\n\n\ndef price(n):\n    return n\n", "app/cart.py": "def add(a):\n    return a\n"}

@@ -27,7 +27,7 @@ from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.progress import UsageSum
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
-from reviewgauge.judges.pairs.hunks import hunk_of
+from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.chat.client import counted
 
 Of = Literal["comments", "references", "changes"]

@@ -13,9 +13,7 @@ from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict
-from reviewgauge.judges.pairs.asking import Asking, Cell, ModelJudge, judge_some
-from reviewgauge.judges.pairs.loading import judge_of
-from reviewgauge.judges.pairs.votes import Table
+from reviewgauge.judges.pairs.asking import Asking, Cell, ModelJudge, Table, judge_of, judge_some
 from reviewgauge.judges.panel import pins_of, vote_of
 
 

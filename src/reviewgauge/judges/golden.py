@@ -15,8 +15,7 @@ from typing import ClassVar, Literal
 from pydantic import JsonValue
 
 from reviewgauge.core.records import Case, Comment
-from reviewgauge.judges.pairs.asking import Location, ModelJudge, PairVerdict
-from reviewgauge.judges.pairs.votes import Agree
+from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt

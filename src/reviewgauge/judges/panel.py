@@ -12,9 +12,7 @@ from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict, Vote
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, Cell, judge_some
-from reviewgauge.judges.pairs.loading import judge_of
-from reviewgauge.judges.pairs.votes import Agree, Cast, agreed
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Asking, Cast, Cell, agreed, judge_of, judge_some
 
 
 @dataclass(frozen=True)

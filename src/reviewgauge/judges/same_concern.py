@@ -14,9 +14,8 @@ from typing import Literal
 
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.results import Verdict
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Location, ModelJudge, Order, PairVerdict
-from reviewgauge.judges.pairs.hunks import hunk_of
-from reviewgauge.judges.pairs.votes import Agree
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Location, ModelJudge, Order, PairVerdict
+from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.readers import yes_no
 from reviewgauge.models.request.messages import Message, system
 from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reviewgauge.core.results import Parts
-from reviewgauge.metrics.texts import normalise
-from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair
+from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextNormaliser, TextPair
 
 
 @dataclass(frozen=True)
@@ -41,5 +40,5 @@ class ExactMatch(TextMetric):
         ]
 
     @property
-    def _rule(self) -> normalise.Rule:
-        return normalise.Rule(self.variant, self.ignore_case, self.ignore_punctuation)
+    def _rule(self) -> TextNormaliser:
+        return TextNormaliser(self.variant, self.ignore_case, self.ignore_punctuation)

@@ -18,8 +18,7 @@ from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds
 from reviewgauge.metrics.grades.trials import Grades, check_model, grades
-from reviewgauge.metrics.texts import normalise
-from reviewgauge.metrics.texts.text_metric import reference_texts, text_pair
+from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
 from reviewgauge.models.answers.readers import whole_number
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 LOW, HIGH = 1, 5
 MOST_TRIALS = 99
-_identical = normalise.Rule()
+_identical = TextNormaliser()
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 

@@ -19,9 +19,9 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
 from reviewgauge.core.records import Anchoring, Case, Comment, Review, Task
 from reviewgauge.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, not_asked
-from reviewgauge.judges.pairs.loading import judge_of
-from reviewgauge.metrics.matching import match, weigh_place
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, judge_of, not_asked
+from reviewgauge.judges.pairs.location import locate
+from reviewgauge.metrics.matching import match
 from reviewgauge.repo.diff.diffs import hunk_count
 
 if TYPE_CHECKING:
@@ -167,9 +167,7 @@ class Hits(Metric):
         judge = self._judge
         if self.location != "gate" or not isinstance(judge, Asking):
             return judge.judge(case, review.comments, known, review)
-        places = [
-            [weigh_place.locate(comment, other, self.tolerance) for other in known] for comment in review.comments
-        ]
+        places = [[locate(comment, other, self.tolerance) for other in known] for comment in review.comments]
         open_to_it = [
             (c, r) for c, row in enumerate(places) for r, place in enumerate(row) if place.located is not False
         ]

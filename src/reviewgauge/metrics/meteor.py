@@ -16,8 +16,7 @@ import numpy as np
 from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair
-from reviewgauge.metrics.texts.tokens import Tokens
-from reviewgauge.metrics.texts.treebank import treebank, treebank_unicode
+from reviewgauge.metrics.texts.tokens import Tokens, treebank, treebank_unicode
 from reviewgauge.models.text.porter import stem
 from reviewgauge.models.text.wordnet import WordNet, find_wordnet
 

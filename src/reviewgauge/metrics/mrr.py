@@ -14,9 +14,8 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Bounds
-from reviewgauge.judges.pairs.loading import judge_of
-from reviewgauge.metrics.texts import normalise
-from reviewgauge.metrics.texts.text_metric import EMPTY_REFERENCE, NO_REFERENCE
+from reviewgauge.judges.pairs.asking import judge_of
+from reviewgauge.metrics.texts.text_metric import EMPTY_REFERENCE, NO_REFERENCE, TextNormaliser
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
@@ -46,12 +45,12 @@ class Mrr(Metric):
         if self.k < 0:
             raise ValueError("k counts comments and cannot be negative; 0 reads them all")
         rule = self._rule  # refuses what contradicts itself
-        if self.judge and rule != normalise.Rule():
+        if self.judge and rule != TextNormaliser():
             raise ValueError("a judge decides by itself: leave variant, ignore_case and ignore_punctuation out")
 
     @property
-    def _rule(self) -> normalise.Rule:
-        return normalise.Rule(self.variant, self.ignore_case, self.ignore_punctuation)
+    def _rule(self) -> TextNormaliser:
+        return TextNormaliser(self.variant, self.ignore_case, self.ignore_punctuation)
 
     @property
     def estimate_note(self) -> str:

@@ -17,9 +17,8 @@ from reviewgauge.core.findings import groups_of
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review, Task
 from reviewgauge.core.results import Bounds, Vote
-from reviewgauge.metrics.change_points.points_answers import LEAST, MOST
-from reviewgauge.metrics.change_points.points_matching import Table
-from reviewgauge.metrics.change_points.points_model import extract, extraction_prompt, hits_prompt, vote
+from reviewgauge.metrics.change_points.asking_points import LEAST, MOST, extract, extraction_prompt, hits_prompt, vote
+from reviewgauge.metrics.change_points.point_table import Table
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.model_spec import parse_model
 

@@ -18,8 +18,7 @@ from rapidfuzz.distance import LCSseq
 
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
-from reviewgauge.metrics.texts.tokens import Remembered, Tokens, remembered
-from reviewgauge.metrics.texts.treebank import EACH
+from reviewgauge.metrics.texts.tokens import EACH, Remembered, Tokens, remembered
 from reviewgauge.models.text.porter import stem
 
 F, PRECISION, RECALL, UNREAD = "f", "precision", "recall", "unread"

@@ -15,8 +15,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure, Parts
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair, text_pair
 from reviewgauge.models.text.grams import Grams
-from reviewgauge.models.text.idf import Idf, load_idf, table_of
-from reviewgauge.models.text.tfidf import Weighting, cosines, fitted_idf
+from reviewgauge.models.text.idf import Idf, Weighting, cosines, fitted_idf, load_idf, table_of
 
 
 @dataclass(frozen=True)

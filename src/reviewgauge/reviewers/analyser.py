@@ -18,7 +18,7 @@ from reviewgauge.core.records import Anchoring, Change, Comment, Review, Side, S
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.reviewers.answers_of_models.code import with_patches
+from reviewgauge.reviewers.reading.change_text import with_patches
 
 
 @dataclass(frozen=True)

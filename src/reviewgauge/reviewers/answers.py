@@ -18,8 +18,8 @@ from reviewgauge.core.records import Change, Comment, Review, Span, Task
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.reviewers.answers_of_models.review_files import fingerprint
-from reviewgauge.reviewers.answers_of_models.task_answers import read_comment, read_lines, read_verdict
+from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_verdict
+from reviewgauge.reviewers.reading.review_files import fingerprint
 
 
 @dataclass(frozen=True)

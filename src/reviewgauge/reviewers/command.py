@@ -25,7 +25,6 @@ from reviewgauge.core.specs import load
 from reviewgauge.formats.parsing.comments import detect
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.repo.mirrors.workspaces import ALL
-from reviewgauge.reviewers.answers_of_models.review_files import ODD, fingerprint, on_added_lines, unique
 from reviewgauge.reviewers.programs.environment import (
     CASE,
     CheckedEnvironment,
@@ -34,8 +33,8 @@ from reviewgauge.reviewers.programs.environment import (
     passed_on,
     place,
 )
-from reviewgauge.reviewers.programs.output import as_text
-from reviewgauge.reviewers.programs.run_guarded import Ended, ProcessLimits, run_guarded
+from reviewgauge.reviewers.programs.run_guarded import Ended, ProcessLimits, as_text, run_guarded
+from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, on_added_lines, unique
 
 _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -15,7 +15,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, Review, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
-from reviewgauge.reviewers.answers_of_models.code import with_patches
+from reviewgauge.reviewers.reading.change_text import with_patches
 
 TEXT = "Please double-check this change: is it correct, covered by a test and easy to read?"
 

@@ -22,9 +22,8 @@ from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import Prompt as Template
 from reviewgauge.models.request.prompts import fence, load_prompt
 from reviewgauge.repo.diff.anchors import anchor
-from reviewgauge.reviewers.answers_of_models.code import with_patches
-from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
-from reviewgauge.reviewers.answers_of_models.prompt_pieces import Piece, Pieces, Scope, pieces_of
+from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, pieces_of, with_patches
+from reviewgauge.reviewers.reading.model_answers import read_notes
 
 
 @dataclass(frozen=True)

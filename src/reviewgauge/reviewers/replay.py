@@ -17,7 +17,7 @@ from reviewgauge.core.protocols import Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
-from reviewgauge.reviewers.answers_of_models.review_files import (
+from reviewgauge.reviewers.reading.review_files import (
     ODD,
     default_system,
     file_of,

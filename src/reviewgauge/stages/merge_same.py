@@ -18,8 +18,7 @@ from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Judge, Stage
 from reviewgauge.core.records import Case, Change, Comment, Review, Side
 from reviewgauge.core.results import Drop, Failed, FailureKind
-from reviewgauge.judges.pairs.asking import ModelJudge
-from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.judges.pairs.asking import ModelJudge, judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.models.request.model_spec import is_model
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch

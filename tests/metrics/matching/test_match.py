@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Location, Review, Side, Span
 from reviewgauge.core.results import CommentState, Matching, Verdict
-from reviewgauge.metrics.matching import match, policies, weigh_place
+from reviewgauge.judges.pairs.location import locate
+from reviewgauge.metrics.matching import match, policies
 
 CHANGE = Change(repo="shop")
 
@@ -189,15 +190,15 @@ def test_a_comment_nobody_judged_is_neutral_not_false() -> None:
     ("line", "tolerance", "located"), [(10, 1, True), (11, 1, True), (12, 1, False), (12, 2, True), (9, 0, False)]
 )
 def test_location_rule(line: int, tolerance: int, located: bool) -> None:
-    assert weigh_place.locate(said("c", line), said("r", 10), tolerance).located is located
+    assert locate(said("c", line), said("r", 10), tolerance).located is located
 
 
 def test_the_other_side_and_an_invalid_place_are_not_the_place() -> None:
     old = Comment(id="c", body="x", span=Span(path="a.py", start=10, side=Side.OLD))
-    assert weigh_place.locate(old, said("r", 10), 1).located is False
+    assert locate(old, said("r", 10), 1).located is False
     nowhere = Comment(id="c", body="x", anchoring=Anchoring.INVALID)
-    assert weigh_place.locate(nowhere, said("r", 10), 1).located is False
-    assert weigh_place.locate(said("c"), said("r", 10), 1).located is None
+    assert locate(nowhere, said("r", 10), 1).located is False
+    assert locate(said("c"), said("r", 10), 1).located is None
 
 
 def test_hint_asks_for_a_sure_judge_across_files_and_gate_for_the_lines() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.models.text.concepts import GROUPS, concepts
+from reviewgauge.models.text.lexical import GROUPS, concepts
 from reviewgauge.models.text.words import STOP_WORDS, identifiers, negations, numbers, stem, tokens
 
 

@@ -22,7 +22,7 @@ from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.results import Score
 from reviewgauge.core.specs import load_recorded
 from reviewgauge.judges.cascade import Cascade
-from reviewgauge.judges.pairs.loading import judge_of
+from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.metrics.hits import Hits
 
 Key = tuple[str, str, int]

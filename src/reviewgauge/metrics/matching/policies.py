@@ -1,17 +1,20 @@
 """Policies: which comment is credited for which finding, given the strength of every pair.
 
-All take `strength` (comments x findings; 0 where a pair is not admissible) and return the credited
-(comment, finding) pairs. `optimal` and `strongest_first` are one-to-one, `any_hit` is many-to-many. The two published
-greedy orders need more than a matrix and live in `_published.py`.
+All take `strength` (comments x findings; 0 where a pair is not admissible) and return the credited (comment, finding)
+pairs. `optimal` and `strongest_first` are one-to-one, `any_hit` is many-to-many. `aacr` and `martian` are published
+matchers with their quirks, so that their figures can be told from ours: AACR-Bench
+`evaluator_runner/core/evaluator.py` (commit 540dd9b) and Martian's code-review-benchmark
+`offline/code_review_benchmark/step3_judge_comments.py` (commit 012d682), written anew from their behaviour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from reviewgauge.core.records import Comment
 from reviewgauge.judges.pairs.assignment import assign as optimal
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
@@ -52,3 +55,92 @@ def any_hit(strength: Matrix) -> Credits:
         found.update(new)
         credited.extend((int(c), g) for g in new)
     return credited
+
+
+class Published(NamedTuple):
+    """What a published matcher credits.
+
+    `seen` are comments that matched at some time and lost their finding again; `line_hits` is AACR's line count.
+    """
+
+    credits: Credits
+    seen: frozenset[int]
+    line_hits: int
+
+
+def _lines(comment: Comment) -> tuple[int, int] | None:
+    """The lines as the published files have them, a reversed range included: no range overlaps a reversed one."""
+    claimed, span = comment.claimed, comment.span
+    if claimed is not None and claimed.start is not None and claimed.end is not None:
+        return claimed.start, claimed.end
+    if span is not None and span.start is not None and span.end is not None:
+        return span.start, span.end
+    return None
+
+
+def _located(comment: Comment, reference: Comment, tolerance: int) -> bool:
+    """AACR's rule. Its tag parser reads an absent side as "", which equals no side: such a comment never matches."""
+    if comment.span is None or reference.span is None:
+        return True
+    if comment.span.path != reference.span.path or comment.span.side != reference.span.side:
+        return False
+    if comment.claimed is not None and comment.claimed.side is None:
+        return False
+    here, there = _lines(comment), _lines(reference)
+    if here is None or there is None:
+        return True
+    if not (here[0] > there[1] or here[1] < there[0]):
+        return True
+    return min(abs(here[0] - there[1]), abs(here[1] - there[0])) <= tolerance
+
+
+def aacr(
+    same: Matrix | None, comments: Sequence[Comment], references: Sequence[Comment], tolerance: int, *, ids: bool
+) -> Published:
+    """First come, first served: comments in their order, references in theirs, location before meaning.
+
+    `ids=False` is the evaluator on the published files: their comments have no id, so every reference is known as
+    "no id" and at most one is ever matched in a change. A comment takes *every* reference at its place out of the
+    line count, though it counts as one line match. `same=None` switches meaning off, as the evaluator can: then line
+    matches are the credits.
+    """
+    credits: list[tuple[int, int]] = []
+    taken_lines: set[int | None] = set()
+    taken: set[int | None] = set()
+    line_hits = 0
+    for c, comment in enumerate(comments):
+        counted = False
+        for r, reference in enumerate(references):
+            if not _located(comment, reference, tolerance):
+                continue
+            key = r if ids else None
+            if key not in taken_lines:
+                taken_lines.add(key)
+                if not counted and same is None:
+                    credits.append((c, r))
+                line_hits += not counted
+                counted = True
+            if same is not None and key not in taken and same[c, r] > 0:
+                taken.add(key)
+                credits.append((c, r))
+                break
+    return Published(credits, frozenset(), line_hits)
+
+
+def martian(same: Matrix) -> Published:
+    """For each golden comment, the most confident candidate; a candidate may be credited for several goldens.
+
+    A candidate that held a golden for a while and lost it to a more confident one is neither a true nor a false
+    positive.
+    """
+    credits: list[tuple[int, int]] = []
+    seen: set[int] = set()
+    for g in range(same.shape[1]):
+        best, holder = 0.0, -1
+        for c in range(same.shape[0]):
+            if same[c, g] > best:
+                best, holder = float(same[c, g]), c
+                seen.add(c)
+        if holder >= 0:
+            credits.append((holder, g))
+    return Published(credits, frozenset(seen - {c for c, _ in credits}), 0)

@@ -6,10 +6,12 @@ alternative references; several findings are one reference text, the first phras
 
 from __future__ import annotations
 
+import unicodedata
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.findings import findings
@@ -110,3 +112,40 @@ class TextMetric(Metric):
             return None
         worst, best = self.segments([TextPair("", references), TextPair(references[0], references)])
         return Bounds(worst=worst, best=best)
+
+
+class _Punctuation(dict[int, str]):
+    """A table for `str.translate` that takes out what Unicode calls punctuation, filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        kept = "" if unicodedata.category(character).startswith("P") else character
+        self[code] = kept
+        return kept
+
+
+_PUNCTUATION = _Punctuation()
+
+
+@dataclass(frozen=True)
+class TextNormaliser:
+    """Normalises a text for comparison: two texts with equal results are the same text."""
+
+    variant: Literal["", "raw"] = ""
+    ignore_case: bool = False
+    ignore_punctuation: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse combinations that contradict each other."""
+        if self.variant == "raw" and (self.ignore_case or self.ignore_punctuation):
+            raise ValueError("variant='raw' compares texts as they are: leave ignore_case and ignore_punctuation out")
+
+    def __call__(self, text: str) -> str:
+        """The text as it is compared. Where nothing but punctuation was said, the punctuation is compared."""
+        if self.variant == "raw":
+            return text
+        if self.ignore_punctuation:
+            text = text.translate(_PUNCTUATION).strip() or text
+        if self.ignore_case:
+            text = text.casefold()
+        return " ".join(text.split())

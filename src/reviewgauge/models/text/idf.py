@@ -1,8 +1,10 @@
-"""How rare n-grams are: tables of inverse document frequencies, shipped, from a file, or counted on given texts.
+"""TF-IDF: how rare n-grams are, and the cosine of texts by it.
 
-Source: Spärck Jones, "A statistical interpretation of term specificity", Journal of Documentation 1972, smoothed as
-scikit-learn does: a weight is ln((texts + 1) / (texts with the n-gram + 1)) + 1. A table of the commonest n-grams
-does: all others are rare, and get one weight.
+Sources: Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988: term frequency, plain or
+1 + ln(count), times inverse document frequency, vectors of length 1. Spärck Jones, "A statistical interpretation of
+term specificity", Journal of Documentation 1972, smoothed as scikit-learn does: a weight is
+ln((texts + 1) / (texts with the n-gram + 1)) + 1. Tables of weights are shipped, read from a file, or counted on given
+texts; a table holds the commonest n-grams, and all others get one weight.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -182,3 +184,75 @@ def count_idf(texts: Iterable[str], grams: Grams, *, most: int, about: str) -> I
         stop_words=grams.stop_words,
         idf={gram: round(math.log(total / (count + 1)), 2) for gram, count in sorted(kept)},
     )
+
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+WINDOW = 300_000  # characters that are taken apart at once: what memory grows with
+
+
+@dataclass(frozen=True, eq=False)
+class Weighting:
+    """How an n-gram weighs: `idf` None leaves rarity out, `sublinear` takes 1 + ln(count) for the count."""
+
+    grams: Grams
+    idf: Idf | None = None
+    sublinear: bool = True
+
+    def vectors(self, texts: Sequence[str]) -> Iterator[csr_matrix]:
+        """One weighted texts x columns matrix for each n; vectors are not yet of length 1."""
+        for matrix in self.grams.counts(texts):
+            if self.sublinear:
+                matrix.data = 1 + np.log(matrix.data)
+            if self.idf is not None:
+                matrix.data *= self.idf.of(matrix.indices.astype(np.uint64))
+            yield matrix
+
+
+def cosines(said: Sequence[str], wanted: Sequence[str], weighting: Weighting) -> Numbers:
+    """The cosine of each pair; 0 where a text has no n-gram. Equal texts have exactly 1."""
+    found, start, weight = [np.empty(0)], 0, 0
+    for end, (mine, theirs) in enumerate(zip(said, wanted, strict=True)):
+        if weight and weight + len(mine) + len(theirs) > WINDOW:
+            found.append(_window(said[start:end], wanted[start:end], weighting))
+            start, weight = end, 0
+        weight += len(mine) + len(theirs)
+    if said:
+        found.append(_window(said[start:], wanted[start:], weighting))
+    return np.concatenate(found)
+
+
+def _window(said: Sequence[str], wanted: Sequence[str], weighting: Weighting) -> Numbers:
+    rows: dict[str, int] = {}
+    mine = np.array([rows.setdefault(text, len(rows)) for text in said])
+    theirs = np.array([rows.setdefault(text, len(rows)) for text in wanted])
+    products, squares = np.zeros(len(said)), np.zeros(len(rows))
+    for matrix in weighting.vectors(list(rows)):
+        products += _row_sums(matrix[mine].multiply(matrix[theirs]).tocsr())
+        squares += _row_sums(matrix.multiply(matrix).tocsr())
+    below = np.sqrt(squares[mine] * squares[theirs])
+    values: Numbers = np.divide(products, below, out=np.zeros(len(said)), where=below > 0)
+    return np.minimum(values, 1.0)
+
+
+def _row_sums(matrix: csr_matrix) -> Numbers:
+    """Added up in the order of the columns, so that equal rows have equal sums."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.bincount(rows, weights=matrix.data, minlength=matrix.shape[0]).astype(np.float64)
+
+
+def fitted_idf(texts: Sequence[str], grams: Grams) -> Idf:
+    """The idf of `texts` themselves, window by window; a text that occurs twice counts once."""
+
+    def batches() -> Iterator[Iterator[csr_matrix]]:
+        window: list[str] = []
+        weight = 0
+        for text in dict.fromkeys(texts):
+            if window and weight + len(text) > WINDOW:
+                yield grams.counts(window)
+                window, weight = [], 0
+            window.append(text)
+            weight += len(text)
+        if window:
+            yield grams.counts(window)
+
+    return fitted(batches())

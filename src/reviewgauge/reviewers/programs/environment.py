@@ -17,9 +17,27 @@ from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.git.scratch import scratch_folder
 from reviewgauge.repo.mirrors.workspaces import workspace
-from reviewgauge.reviewers.answers_of_models.code import with_patches
-from reviewgauge.reviewers.answers_of_models.prompt_pieces import diff_text
-from reviewgauge.reviewers.programs.agent_files import speaks_to_agents
+from reviewgauge.reviewers.reading.change_text import diff_text, with_patches
+
+_FOLDERS = """
+.agents .aider .amp .claude .claude-plugin .clinerules .codex .continue .cursor .gemini .junie .kiro .opencode
+.roo .windsurf
+"""
+_FILES = """
+.aider.conf.yml .clinerules .cursorrules .goosehints .mcp.json .roomodes .windsurfrules agent.md agents.md
+agents.local.md agents.override.md claude.md claude.local.md crush.json gemini.md opencode.json opencode.jsonc
+qwen.md warp.md
+"""
+_BELOW_GITHUB = ("copilot-instructions.md", "instructions", "chatmodes", "prompts", "agents", "skills")
+
+
+def speaks_to_agents(path: str) -> bool:
+    """Whether a coding agent that works in the repository may obey this file, in whatever folder it lies."""
+    parts = path.lower().split("/")
+    github = len(parts) > 1 and parts[0] == ".github" and parts[1] in _BELOW_GITHUB
+    vscode = parts[-2:] in ([".vscode", "mcp.json"], [".vscode", "settings.json"], [".vscode", "tasks.json"])
+    return github or vscode or parts[-1] in _FILES.split() or not set(parts[:-1]).isdisjoint(_FOLDERS.split())
+
 
 Checkout = Literal["head", "base", "none"]
 CASE = "REVIEWGAUGE_CASE"  # the one variable of ours that has to be asked for

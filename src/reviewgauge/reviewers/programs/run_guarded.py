@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reviewgauge.core.errors import UserError, one_line
 
@@ -133,3 +134,28 @@ def _dismiss(guard: subprocess.Popen[bytes]) -> None:
     for pipe in (guard.stdout, guard.stderr):
         if pipe is not None:
             pipe.close()
+
+
+# ECMA-48: CSI (colours, cursor), strings such as OSC (titles, links) up to BEL or ST, and the short ones.
+_ESCAPES = re.compile(
+    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])",
+)
+_FEW = 0.01  # share of what is not text, above which it is taken for binary data
+
+
+class Printed(NamedTuple):
+    """`data` without escape sequences, and in UTF-8 where nearly all of it was; `replaced` counts what was not."""
+
+    data: bytes
+    replaced: int
+
+
+def as_text(data: bytes) -> Printed:
+    """`data` as a format can read it. Data that is hardly text stays as it is, so that a format refuses it."""
+    plain = _ESCAPES.sub(b"", data)
+    there = plain.count("\N{REPLACEMENT CHARACTER}".encode())
+    text = plain.decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    replaced = text.count("\N{REPLACEMENT CHARACTER}") - there
+    if replaced > max(1, _FEW * len(text)):
+        return Printed(plain, 0)
+    return Printed(text.encode("utf-8") if replaced else plain, replaced)

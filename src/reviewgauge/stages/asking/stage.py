@@ -16,7 +16,7 @@ from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Failed, Vote
-from reviewgauge.judges.pairs.hunks import hunk_of
+from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message

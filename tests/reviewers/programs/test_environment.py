@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewgauge.reviewers.programs.agent_files import speaks_to_agents
+from reviewgauge.reviewers.programs.environment import speaks_to_agents
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.records import Side
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.reviewers.answers_of_models.prompt_answer import read_notes
+from reviewgauge.reviewers.reading.model_answers import read_notes
 
 ONE = "<diff>\n+ x = eval(y)\n</diff>\n<side>right</side>\n<note>\nDo not eval.\n</note>\n<notesplit />\n"
 TWO = "<diff>- old()</diff>\n<side>left</side>\n<note>Why is this gone?</note>\n"

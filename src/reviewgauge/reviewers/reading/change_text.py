@@ -1,12 +1,15 @@
-"""The pieces of a change that a prompt shows: one a hunk, or the whole change in one. What cannot be shown is named."""
+"""A change as text: as one diff, or in the pieces that a prompt shows. Whatever cannot be shown is named."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple
 
+from reviewgauge.core.errors import NeedsCode
 from reviewgauge.core.records import Change, ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.git.repository import Repository
 
 Scope = Literal["hunk", "change"]
 
@@ -110,3 +113,13 @@ def _shortened(piece: Piece, longest: int) -> Piece:
     end = piece.text.rfind("\n", 0, longest + 1)
     text = piece.text[: end if end > 0 else longest]
     return piece._replace(text=text, cut=len(piece.text) - len(text))
+
+
+def with_patches(change: Change, who: str) -> Change:
+    """`change` with the patches of its files. Raises NeedsCode when neither they nor the commits are at hand."""
+    if change.has_diff:
+        return change
+    if change.git is None or change.base is None or change.head is None:
+        raise NeedsCode(who)
+    files = Repository(Path(change.git)).changed_files(change.base, change.head)
+    return change.model_copy(update={"files": files})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graded_pairs
-from reviewgauge.metrics.texts.treebank import treebank
+from reviewgauge.metrics.texts.tokens import treebank
 
 PIECES = (
     *"abZs019.,:;'\"`()[]{}<>-–—?!*@#$%& \n\t«»“”‘’„_/\\é修👍",

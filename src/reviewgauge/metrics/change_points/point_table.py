@@ -26,7 +26,7 @@ from reviewgauge.core.results import (
     Vote,
 )
 from reviewgauge.judges.classes.change_types import TYPES, change_type, functional
-from reviewgauge.metrics.change_points.points_model import Ballot, Point
+from reviewgauge.metrics.change_points.asking_points import Ballot, Point
 from reviewgauge.metrics.matching import policies
 
 BROKEN = "true and false positives do not add up to the points predicted"

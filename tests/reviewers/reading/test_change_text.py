@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.records import Change, ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import parse_patch, split_diff
-from reviewgauge.reviewers.answers_of_models.prompt_pieces import hunk_texts, pieces_of
+from reviewgauge.reviewers.reading.change_text import hunk_texts, pieces_of
 
 ONE = "@@ -1,2 +1,3 @@ def f():\n a\n+b\n c"
 TWO = "@@ -9 +10 @@\n-@@ -1 +1 @@\n+d\n\\ No newline at end of file"

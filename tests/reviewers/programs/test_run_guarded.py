@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.reviewers.programs.output import as_text
+from reviewgauge.reviewers.programs.run_guarded import as_text
 
 ODD = "\N{REPLACEMENT CHARACTER}"
 

@@ -1,1 +1,0 @@
-"""What reviewers that ask a model share: pieces of the prompt, and comments of its answer."""

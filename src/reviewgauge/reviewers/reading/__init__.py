@@ -1,0 +1,1 @@
+"""What reviewers read: a change as text, the answers of models, files of reviews."""
