@@ -15,7 +15,7 @@ import pytest
 
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.providers.http_response import LARGEST, Garbled, HttpAnswer, unpacked
+from reviewgauge.models.providers.http_client import LARGEST
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.settings import ChatSettings
 from scripted_endpoint import KEY, OpenAI, Protocol, Say, Scripted
@@ -71,13 +71,12 @@ def endless(start: bytes, part: bytes) -> Bytes:
 ATTACKS: dict[str, tuple[Bytes, str]] = {
     "a gzip bomb": (lambda: [OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB), BOMB], "over"),
     "a gzip bomb in chunks": (lambda: [PACKED, b"%x\r\n" % len(BOMB), BOMB, b"\r\n0\r\n\r\n"], "over"),
-    "headers without end": (endless(OK, b"X-A: b\r\n"), "not HTTP"),
-    "one header without end": (endless(OK + b"X-A: ", b"b"), "not HTTP"),
-    "interim answers without end": (endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "too many pieces"),
+    "headers without end": (endless(OK, b"X-A: b\r\n"), "not valid HTTP"),
+    "one header without end": (endless(OK + b"X-A: ", b"b"), "not valid HTTP"),
     "a body without end": (endless(OK + b"\r\n", b"x"), "over"),
     "chunks without end": (endless(CHUNKED, b"1\r\nx\r\n"), "too many pieces"),
     "empty words beside chunks": (endless(CHUNKED, b"1;" + b"a" * 900 + b"\r\nx\r\n"), "too many pieces"),
-    "trailers without end": (endless(CHUNKED + b"0\r\n", b"X-A: b\r\n"), "never end"),
+    "trailers without end": (endless(CHUNKED + b"0\r\n", b"X-A: b\r\n"), "not valid HTTP"),
     "a length that nobody has": (lambda: [OK + b"Content-Length: 99999999999\r\n\r\n"], "over"),
     "a chunk that nobody has": (endless(CHUNKED + b"FFFFFFFF\r\n", b"x"), "over"),
 }
@@ -95,42 +94,43 @@ def test_what_has_no_end_is_cut_off(name: str) -> None:
 
 
 def test_a_bomb_is_unpacked_no_further_than_it_may() -> None:
-    tracemalloc.start()
-    try:
-        with pytest.raises(Garbled, match="over"):
-            unpacked([(b"Content-Encoding", b"gzip")], BOMB)
-        most = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    server = Hostile(lambda: [OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB), BOMB])
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client:
+        model = client.model(f"openai:m@{server.url}/v1")
+        tracemalloc.start()
+        try:
+            with pytest.raises(Failed, match="over"):
+                model.ask(HI)
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    server.stop()
     assert most < 4 * LARGEST, f"{most:,} bytes were held"
 
 
-@pytest.mark.parametrize("coding", [b"br", b"zstd", b"gzip, gzip", b"compress"])
-def test_what_was_not_asked_for_is_not_unpacked(coding: bytes) -> None:
-    with pytest.raises(Garbled, match="not asked for"):
-        unpacked([(b"Content-Encoding", coding)], b"x")
+def test_interim_answers_without_end_end_at_the_deadline() -> None:
+    server = Hostile(endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"))
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client, pytest.raises(Failed) as caught:
+        client.model(f"openai:m@{server.url}/v1?timeout=1").ask(HI)
+    server.stop()
+    assert caught.value.kind is FailureKind.TIMEOUT
 
 
-def test_packed_answers_come_out_whole() -> None:
-    plain = b"yes" * 1000
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "raw deflate", "identity"])
+def test_packed_answers_come_out_whole(coding: str) -> None:
+    plain = json.dumps(OpenAI().good()).encode()
     raw = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    for coding, body in (
-        (b"gzip", gzip.compress(plain)),
-        (b"deflate", zlib.compress(plain)),
-        (b"deflate", raw.compress(plain) + raw.flush()),
-        (b"identity", plain),
-    ):
-        headers = [(b"Content-Encoding", coding), (b"Content-Length", b"%d" % len(body)), (b"X-A", b"b")]
-        assert unpacked(headers, body) == ([(b"X-A", b"b")], plain)
-        if coding != b"identity":
-            with pytest.raises(Garbled):
-                unpacked(headers, body[:-9])
-
-
-def test_an_answer_with_two_lengths_ends_its_connection() -> None:
-    answer = HttpAnswer()
-    assert answer.feed(OK + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n")
-    assert answer.body == b"hi" and not answer.keeps
+    packed = {
+        "gzip": gzip.compress(plain),
+        "deflate": zlib.compress(plain),
+        "raw deflate": raw.compress(plain) + raw.flush(),
+        "identity": plain,
+    }[coding]
+    head = b"Content-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (coding.rsplit(maxsplit=1)[-1].encode(), len(packed))
+    server = Hostile(lambda: [OK + head, packed])
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client:
+        assert client.model(f"openai:m@{server.url}/v1").ask(HI).text == "yes"
+    server.stop()
 
 
 def test_what_follows_an_answer_is_nobodys() -> None:

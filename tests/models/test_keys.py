@@ -36,11 +36,11 @@ def variable(protocol: Protocol, what: str) -> str:
 @pytest.mark.parametrize(
     ("key", "what"),
     [
-        ("schlüssel✓", "at place 5 stands a letter"),
-        ("sk-first\nsk-second", "at place 9 stands a line break"),
-        ("sk-first\r\nX-Evil: 1", "at place 9 stands a line break"),
-        ("sk-first second", "at place 9 stands a blank"),
-        ("sk-first\x07", "at place 9 stands a letter"),
+        ("schlüssel✓", "character 5 is not printable ASCII"),
+        ("sk-first\nsk-second", "character 9 is a line break"),
+        ("sk-first\r\nX-Evil: 1", "character 9 is a line break"),
+        ("sk-first second", "character 9 is a space"),
+        ("sk-first\x07", "character 9 is not printable ASCII"),
     ],
 )
 def test_a_key_that_no_header_can_hold(
@@ -48,7 +48,7 @@ def test_a_key_that_no_header_can_hold(
 ) -> None:
     name = variable(protocol, "API_KEY")
     monkeypatch.setenv(name, key)
-    with pytest.raises(Failed, match=f"{name} is not a key: {what}") as caught:
+    with pytest.raises(Failed, match=f"{name} is not a valid API key: {what}") as caught:
         door.model(protocol.spec(server)).ask(HI)
     assert caught.value.kind is FailureKind.REQUEST and caught.value.stops
     assert key not in str(caught.value) and not server.asked
@@ -90,7 +90,7 @@ def test_the_command_line_ends_with_one_line(
     monkeypatch.setenv("OPENAI_API_KEY", "schlüssel✓")
     assert main(["review", "sample", "prompt(model='openai:m')", "-o", "run"]) == 2
     said = capsys.readouterr()
-    assert "OPENAI_API_KEY is not a key" in said.err and "crash" not in said.err + said.out
+    assert "OPENAI_API_KEY is not a valid API key" in said.err and "crash" not in said.err + said.out
     assert "schlüssel" not in said.err + said.out
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.models.request.prices import dollars, model_facts, open_prices, shipped_prices
+from reviewgauge.models.request.prices import dollars, open_prices, shipped_prices
 
 
 def cost(spec: str, tokens_in: int = 1_000_000, tokens_out: int = 1_000_000, own: Path | None = None) -> float | None:
-    entry = model_facts(parse_model(spec), own).price
+    entry = open_prices(own).facts(parse_model(spec)).price
     return None if entry is None else dollars(entry.cost(tokens_in, tokens_out))
 
 
@@ -71,7 +71,9 @@ def test_an_endpoint_that_the_environment_names_is_another_bill(monkeypatch: pyt
 
 
 def test_context_and_cut_off_belong_to_the_model_wherever_it_runs() -> None:
-    here, there = (model_facts(parse_model(f"openai:gpt-4.1{place}")) for place in ("", "@http://gateway.example/v1"))
+    here, there = (
+        open_prices().facts(parse_model(f"openai:gpt-4.1{place}")) for place in ("", "@http://gateway.example/v1")
+    )
     assert (here.context, here.cutoff) == (there.context, there.cutoff) == (1_047_576, date(2024, 6, 1))
     assert here.price_of == shipped_prices().date
     assert there.price is None
@@ -94,7 +96,7 @@ def test_a_table_of_ones_own_goes_first_and_holds_for_any_address(tmp_path: Path
     assert cost("openai:qwen3@http://a.example/v1", own=own) == 2
     assert cost("openai:qwen3@http://b.example/v1", own=own) == 6
     assert cost("openai:gpt-5-mini", own=own) == 2.25
-    facts = model_facts(parse_model("openai:qwen3@http://a.example/v1"), own)
+    facts = open_prices(own).facts(parse_model("openai:qwen3@http://a.example/v1"))
     assert (facts.cutoff, facts.price_of) == (date(2025, 1, 31), date(2026, 1, 1))
 
 

@@ -30,13 +30,12 @@ from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.call_store import CallStore
 from reviewgauge.models.cache.open import open_call_cache
+from reviewgauge.models.chat.endpoints import Endpoints, check_parameters
 from reviewgauge.models.chat.event_loop import run_in_background
-from reviewgauge.models.providers.endpoints import Endpoints, check_parameters
-from reviewgauge.models.providers.retries import Unusable
-from reviewgauge.models.request.addresses import address_of
+from reviewgauge.models.chat.retries import Unusable
 from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request
-from reviewgauge.models.request.model_spec import ModelSpec, family, parse_model
+from reviewgauge.models.request.model_spec import ModelSpec, address_of, family, parse_model
 from reviewgauge.models.request.settings import ChatSettings
 
 T = TypeVar("T")

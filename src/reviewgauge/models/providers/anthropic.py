@@ -6,29 +6,21 @@ Source: https://docs.anthropic.com/en/api/messages.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.models.providers.errors import Broken
+from reviewgauge.core.errors import UserError
 from reviewgauge.models.providers.rate_limits import Trouble
-from reviewgauge.models.providers.replies import ProviderReply, count, is_fake, words
+from reviewgauge.models.providers.replies import Broken, ProviderReply, count, custom_headers, is_fake, text_of
 from reviewgauge.models.request.messages import Message, Request, Role, Tool, ToolCall
 from reviewgauge.models.request.model_spec import ModelSpec
 
-if TYPE_CHECKING:
-    import httpx2
-    from anthropic import AsyncAnthropic
-
 VARIABLE = "ANTHROPIC_API_KEY"
-PATH = "/v1/messages"
+IMPLIED = "/v1"  # the end of an address that the path begins with
 _LEAST_THOUGHT = 1024  # tokens, the protocol's own limit
 _SHARE = {"minimal": 0.1, "low": 0.2, "medium": 0.5, "high": 0.8, "xhigh": 0.95}  # of max_tokens, for reasoning
 _BY_BUDGET = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(-[0-5])?(-\d{8})?$)")  # older models count thinking tokens
-_HEADERS = ("Authorization", "X-Api-Key")
 
 
 def check(spec: ModelSpec, official: bool) -> None:
@@ -49,34 +41,19 @@ def check(spec: ModelSpec, official: bool) -> None:
         raise UserError(f"{spec}: reasoning takes at least {_LEAST_THOUGHT} tokens", remedy="raise max_tokens")
 
 
-def connect(
-    address: str, key: str | None, http_client: httpx2.AsyncClient
-) -> tuple[AsyncAnthropic, ModuleType, dict[str, Any]]:
-    """(the SDK's client, the SDK, headers to leave out: without a key, all that the environment holds)."""
-    try:
-        import anthropic
-    except ImportError:
-        raise MissingExtra("anthropic", "models") from None
-    unsent: dict[str, Any] = {}
+def headers(key: str | None) -> dict[str, str]:
+    """The headers of every call. Without a key nothing of the environment is sent."""
+    version = {"anthropic-version": "2023-06-01"}
     if not key:
-        named = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
-        unsent = dict.fromkeys((*_HEADERS, *(line.partition(":")[0].strip() for line in named if ":" in line)))
-        unsent = {name: anthropic.Omit() for name in unsent}
-    client = anthropic.AsyncAnthropic(
-        api_key=key or "none",
-        base_url=address.removesuffix("/v1"),  # the path begins with it
-        max_retries=0,
-        http_client=http_client,
-        open_telemetry=False,  # what is reviewed goes to nobody but the endpoint
-    )
-    return client, anthropic, unsent
+        return version
+    own = {"X-Api-Key": key, "Authorization": f"Bearer {key}"}  # gateways read either
+    return {**version, **own, **custom_headers("ANTHROPIC_CUSTOM_HEADERS")}
 
 
 class AnthropicChat:
     """One model at one address."""
 
-    variable = VARIABLE
-    path = PATH
+    path = "/v1/messages"
 
     def __init__(self, spec: ModelSpec, official: bool) -> None:
         self._spec = spec
@@ -122,14 +99,14 @@ class AnthropicChat:
         tokens_in = [
             count(usage, name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         ]
-        text = "".join(words(part.get("text")) for part in parts if part.get("type") == "text")
+        text = "".join(text_of(part.get("text")) for part in parts if part.get("type") == "text")
         return ProviderReply(
             text=text,
             tool_calls=tuple(_call(part) for part in parts if part.get("type") == "tool_use"),
-            model=words(payload.get("model")),
+            model=text_of(payload.get("model")),
             tokens_in=None if tokens_in[0] is None else sum(tokens or 0 for tokens in tokens_in),
             tokens_out=count(usage, "output_tokens"),
-            thought=count(usage, "output_tokens_details", "thinking_tokens") or 0,
+            reasoning_tokens=count(usage, "output_tokens_details", "thinking_tokens") or 0,
             refusal=(text or "the provider's filter held the answer back") if ended == "refusal" else "",
             cut=_CUTS.get(ended, "") if isinstance(ended, str) else "",
             fake=is_fake(payload.get("model"), payload.get("system_fingerprint")),
@@ -187,9 +164,9 @@ def _use(call: ToolCall) -> dict[str, Any]:
 
 def _call(block: Mapping[str, Any]) -> ToolCall:
     return ToolCall(
-        id=words(block.get("id")),
-        name=words(block.get("name")),
-        arguments=words(json.dumps(block.get("input") or {}, ensure_ascii=False)),
+        id=text_of(block.get("id")),
+        name=text_of(block.get("name")),
+        arguments=text_of(json.dumps(block.get("input") or {}, ensure_ascii=False)),
     )
 
 

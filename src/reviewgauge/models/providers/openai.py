@@ -8,25 +8,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.models.providers.errors import LIMIT, Broken
+from reviewgauge.core.errors import UserError
 from reviewgauge.models.providers.rate_limits import Trouble
-from reviewgauge.models.providers.replies import ProviderReply, count, is_fake, whole_seed, words
+from reviewgauge.models.providers.replies import LIMIT, Broken, ProviderReply, count, custom_headers, is_fake, text_of
 from reviewgauge.models.request.messages import Message, Request, Role, Tool, ToolCall
 from reviewgauge.models.request.model_spec import ModelSpec
 
-if TYPE_CHECKING:
-    import httpx2
-    from openai import AsyncOpenAI
-
 VARIABLE = "OPENAI_API_KEY"
-PATH = "/chat/completions"
+IMPLIED = ""  # the end of an address that the path begins with
 _REASONS = re.compile(r"o\d|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}.*)?$")  # take no sampling parameters
 _NO_REASONING = re.compile(r"gpt-(3|4)|chatgpt")
-_HEADERS = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
 
 
 def check(spec: ModelSpec, official: bool) -> None:
@@ -42,33 +35,19 @@ def check(spec: ModelSpec, official: bool) -> None:
         raise UserError(f"{spec}: {spec.model} does not reason", remedy="leave reasoning out")
 
 
-def connect(
-    address: str, key: str | None, http_client: httpx2.AsyncClient
-) -> tuple[AsyncOpenAI, ModuleType, dict[str, Any]]:
-    """(the SDK's client, the SDK, headers to leave out: without a key, all that the environment holds)."""
-    try:
-        import openai
-    except ImportError:
-        raise MissingExtra("openai", "models") from None
-    unsent: dict[str, Any] = {}
+def headers(key: str | None) -> dict[str, str]:
+    """The headers of every call. Without a key nothing of the environment is sent."""
     if not key:
-        named = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
-        unsent = dict.fromkeys((*_HEADERS, *(line.partition(":")[0].strip() for line in named if ":" in line)))
-        unsent = {name: openai.Omit() for name in unsent}
-    client = openai.AsyncOpenAI(
-        api_key=key or "none",
-        base_url=address,
-        max_retries=0,
-        http_client=http_client,
-    )
-    return client, openai, unsent
+        return {}
+    account = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+    named = {name: os.environ[variable] for name, variable in account.items() if os.environ.get(variable)}
+    return {"Authorization": f"Bearer {key}", **named, **custom_headers("OPENAI_CUSTOM_HEADERS")}
 
 
 class OpenAIChat:
     """One model at one address."""
 
-    variable = VARIABLE
-    path = PATH
+    path = "/chat/completions"
 
     def __init__(self, spec: ModelSpec, official: bool) -> None:
         self._spec = spec
@@ -99,7 +78,7 @@ class OpenAIChat:
         """What is sent for a request."""
         body = {"model": self._spec.model, "messages": [_message(m) for m in request.messages], **self._sampling}
         if self._spec.seed is not None:
-            body["seed"] = whole_seed(self._spec.seed, attempt)
+            body["seed"] = self._spec.seed + attempt - 1  # repeats with one seed would be one answer
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
         if schema and request.answer_schema is not None:
@@ -117,16 +96,16 @@ class OpenAIChat:
             raise Broken("the answer is not what the protocol says", Trouble.GARBLED) from None
         ended = choice.get("finish_reason")
         usage = payload.get("usage")
-        refusal = words(message.get("refusal"))
+        refusal = text_of(message.get("refusal"))
         if ended == "content_filter":
             refusal = refusal or "the provider's filter held the answer back"
         return ProviderReply(
             text=_content(message.get("content")),
             tool_calls=calls,
-            model=words(payload.get("model")),
+            model=text_of(payload.get("model")),
             tokens_in=count(usage, "prompt_tokens"),
             tokens_out=_tokens_out(usage),
-            thought=count(usage, "completion_tokens_details", "reasoning_tokens") or 0,
+            reasoning_tokens=count(usage, "completion_tokens_details", "reasoning_tokens") or 0,
             refusal=refusal,
             cut="the answer is cut off at max_tokens" if ended == "length" else "",
             fake=is_fake(payload.get("model"), payload.get("system_fingerprint")),
@@ -155,15 +134,15 @@ def _tool(tool: Tool) -> dict[str, Any]:
 def _call(call: Mapping[str, Any]) -> ToolCall:
     function = call.get("function") or {}
     return ToolCall(
-        id=words(call.get("id")), name=words(function.get("name")), arguments=words(function.get("arguments"))
+        id=text_of(call.get("id")), name=text_of(function.get("name")), arguments=text_of(function.get("arguments"))
     )
 
 
 def _content(content: object) -> str:
     """A message's text; some gateways send it in parts."""
     if isinstance(content, list):
-        return "".join(words(part.get("text")) for part in content if isinstance(part, Mapping))
-    return words(content)
+        return "".join(text_of(part.get("text")) for part in content if isinstance(part, Mapping))
+    return text_of(content)
 
 
 def _tokens_out(usage: object) -> int | None:

@@ -10,12 +10,15 @@ fake:rules                                        the rule-based model in this p
 from __future__ import annotations
 
 import math
+import os
 import re
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError, secret_in
+from reviewgauge.core.results import Failed, FailureKind
 
 PROVIDERS = ("openai", "anthropic", "fake")
 REMEDY = "write openai:MODEL, anthropic:MODEL or openai:MODEL@http://HOST/v1"
@@ -61,6 +64,37 @@ class ModelSpec:
         }
         where = f"@{self.address}" if self.address else ""
         return f"{self.provider}:{self.model}{where}" + (f"?{urllib.parse.urlencode(given)}" if given else "")
+
+
+class BaseUrl(NamedTuple):
+    """A provider's own endpoint, and the environment variable that names another one."""
+
+    variable: str
+    official: str
+
+
+BASE_URLS: Mapping[str, BaseUrl] = {
+    "openai": BaseUrl("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+    "anthropic": BaseUrl("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
+}
+
+
+def address_of(spec: ModelSpec) -> str:
+    """The spec's address, else the one in the environment; "" for the provider's own. Raises Failed for a bad one."""
+    if spec.address or spec.provider == "fake":
+        return spec.address
+    variable, official = BASE_URLS[spec.provider]
+    given = os.environ.get(variable, "").strip().rstrip("/")
+    if given in ("", official):
+        return ""
+    if not is_address(given) or holds_more(given) or "?" in given:
+        raise Failed(
+            FailureKind.REQUEST,
+            f"{variable} is not an http or https address of host and path: {given}",
+            remedy=f"export {variable}=https://HOST/v1, or unset it",
+            stops=True,
+        )
+    return given
 
 
 def is_model(word: str) -> bool:

@@ -22,11 +22,9 @@ from pydantic import Field, model_validator
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import parse_record
-from reviewgauge.models.request.addresses import address_of
-from reviewgauge.models.request.model_spec import ModelSpec
+from reviewgauge.models.request.model_spec import BASE_URLS, ModelSpec, address_of
 
 VARIABLE = "REVIEWGAUGE_PRICES"
-OWN_ADDRESSES: Mapping[str, str] = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 FAKE = "fake"
 _DATED = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 _TRILLION = 1_000_000_000_000  # parts of a dollar that sums are made in: whole numbers, which add up exactly
@@ -134,11 +132,6 @@ def shipped_prices() -> PriceTable:
     return parse_record(PriceTable, raw, "prices.json")
 
 
-def model_facts(spec: ModelSpec, prices: Path | None = None) -> Facts:
-    """Price, context length and cut-off date of a model, as far as they are known."""
-    return open_prices(prices).facts(spec)
-
-
 def dollars(trillionths: int) -> float:
     """A sum in dollars."""
     return trillionths / _TRILLION
@@ -163,5 +156,5 @@ def _entries(table: PriceTable, spec: ModelSpec) -> list[PriceEntry]:
 
 def _holds(entry: PriceEntry, spec: ModelSpec) -> bool:
     """Whether a price is that of this endpoint: the same name elsewhere is another bill."""
-    own = spec.address in ("", OWN_ADDRESSES.get(spec.provider))
+    own = not spec.address or (spec.provider in BASE_URLS and spec.address == BASE_URLS[spec.provider].official)
     return entry.provider is None or (entry.provider == spec.provider and own)

@@ -1,0 +1,155 @@
+"""Endpoints: one per model spec, each with the limits, retries and circuit breaker of its address."""
+
+from __future__ import annotations
+
+import os
+import time
+import urllib.parse
+from typing import TYPE_CHECKING, Protocol
+
+from reviewgauge.core.errors import MissingExtra
+from reviewgauge.core.records import Usage
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.chat.retries import Address, RemoteModel
+from reviewgauge.models.providers import anthropic, openai
+from reviewgauge.models.providers.rate_limits import EndpointLimiter
+from reviewgauge.models.request.budget import BudgetTracker
+from reviewgauge.models.request.messages import Answer, Repeat, Request
+from reviewgauge.models.request.model_spec import BASE_URLS, ModelSpec, address_of
+from reviewgauge.models.request.settings import ChatSettings
+
+if TYPE_CHECKING:
+    from reviewgauge.models.providers.http_client import HttpClient
+
+_RULES = "rules"  # the fake model's default behaviour
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_MODULES = {"openai": openai, "anthropic": anthropic}
+
+
+class Endpoint(Protocol):
+    """Answers requests of one model. Used on the background loop only."""
+
+    async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
+        """The answer, after as many tries as it takes. The repeat's attempt shifts a seed. Raises Failed."""
+
+
+class InProcess:
+    """The rule-based model, without a server. In a rehearsal it stands in for every model."""
+
+    def __init__(self, spec: ModelSpec) -> None:
+        self._spec = spec
+
+    async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
+        """See `Endpoint.answer`."""
+        from reviewgauge.models.fake.model import answer
+
+        began = time.perf_counter()
+        behaviour = self._spec.model if self._spec.provider == "fake" else _RULES
+        found = answer(request, behaviour, repeat, self._spec.seed)
+        reserved = await budget.reserve(self._spec, request)
+        dollars = budget.settle(self._spec, reserved, found)
+        usage = Usage(
+            calls=1,
+            tokens_in=found.usage.tokens_in,
+            tokens_out=found.usage.tokens_out,
+            dollars=dollars,
+            seconds=round(time.perf_counter() - began, 6),
+        )
+        return found.model_copy(update={"usage": usage})
+
+
+def check_parameters(spec: ModelSpec) -> None:
+    """Raise UserError for a parameter that the model is known not to take, before anything is asked."""
+    if spec.provider != "fake":
+        _MODULES[spec.provider].check(spec, official=not address_of(spec))
+
+
+class Endpoints:
+    """The endpoints of one client. Models at one address share its connections and its limits."""
+
+    def __init__(self, settings: ChatSettings) -> None:
+        self._settings = settings
+        self._endpoints: dict[tuple[ModelSpec, str], Endpoint] = {}
+        self._addresses: dict[tuple[str, str], Address] = {}
+
+    def of(self, spec: ModelSpec) -> Endpoint:
+        """The endpoint that a spec names. Raises Failed where a key is missing."""
+        address = address_of(spec)
+        if (spec, address) not in self._endpoints:
+            self._endpoints[spec, address] = self._open(spec, address)
+        return self._endpoints[spec, address]
+
+    def _open(self, spec: ModelSpec, address: str) -> Endpoint:
+        if spec.provider == "fake" or self._settings.rehearsal:
+            return InProcess(spec)
+        if self._settings.offline:
+            raise Failed(
+                FailureKind.REQUEST,
+                f"{spec} is not asked: only recorded answers are used here",
+                remedy="score the run yourself to ask it",
+            )
+        chat = anthropic.AnthropicChat if spec.provider == "anthropic" else openai.OpenAIChat
+        dialect = chat(spec, official=not address)
+        if (spec.provider, address) not in self._addresses:
+            self._addresses[spec.provider, address] = self._connect(spec.provider, address)
+        return RemoteModel(spec, dialect, self._addresses[spec.provider, address])
+
+    def _connect(self, provider: str, address: str) -> Address:
+        settings, protocol = self._settings, _MODULES[provider]
+        key, sends_key = key_for(address, protocol.VARIABLE, BASE_URLS[provider].official)
+        url = address or BASE_URLS[provider].official
+        limiter = EndpointLimiter(
+            url, settings.in_flight, settings.requests_per_minute, settings.tokens_per_minute, settings.patience
+        )
+        client = open_client(url.removesuffix(protocol.IMPLIED), protocol.headers(key))
+        return Address(limiter, client, protocol.VARIABLE, key, sends_key)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        addresses, self._addresses = self._addresses, {}
+        self._endpoints = {}
+        for address in addresses.values():
+            await address.client.close()
+
+
+def open_client(url: str, headers: dict[str, str], **options: int) -> HttpClient:
+    """Connections to an address; aiohttp is imported here. Raises MissingExtra."""
+    try:
+        from reviewgauge.models.providers.http_client import HttpClient
+    except ImportError:
+        raise MissingExtra("aiohttp", "models") from None
+    return HttpClient(url, headers, **options)
+
+
+def key_for(address: str, variable: str, official: str) -> tuple[str | None, bool]:
+    """(the key to send, if there is one; whether the address may see one). `address` is "" for the official one.
+
+    Raises Failed for a key that is missing, or that cannot be sent.
+    """
+    key = os.environ.get(variable, "").strip()
+    if not address and not key:
+        raise Failed(
+            FailureKind.REQUEST,
+            f"{official} needs a key, and {variable} is not set",
+            remedy=f"export {variable}=..., or name another endpoint: openai:MODEL@http://HOST/v1",
+            stops=True,
+        )
+    parts = urllib.parse.urlsplit(address or official)
+    sends_key = parts.scheme == "https" or parts.hostname in _LOCAL
+    return (_checked(variable, key) or None) if sends_key else None, sends_key
+
+
+def _checked(variable: str, key: str) -> str:
+    """A key. Raises Failed for one that no header can hold; the message shows nothing of the rest of it."""
+    bad = next((at for at, letter in enumerate(key, start=1) if not "!" <= letter <= "~"), None)
+    if bad is not None:
+        what = (
+            "a line break" if key[bad - 1] in "\r\n" else "a space" if key[bad - 1].isspace() else "not printable ASCII"
+        )
+        raise Failed(
+            FailureKind.REQUEST,
+            f"{variable} is not a valid API key: character {bad} is {what}",
+            remedy=f"export {variable}=... again, the key alone",
+            stops=True,
+        )
+    return key
