@@ -23,6 +23,8 @@ MOST_CHUNKS = 20_000  # in one answer; each costs processor time, which all call
 CONNECT = 10.0  # seconds to connect
 IDLE = 30.0  # seconds after which a connection is not used again
 
+_open: set[HttpClient] = set()  # never freed while open: freeing them in a fork would break the parent's connections
+
 
 class HttpReply(NamedTuple):
     """An answer with its body unpacked. `headers` are looked up in any case."""
@@ -37,6 +39,7 @@ class HttpClient:
 
     def __init__(self, url: str, headers: Mapping[str, str], largest: int = LARGEST) -> None:
         self.url, self._largest = url, largest
+        _open.add(self)
         self._proxy = _proxy_of(URL(url))
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE, ssl=_trusted(url)),
@@ -84,6 +87,7 @@ class HttpClient:
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
+        _open.discard(self)
 
 
 def _trusted(url: str) -> ssl.SSLContext | bool:
