@@ -37,19 +37,19 @@ SHOWN = "def price(self, n):\n        total = n\n        return total"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[BuildFolder]:
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
     workplace = BuildFolder(tmp_path / "bench")
     yield workplace
     workplace.close()
 
 
-def run(stage: AddFunctions, place: BuildFolder, *changes: Change) -> list[Candidate | Drop | Decision]:
+def run(stage: AddFunctions, context: BuildFolder, *changes: Change) -> list[Candidate | Drop | Decision]:
     items = [Candidate(case=Case(id=f"c{n}", change=change)) for n, change in enumerate(changes)]
-    return list(stage.apply(items, place))
+    return list(stage.apply(items, context))
 
 
-def snippets(stage: AddFunctions, place: BuildFolder, change: Change) -> tuple[Snippet, ...]:
-    (made,) = run(stage, place, change)
+def snippets(stage: AddFunctions, context: BuildFolder, change: Change) -> tuple[Snippet, ...]:
+    (made,) = run(stage, context, change)
     assert isinstance(made, Candidate)
     return made.case.change.snippets
 
@@ -66,115 +66,115 @@ def edited(tmp_path: Path, *edits: tuple[str, str], name: str = "shop.py") -> Ch
     return make_change(tmp_path / "code", {name: BEFORE}, {name: after})
 
 
-def test_the_function_before_and_after(tmp_path: Path, place: BuildFolder) -> None:
+def test_the_function_before_and_after(tmp_path: Path, context: BuildFolder) -> None:
     change = edited(tmp_path, ("total = n", "total = n\n        total *= 2"))
-    found = snippets(AddFunctions(changed=True), place, change)
+    found = snippets(AddFunctions(changed=True), context, change)
     assert places(found) == [("old", "method", "Shop.price", 10, 12), ("new", "method", "Shop.price", 10, 13)]
     assert found[0].text == f"    {SHOWN}"
     assert found[1].path == "shop.py"
 
 
-def test_context_lines_count_as_the_paper_has_it(tmp_path: Path, place: BuildFolder) -> None:
+def test_context_lines_count_as_the_paper_has_it(tmp_path: Path, context: BuildFolder) -> None:
     change = edited(tmp_path, ("total = n", "total = n + 1"))
-    assert places(snippets(AddFunctions(), place, change)) == [
+    assert places(snippets(AddFunctions(), context, change)) == [
         ("old", "class", "Shop", 9, 15),  # the three lines above begin in the class
         ("new", "class", "Shop", 9, 15),
     ]
-    assert places(snippets(AddFunctions(changed=True), place, change))[0] == ("old", "method", "Shop.price", 10, 12)
+    assert places(snippets(AddFunctions(changed=True), context, change))[0] == ("old", "method", "Shop.price", 10, 12)
 
 
-def test_two_hunks_in_one_scope_are_one_snippet(tmp_path: Path, place: BuildFolder) -> None:
+def test_two_hunks_in_one_scope_are_one_snippet(tmp_path: Path, context: BuildFolder) -> None:
     many = "def f():\n" + "".join(f"    x{n} = {n}\n" for n in range(40))
     after = many.replace("x2 = 2", "x2 = 0").replace("x35 = 35", "x35 = 0")
     change = make_change(tmp_path / "code", {"a.py": many}, {"a.py": after})
     assert len(change.files[0].patch.split("@@ -") if change.files[0].patch else ()) == 3
-    assert places(snippets(AddFunctions(), place, change)) == [
+    assert places(snippets(AddFunctions(), context, change)) == [
         ("old", "function", "f", 1, 41),
         ("new", "function", "f", 1, 41),
     ]
 
 
-def test_code_in_no_function_has_the_file_around_it(tmp_path: Path, place: BuildFolder) -> None:
+def test_code_in_no_function_has_the_file_around_it(tmp_path: Path, context: BuildFolder) -> None:
     change = edited(tmp_path, ("LIMIT = 3", "LIMIT = 4"))
-    found = snippets(AddFunctions(changed=True), place, change)
+    found = snippets(AddFunctions(changed=True), context, change)
     assert places(found) == [("old", "file", "", 1, 18), ("new", "file", "", 1, 18)]
     assert found[1].text == BEFORE.replace("3", "4").rstrip("\n")
 
 
-def test_what_is_added_at_the_end_of_a_function_belongs_to_it_before_too(tmp_path: Path, place: BuildFolder) -> None:
+def test_what_is_added_at_the_end_of_a_function_belongs_to_it_before_too(tmp_path: Path, context: BuildFolder) -> None:
     change = edited(tmp_path, ("    return b\n", "    return b\n    print(b)\n"))
-    assert places(snippets(AddFunctions(changed=True), place, change)) == [
+    assert places(snippets(AddFunctions(changed=True), context, change)) == [
         ("old", "function", "first", 4, 6),
         ("new", "function", "first", 4, 7),
     ]
 
 
-def test_a_new_method_lies_in_its_class_before(tmp_path: Path, place: BuildFolder) -> None:
+def test_a_new_method_lies_in_its_class_before(tmp_path: Path, context: BuildFolder) -> None:
     change = edited(tmp_path, ("    def stock", "    def new(self):\n        return 2\n\n    def stock"))
-    assert places(snippets(AddFunctions(changed=True), place, change)) == [
+    assert places(snippets(AddFunctions(changed=True), context, change)) == [
         ("old", "class", "Shop", 9, 15),
         ("new", "method", "Shop.new", 14, 15),
     ]
 
 
-def test_a_deleted_function_lies_in_the_file_after(tmp_path: Path, place: BuildFolder) -> None:
+def test_a_deleted_function_lies_in_the_file_after(tmp_path: Path, context: BuildFolder) -> None:
     change = edited(tmp_path, ("def first(a):\n    b = a\n    return b\n\n\n", ""))
-    found = places(snippets(AddFunctions(changed=True), place, change))
+    found = places(snippets(AddFunctions(changed=True), context, change))
     assert [one[:3] for one in found] == [("old", "function", "first"), ("new", "file", "")]
 
 
-def test_a_file_that_came_or_went_has_one_side(tmp_path: Path, place: BuildFolder) -> None:
+def test_a_file_that_came_or_went_has_one_side(tmp_path: Path, context: BuildFolder) -> None:
     change = make_change(
         tmp_path / "code", {"a.py": BEFORE, "keep": ""}, {"a.py": None, "b.py": "def f():\n    return 7\n"}
     )
     assert {file.status for file in change.files} == {FileStatus.DELETED, FileStatus.ADDED}
-    found = snippets(AddFunctions(), place, change)
+    found = snippets(AddFunctions(), context, change)
     assert {(s.path, s.side) for s in found} == {("a.py", Side.OLD), ("b.py", Side.NEW)}
 
 
-def test_a_renamed_file_has_its_old_name_before(tmp_path: Path, place: BuildFolder) -> None:
+def test_a_renamed_file_has_its_old_name_before(tmp_path: Path, context: BuildFolder) -> None:
     after = BEFORE.replace("total = n", "total = n + 1")
     change = make_change(tmp_path / "code", {"old.py": BEFORE}, {"old.py": None, "new.py": after})
-    found = snippets(AddFunctions(), place, change)
+    found = snippets(AddFunctions(), context, change)
     assert [(s.path, s.side.value) for s in found] == [("old.py", "old"), ("new.py", "new")]
 
 
-def test_the_focus_narrows_it_to_one_hunk(tmp_path: Path, place: BuildFolder) -> None:
+def test_the_focus_narrows_it_to_one_hunk(tmp_path: Path, context: BuildFolder) -> None:
     change = edited(tmp_path, ("b = a", "b = a + 1"), ("LIMIT = 3", "LIMIT = 4"))
     focused = change.model_copy(update={"focus": Span(path="shop.py", start=4, end=6)})
-    assert [s.name for s in snippets(AddFunctions(changed=True), place, focused)] == ["first", "first"]
+    assert [s.name for s in snippets(AddFunctions(changed=True), context, focused)] == ["first", "first"]
     elsewhere = change.model_copy(update={"focus": Span(path="other.py", start=1, end=1)})
-    assert snippets(AddFunctions(), place, elsewhere) == ()
+    assert snippets(AddFunctions(), context, elsewhere) == ()
 
 
-def test_a_scope_that_is_too_long_becomes_a_window(tmp_path: Path, place: BuildFolder) -> None:
+def test_a_scope_that_is_too_long_becomes_a_window(tmp_path: Path, context: BuildFolder) -> None:
     long = "def f():\n" + "".join(f"    x{n} = {n}\n" for n in range(400))
     change = make_change(tmp_path / "code", {"a.py": long}, {"a.py": long.replace("x200 = 200", "x200 = 0")})
-    found = snippets(AddFunctions(changed=True, longest=100, window=5), place, change)
+    found = snippets(AddFunctions(changed=True, longest=100, window=5), context, change)
     assert places(found) == [("old", "window", "f", 197, 207), ("new", "window", "f", 197, 207)]
-    assert places(snippets(AddFunctions(longest=0), place, change))[0] == ("old", "function", "f", 1, 401)
+    assert places(snippets(AddFunctions(longest=0), context, change))[0] == ("old", "function", "f", 1, 401)
 
 
-def test_the_card_counts_kinds_and_says_why_there_are_windows(tmp_path: Path, place: BuildFolder) -> None:
+def test_the_card_counts_kinds_and_says_why_there_are_windows(tmp_path: Path, context: BuildFolder) -> None:
     change = make_change(
         tmp_path / "code", {"a.py": "x = 1\n", "a.kt": "val x = 1\n"}, {"a.py": "x = 2\n", "a.kt": "val x = 2\n"}
     )
-    run(AddFunctions(), place, change)
-    (section,) = place.sections
+    run(AddFunctions(), context, change)
+    (section,) = context.sections
     assert section.columns == ("kind", "before", "after")
     assert section.rows == (("file", 1, 1), ("window", 1, 1))
     assert "no grammar for Kotlin (2)" in section.text
 
 
-def test_links_and_large_files_have_no_snippet_and_are_counted(tmp_path: Path, place: BuildFolder) -> None:
+def test_links_and_large_files_have_no_snippet_and_are_counted(tmp_path: Path, context: BuildFolder) -> None:
     folder = tmp_path / "code"
     base = commit(folder, {"a.py": "x = 1\n", "big.py": "y = 1\n" * 1_700_000})
     (folder / "link").symlink_to("a.py")
     head = commit(folder, {"big.py": "y = 1\n" * 1_700_000 + "z = 1\n"})
     change = Change(repo="acme/shop", base=base, head=head, git=str(folder), files=make_files(folder, base, head))
-    found = snippets(AddFunctions(), place, change)
+    found = snippets(AddFunctions(), context, change)
     assert [s.path for s in found] == ["link"]  # the link's target, a line of text
-    assert "not read: 10,200,000 bytes, over the limit of 10,000,000 (1)" in place.sections[0].text
+    assert "not read: 10,200,000 bytes, over the limit of 10,000,000 (1)" in context.sections[0].text
 
 
 def make_files(folder: Path, base: str, head: str) -> tuple[object, ...]:
@@ -194,15 +194,15 @@ def make_files(folder: Path, base: str, head: str) -> tuple[object, ...]:
     ],
 )
 def test_a_change_without_its_code_is_dropped(
-    tmp_path: Path, place: BuildFolder, update: dict[str, object], reason: str
+    tmp_path: Path, context: BuildFolder, update: dict[str, object], reason: str
 ) -> None:
     change = edited(tmp_path, ("b = a", "b = a + 1")).model_copy(update=update)
-    (drop,) = run(AddFunctions(), place, change)
+    (drop,) = run(AddFunctions(), context, change)
     assert isinstance(drop, Drop)
     assert (drop.item, drop.by, drop.reason) == ("c0", "add_functions", reason)
 
 
-def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, place: BuildFolder) -> None:
+def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, context: BuildFolder) -> None:
     folder = tmp_path / "code"
     changes = []
     for n in range(30):
@@ -217,15 +217,15 @@ def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, place: Build
             )
         )
     changes = [c.model_copy(update={"files": make_files(folder, str(c.base), str(c.head))}) for c in changes]
-    made = run(AddFunctions(), place, *changes)
+    made = run(AddFunctions(), context, *changes)
     assert [m.id for m in made if isinstance(m, Candidate)] == [f"c{n}" for n in range(30)]
     names = [m.case.change.snippets[0].name for m in made if isinstance(m, Candidate)]
     assert names == [f"f{n}" for n in range(30)]
 
 
-def test_code_that_is_no_utf8_is_shown_with_marks(tmp_path: Path, place: BuildFolder) -> None:
+def test_code_that_is_no_utf8_is_shown_with_marks(tmp_path: Path, context: BuildFolder) -> None:
     change = make_change(tmp_path / "code", {"a.c": b"// \xe9\nint x;\n"}, {"a.c": b"// \xe9\nint y;\n"})
-    assert snippets(AddFunctions(), place, change)[0].text == "// \N{REPLACEMENT CHARACTER}\nint x;"
+    assert snippets(AddFunctions(), context, change)[0].text == "// \N{REPLACEMENT CHARACTER}\nint x;"
 
 
 def test_terms_that_make_no_sense_are_refused() -> None:
@@ -233,7 +233,7 @@ def test_terms_that_make_no_sense_are_refused() -> None:
         AddFunctions(window=-1)
 
 
-def test_a_repository_that_is_armed_runs_nothing(tmp_path: Path, place: BuildFolder) -> None:
+def test_a_repository_that_is_armed_runs_nothing(tmp_path: Path, context: BuildFolder) -> None:
     change = edited(tmp_path, ("b = a", "b = a + 1"))
     marker = tmp_path / "ran"
     folder = tmp_path / "code"
@@ -242,5 +242,5 @@ def test_a_repository_that_is_armed_runs_nothing(tmp_path: Path, place: BuildFol
     (folder / ".git/info/attributes").write_text("* filter=x diff=x\n")
     run_git(folder, "config", "diff.x.textconv", f"touch {marker};cat")
     marker.unlink(missing_ok=True)
-    assert snippets(AddFunctions(), place, change)
+    assert snippets(AddFunctions(), context, change)
     assert not marker.exists()

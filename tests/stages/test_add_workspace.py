@@ -20,7 +20,7 @@ GONE = "1" * 40
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[BuildFolder]:
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
     made = BuildFolder(tmp_path / "bench")
     yield made
     made.close()
@@ -38,40 +38,40 @@ def candidate(base: str | None, head: str | None, git: object = None, pull: Pull
     return Candidate(case=Case(id=f"acme/shop/{(head or 'none')[:7]}", change=change), pull=pull)
 
 
-def one(place: BuildFolder, item: Candidate) -> Candidate | Drop:
-    (made,) = AddWorkspace().apply([item], place)
+def one(context: BuildFolder, item: Candidate) -> Candidate | Drop:
+    (made,) = AddWorkspace().apply([item], context)
     assert isinstance(made, Candidate | Drop)
     return made
 
 
 @pytest.mark.parametrize("name", ["acme+shop.git", "acme-shop.git"])
 def test_a_mirror_of_the_build_is_found_by_name_or_as_given(
-    place: BuildFolder, project: tuple[Path, str, str], name: str
+    context: BuildFolder, project: tuple[Path, str, str], name: str
 ) -> None:
     folder, base, head = project
-    mirror = mirror_local(folder, place.code / name)
+    mirror = mirror_local(folder, context.code / name)
     for git in (None, mirror.git_dir):
-        made = one(place, candidate(base, head, git))
+        made = one(context, candidate(base, head, git))
         assert isinstance(made, Candidate) and made.case.change.git == str(mirror.git_dir.resolve())
 
 
-def test_a_repository_elsewhere_is_mirrored_once(place: BuildFolder, project: tuple[Path, str, str]) -> None:
+def test_a_repository_elsewhere_is_mirrored_once(context: BuildFolder, project: tuple[Path, str, str]) -> None:
     folder, base, head = project
-    made = list(AddWorkspace().apply([candidate(base, head, folder), candidate(None, base, folder)], place))
+    made = list(AddWorkspace().apply([candidate(base, head, folder), candidate(None, base, folder)], context))
     assert [isinstance(item, Candidate) for item in made] == [True, True]
-    assert [path.name for path in place.code.iterdir()] == ["acme+shop.git"]
+    assert [path.name for path in context.code.iterdir()] == ["acme+shop.git"]
     assert isinstance(made[0], Candidate) and made[0].case.change.git is not None
     with workspace(Repository(Path(made[0].case.change.git)), head, base) as there:
         assert (there.folder / "b.py").read_text() == "b\n"
 
 
-def test_what_cannot_be_had_is_dropped_with_its_reason(place: BuildFolder, project: tuple[Path, str, str]) -> None:
+def test_what_cannot_be_had_is_dropped_with_its_reason(context: BuildFolder, project: tuple[Path, str, str]) -> None:
     folder, base, head = project
-    nothing = one(place, candidate(base, head))
+    nothing = one(context, candidate(base, head))
     assert isinstance(nothing, Drop) and nothing.reason == "its repository is not at hand"
-    elsewhere = one(place, candidate(base, head, folder.parent / "nowhere"))
+    elsewhere = one(context, candidate(base, head, folder.parent / "nowhere"))
     assert isinstance(elsewhere, Drop) and "does not exist" in elsewhere.detail
-    mirror_local(folder, place.code / "acme+shop.git")
+    mirror_local(folder, context.code / "acme+shop.git")
     pull = PullRequest(repo="acme/shop", number=1)
     forced = (Revision(head=GONE), Revision(head=head, forced=True))
     expected = {
@@ -86,16 +86,16 @@ def test_what_cannot_be_had_is_dropped_with_its_reason(place: BuildFolder, proje
         ),
     }
     for reason, item in expected.items():
-        made = one(place, item)
+        made = one(context, item)
         assert isinstance(made, Drop) and made.reason == reason and made.by == "add_workspace"
 
 
 def test_a_partial_repository_is_told_by_its_files(
-    tmp_path: Path, place: BuildFolder, project: tuple[Path, str, str]
+    tmp_path: Path, context: BuildFolder, project: tuple[Path, str, str]
 ) -> None:
     folder, base, head = project
     run_git(folder, "config", "uploadpack.allowFilter", "true")
     run_git(tmp_path, "clone", "-q", "--bare", "--filter=blob:none", f"file://{folder}", "part")
-    made = one(place, candidate(base, head, tmp_path / "part"))
+    made = one(context, candidate(base, head, tmp_path / "part"))
     assert isinstance(made, Drop) and made.reason == "not all of its files are in the mirror"
     assert "only 0 of the 2 files" in made.detail

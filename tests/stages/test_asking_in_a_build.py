@@ -38,7 +38,7 @@ class Pulls(Stage):
 
     n: int = 6
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate]:
         for number in range(self.n):
             first = thread(
                 "1", WORDS[number % 3].format(number), said("never mind" if number == 2 else "ok", AUTHOR, 2)
@@ -70,16 +70,16 @@ def build(folder: Path, stages: Sequence[Stage], stop_after: int = 0) -> tuple[l
         if len(calls) == stop_after:
             stop.ask()
 
-    place = BuildFolder(folder, stop=stop)
+    context = BuildFolder(folder, stop=stop)
     try:
         with ChatClient(ChatSettings(cache=False), record=heard):
-            line = Pipeline(place, [(stage, Step(use="x")) for stage in stages], lambda _: Threads(2), stop)
+            line = Pipeline(context, [(stage, Step(use="x")) for stage in stages], lambda _: Threads(2), stop)
             try:
                 return list(line.run()), line, calls
             except Stopped:
                 return [], line, calls
     finally:
-        place.close()
+        context.close()
 
 
 @pytest.mark.parametrize("stages", [AACR, OTHERS], ids=["aacr", "others"])

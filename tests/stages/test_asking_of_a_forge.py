@@ -54,23 +54,23 @@ PROJECT = Project(
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildFolder]:
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildFolder]:
     found = BuildFolder(tmp_path_factory.mktemp("bench"), f"github:{NAME}")
     yield found
     found.close()
 
 
 @pytest.fixture(scope="module")
-def pulls(tmp_path_factory: pytest.TempPathFactory, place: BuildFolder) -> dict[int, Candidate]:
+def pulls(tmp_path_factory: pytest.TempPathFactory, context: BuildFolder) -> dict[int, Candidate]:
     with pytest.MonkeyPatch.context() as patch, serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
         patch.setenv("GITHUB_TOKEN", TOKEN)
-        made = list(FromGithub(api=forge.url).apply((), place))
+        made = list(FromGithub(api=forge.url).apply((), context))
     return {one.pull.number: one for one in made if isinstance(one, Candidate) and one.pull is not None}
 
 
-def run(stage: Stage, item: Candidate, place: BuildFolder) -> tuple[list[Candidate], list[Drop], list[Decision]]:
+def run(stage: Stage, item: Candidate, context: BuildFolder) -> tuple[list[Candidate], list[Drop], list[Decision]]:
     with ChatClient(ChatSettings(cache=False)):
-        made = list(stage.each(item, place))
+        made = list(stage.each(item, context))
     return (
         [one for one in made if isinstance(one, Candidate)],
         [one for one in made if isinstance(one, Drop)],
@@ -78,10 +78,10 @@ def run(stage: Stage, item: Candidate, place: BuildFolder) -> tuple[list[Candida
     )
 
 
-def test_the_thread_that_was_adopted_is_the_change_point(pulls: dict[int, Candidate], place: BuildFolder) -> None:
+def test_the_thread_that_was_adopted_is_the_change_point(pulls: dict[int, Candidate], context: BuildFolder) -> None:
     item = pulls[1]
     assert item.pull is not None
-    (kept,), _, _ = run(ExtractPoints(FAKE), item, place)
+    (kept,), _, _ = run(ExtractPoints(FAKE), item, context)
     (point,) = kept.case.references
     assert point.body.startswith("The file with the apples is never closed.")
     assert (point.category, point.commit) == ("F.3 Resource", item.pull.commits[0].id)
@@ -100,16 +100,16 @@ def _lines(patch: str) -> list[DiffLine]:
     return [line for hunk in parse_patch(patch) for line in hunk.lines]
 
 
-def test_words_that_change_nothing_make_it_clean(pulls: dict[int, Candidate], place: BuildFolder) -> None:
+def test_words_that_change_nothing_make_it_clean(pulls: dict[int, Candidate], context: BuildFolder) -> None:
     for number in (2, 3):
-        (kept,), _, _ = run(ExtractPoints(FAKE), pulls[number], place)
+        (kept,), _, _ = run(ExtractPoints(FAKE), pulls[number], context)
         assert kept.case.clean
 
 
-def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Candidate], place: BuildFolder) -> None:
+def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Candidate], context: BuildFolder) -> None:
     chosen = SelectRevision().narrow(pulls[1])
     assert isinstance(chosen, Candidate)
-    (kept,), _, decisions = run(Augment(FAKE), chosen, place)
+    (kept,), _, decisions = run(Augment(FAKE), chosen, context)
     assert len(kept.case.references) == len(decisions) == 3
     assert "author: Good catch, changed." in decisions[0].shown
     assert "+    handle = open(path)" in decisions[0].shown
@@ -119,7 +119,7 @@ def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Can
         MergeSame(FAKE, votes=3),
         ContextLevel(FAKE, of="both"),
     ):
-        (kept,), drops, _ = run(stage, kept, place)
+        (kept,), drops, _ = run(stage, kept, context)
         assert not drops
     *threads, ruff = kept.case.references
     assert [one.same_as for one in threads] == [None, None, None]

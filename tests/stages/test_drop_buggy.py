@@ -18,7 +18,7 @@ from reviewgauge.stages.drop_buggy import (
     NO_BRANCH,
     NO_CODE,
     NOT_LANDED,
-    TAKEN_BACK,
+    REVERTED,
     TOO_RECENT,
     DropBuggy,
 )
@@ -28,10 +28,10 @@ CODE = "def price(item):\n    return item.price * item.count\n\n\ndef name(item)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[BuildFolder]:
-    place = BuildFolder(tmp_path / "bench")
-    yield place
-    place.close()
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
+    context = BuildFolder(tmp_path / "bench")
+    yield context
+    context.close()
 
 
 @pytest.fixture
@@ -59,16 +59,16 @@ def candidate(
     return Candidate(case=Case(id=head[:12], change=Change(repo="a/b", base=base, head=head, git=git)), pull=pull)
 
 
-def decide(stage: DropBuggy, items: list[Candidate], place: BuildFolder) -> dict[str, str]:
+def decide(stage: DropBuggy, items: list[Candidate], context: BuildFolder) -> dict[str, str]:
     """What became of each item: "" for one that was kept, else the reason."""
     found: dict[str, str] = {}
-    for one in stage.apply(items, place):
+    for one in stage.apply(items, context):
         assert isinstance(one, Candidate | Drop)
         found[one.id if isinstance(one, Candidate) else one.item] = "" if isinstance(one, Candidate) else one.reason
     return found
 
 
-def test_what_a_later_fix_changes_is_dropped(story: Story, place: BuildFolder) -> None:
+def test_what_a_later_fix_changes_is_dropped(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     good = story.commit({"other.py": CODE.replace("item", "thing")})
@@ -76,12 +76,12 @@ def test_what_a_later_fix_changes_is_dropped(story: Story, place: BuildFolder) -
     fix = say(story, "Fix wrong price of negative counts")
     story.commit({"README.md": "later\n"}, day=900)
     items = [candidate(story, bad), candidate(story, good)]
-    assert decide(DropBuggy(), items, place) == {bad[:12]: MISSED, good[:12]: ""}
-    dropped = next(iter(DropBuggy().apply(items, place)))
+    assert decide(DropBuggy(), items, context) == {bad[:12]: MISSED, good[:12]: ""}
+    dropped = next(iter(DropBuggy().apply(items, context)))
     assert isinstance(dropped, Drop)
     assert (dropped.by, dropped.detail) == ("drop_buggy", f"{fix[:12]}, 2 days later")
-    assert decide(DropBuggy(lines=2), items, place) == {bad[:12]: "", good[:12]: ""}
-    (section,) = place.sections
+    assert decide(DropBuggy(lines=2), items, context) == {bad[:12]: "", good[:12]: ""}
+    (section,) = context.sections
     assert (section.by, section.title) == ("drop_buggy", "Fixes of shop")
     assert section.rows == (("leads to earlier commits", 1),)
 
@@ -108,23 +108,23 @@ def fixing(story: Story, fix: str, opened: int, body: str = "Fixes #7", closes: 
     ],
 )
 def test_an_issue_that_was_opened_before_speaks_of_something_else(
-    story: Story, place: BuildFolder, opened: int, body: str, closes: object, missed: bool
+    story: Story, context: BuildFolder, opened: int, body: str, closes: object, missed: bool
 ) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
     fix = say(story, "Fix the price")
     item = candidate(story, bad, merge=bad, day=2)
-    assert decide(DropBuggy(horizon=0), [item], place) == {bad[:12]: MISSED}, "nothing is known of the issue"
-    found = decide(DropBuggy(horizon=0), [item, fixing(story, fix, opened, body, closes)], place)
+    assert decide(DropBuggy(horizon=0), [item], context) == {bad[:12]: MISSED}, "nothing is known of the issue"
+    found = decide(DropBuggy(horizon=0), [item, fixing(story, fix, opened, body, closes)], context)
     assert found[bad[:12]] == (MISSED if missed else "")
     dated = 0 if body == "See #7" and closes is None else 1
-    assert f"Of {dated} fixes it is known when the issue" in place.sections[-1].text
-    again = decide(DropBuggy(horizon=0), [item, fixing(story, fix, opened, body, closes)], place)
+    assert f"Of {dated} fixes it is known when the issue" in context.sections[-1].text
+    again = decide(DropBuggy(horizon=0), [item, fixing(story, fix, opened, body, closes)], context)
     assert again == found, "what is remembered says the same"
 
 
-def test_the_horizon_counts_days_from_the_landing(story: Story, place: BuildFolder) -> None:
+def test_the_horizon_counts_days_from_the_landing(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     fine = story.commit({"other.py": CODE})
@@ -132,27 +132,27 @@ def test_the_horizon_counts_days_from_the_landing(story: Story, place: BuildFold
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})  # day 100
     say(story, "Fix crash in price()")
     items = [candidate(story, bad), candidate(story, fine)]
-    assert decide(DropBuggy(horizon=98), items, place) == {bad[:12]: MISSED, fine[:12]: TOO_RECENT}
-    assert decide(DropBuggy(horizon=97), items, place) == {bad[:12]: "", fine[:12]: ""}, (
+    assert decide(DropBuggy(horizon=98), items, context) == {bad[:12]: MISSED, fine[:12]: TOO_RECENT}
+    assert decide(DropBuggy(horizon=97), items, context) == {bad[:12]: "", fine[:12]: ""}, (
         "the fix came too late to count"
     )
-    assert decide(DropBuggy(horizon=0), items, place) == {bad[:12]: MISSED, fine[:12]: ""}, "0: any time"
+    assert decide(DropBuggy(horizon=0), items, context) == {bad[:12]: MISSED, fine[:12]: ""}, "0: any time"
     late = candidate(story, bad, merge=bad, day=60)
-    assert decide(DropBuggy(horizon=41), [late], place) == {bad[:12]: MISSED}, "merged on day 60, says the forge"
-    assert decide(DropBuggy(horizon=39), [late], place) == {bad[:12]: ""}
+    assert decide(DropBuggy(horizon=41), [late], context) == {bad[:12]: MISSED}, "merged on day 60, says the forge"
+    assert decide(DropBuggy(horizon=39), [late], context) == {bad[:12]: ""}
 
 
-def test_only_messages_that_speak_of_a_defect_count(story: Story, place: BuildFolder) -> None:
+def test_only_messages_that_speak_of_a_defect_count(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("strip()", "strip('-')")})
     say(story, "Handle names with dashes")
     items = [candidate(story, bad)]
-    assert decide(DropBuggy(horizon=0), items, place) == {bad[:12]: ""}
-    assert decide(DropBuggy(horizon=0, perhaps=True), items, place) == {bad[:12]: MISSED}
+    assert decide(DropBuggy(horizon=0), items, context) == {bad[:12]: ""}
+    assert decide(DropBuggy(horizon=0, perhaps=True), items, context) == {bad[:12]: MISSED}
 
 
-def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, place: BuildFolder) -> None:
+def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, context: BuildFolder) -> None:
     base = story.commit({"shop.py": "a = 1\n", "b.py": "b = 1\n"})
     story.git("checkout", "-q", "-b", "side")
     story.commit({"shop.py": "a = 1\n" + CODE})
@@ -164,13 +164,13 @@ def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, place:
         "side", {"shop.py": (story.folder / "shop.py").read_text() + CODE.replace("strip()", "strip('-')")}
     )
     item = candidate(story, head, base, merge=merge)
-    assert decide(DropBuggy(horizon=0), [item], place) == {head[:12]: ""}, "a fix within the change is not a missed one"
+    assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: ""}, "a fix within the change is not a missed one"
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2").replace("strip()", "strip('-')")})
     say(story, "Fix the price")
-    assert decide(DropBuggy(horizon=0), [item], place) == {head[:12]: MISSED}
+    assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: MISSED}
 
 
-def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, place: BuildFolder) -> None:
+def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, context: BuildFolder) -> None:
     base = story.commit({"shop.py": "a = 1\n"})
     story.git("checkout", "-q", "-b", "side")
     story.commit({"shop.py": "a = 1\n" + CODE})
@@ -184,21 +184,21 @@ def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, 
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
     say(story, "Fix the price")
     item = candidate(story, head, base, merge=rebased)
-    assert decide(DropBuggy(horizon=0), [item], place) == {head[:12]: MISSED}, "the fix blames the first of two"
+    assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: MISSED}, "the fix blames the first of two"
     unmerged = candidate(story, head, base)
-    assert decide(DropBuggy(horizon=0), [unmerged], place) == {head[:12]: NOT_LANDED}
+    assert decide(DropBuggy(horizon=0), [unmerged], context) == {head[:12]: NOT_LANDED}
 
 
-def test_what_was_taken_back_is_dropped_also_if_it_only_deleted(story: Story, place: BuildFolder) -> None:
+def test_what_was_taken_back_is_dropped_also_if_it_only_deleted(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n" + CODE})
     gone = story.commit({"shop.py": "a = 1\n"})
     story.git("revert", "--no-edit", gone)
     items = [candidate(story, gone)]
-    assert decide(DropBuggy(horizon=0), items, place) == {gone[:12]: TAKEN_BACK}
-    assert decide(DropBuggy(horizon=30), items, place) == {gone[:12]: TAKEN_BACK}
+    assert decide(DropBuggy(horizon=0), items, context) == {gone[:12]: REVERTED}
+    assert decide(DropBuggy(horizon=30), items, context) == {gone[:12]: REVERTED}
 
 
-def test_what_cannot_be_known_is_dropped_with_its_reason(story: Story, place: BuildFolder) -> None:
+def test_what_cannot_be_known_is_dropped_with_its_reason(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     head = story.commit({"shop.py": "a = 2\n"})
     item = candidate(story, head)
@@ -206,17 +206,17 @@ def test_what_cannot_be_known_is_dropped_with_its_reason(story: Story, place: Bu
     away = item.with_change(git=str(story.folder / "away")).with_case(id="away")
     strange = item.with_change(head="f" * 40).with_case(id="strange")
     option = item.with_change(head="--all").with_case(id="option")
-    assert decide(DropBuggy(), [item, nowhere, away, strange, option], place) == {
+    assert decide(DropBuggy(), [item, nowhere, away, strange, option], context) == {
         item.id: TOO_RECENT,
         "nowhere": NO_CODE,
         "away": NO_CODE,
         "strange": NOT_LANDED,
         "option": NOT_LANDED,
     }
-    assert decide(DropBuggy(branch="release"), [item], place) == {item.id: NO_BRANCH}
+    assert decide(DropBuggy(branch="release"), [item], context) == {item.id: NO_BRANCH}
 
 
-def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story, place: BuildFolder) -> None:
+def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
@@ -224,7 +224,7 @@ def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story
     story.git("update-ref", f"refs/reviewgauge/{fix}", fix)
     story.git("symbolic-ref", "HEAD", "refs/heads/none")
     items = [candidate(story, bad, merge=bad, day=2), candidate(story, fix, merge=fix, day=3)]
-    assert decide(DropBuggy(horizon=0), items, place) == {bad[:12]: MISSED, fix[:12]: ""}
+    assert decide(DropBuggy(horizon=0), items, context) == {bad[:12]: MISSED, fix[:12]: ""}
 
 
 def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Path) -> None:
@@ -233,20 +233,20 @@ def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Pat
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
     say(story, "Fix the price")
     told: list[str] = []
-    place = BuildFolder(tmp_path / "again", told=lambda label, done, total: told.append(label))
+    context = BuildFolder(tmp_path / "again", told=lambda label, done, total: told.append(label))
     items = [candidate(story, bad)]
-    first = decide(DropBuggy(horizon=0), items, place)
+    first = decide(DropBuggy(horizon=0), items, context)
     assert told.count("tracing fixes") == 1
-    assert decide(DropBuggy(horizon=5), items, place) == {bad[:12]: MISSED}, "another horizon, the same fixes"
+    assert decide(DropBuggy(horizon=5), items, context) == {bad[:12]: MISSED}, "another horizon, the same fixes"
     assert told.count("tracing fixes") == 1
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 3")})
     say(story, "Fix the price again")
-    assert decide(DropBuggy(horizon=0), items, place) == first
+    assert decide(DropBuggy(horizon=0), items, context) == first
     assert told.count("tracing fixes") == 2, "a longer history: the new fix only"
-    place.close()
+    context.close()
 
 
-def test_no_fix_is_traced_where_nothing_comes_in(place: BuildFolder) -> None:
-    assert list(DropBuggy().apply([], place)) == []
+def test_no_fix_is_traced_where_nothing_comes_in(context: BuildFolder) -> None:
+    assert list(DropBuggy().apply([], context)) == []
     with pytest.raises(ValueError, match="horizon of 0 days or more"):
         DropBuggy(horizon=-1)

@@ -72,19 +72,19 @@ def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
     return running
 
 
-def place(folder: Path, source: str = f"github:{NAME}") -> BuildFolder:
+def context(folder: Path, source: str = f"github:{NAME}") -> BuildFolder:
     return BuildFolder(folder, source)
 
 
 class Impatient(FromGithub):
     """It does not wait long before it asks again."""
 
-    def open_forge(self, place: BuildContext) -> ForgeClient:
-        return ForgeClient.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, patience=0.001)
+    def open_forge(self, context: BuildContext) -> ForgeClient:
+        return ForgeClient.open(context.folder / FOLDER, api=self.api, tokens=self.tokens, patience=0.001)
 
 
 def run(stage: FromGithub, folder: Path, source: str = f"github:{NAME}") -> tuple[list[Candidate], list[Drop]]:
-    where = place(folder, source)
+    where = context(folder, source)
     try:
         made = list(stage.apply((), where))
     finally:
@@ -252,7 +252,7 @@ def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -
 
 
 def test_what_was_asked_stands_on_the_card(forge: Forge, tmp_path: Path) -> None:
-    where = place(tmp_path)
+    where = context(tmp_path)
     list(FromGithub(api=forge.url).apply((), where))
     where.close()
     (section,) = where.sections
@@ -361,7 +361,7 @@ def test_a_refusal_of_graphql_is_of_one_pull_request_unless_a_field_is_not_known
 ) -> None:
     """The newest comes first, so that number 2 is the one that is refused."""
     forge.troubles.append(replace(trouble))
-    where = place(tmp_path)
+    where = context(tmp_path)
     found = [one for one in FromGithub(api=forge.url).apply((), where) if isinstance(one, Candidate)]
     where.close()
     assert told(found) == known
@@ -412,7 +412,7 @@ def test_without_a_token_the_card_says_what_is_not_known(
     forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
-    where = place(tmp_path)
+    where = context(tmp_path)
     (first,) = list(FromGithub(api=forge.url, numbers=(1,)).apply((), where))
     where.close()
     assert isinstance(first, Candidate) and first.pull is not None

@@ -26,7 +26,7 @@ LINES = Resample(features=("changed_lines",))
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[BuildFolder]:
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
     workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
@@ -37,17 +37,17 @@ def sizes(verdict: bool, *lines: int, language: str = "Go") -> list[Candidate]:
     return [candidate(f"{word}{n}-{x}", verdict, changed_lines=x, language=language) for n, x in enumerate(lines)]
 
 
-def test_the_clean_ones_that_come_closest_stay(place: BuildFolder) -> None:
+def test_the_clean_ones_that_come_closest_stay(context: BuildFolder) -> None:
     items = sizes(False, 100, 10) + sizes(True, 1, 9, 95, 4000)
-    drawn = Drawn(LINES, items, place)
+    drawn = Drawn(LINES, items, context)
     assert drawn.ids == ["bad0-100", "bad1-10", "clean1-9", "clean2-95"]
     assert {drop.reason for drop in drawn.drops.values()} == {"no matched changed case"}
 
 
-def test_what_nobody_knows_or_states_is_dropped(place: BuildFolder) -> None:
+def test_what_nobody_knows_or_states_is_dropped(context: BuildFolder) -> None:
     items = [*sizes(False, 5), candidate("unknown", None, changed_lines=5), candidate("blank", True)]
     items += [candidate("said", None, said=2, changed_lines=7), candidate("wrong", True, changed_lines="many")]
-    drawn = Drawn(LINES, items, place)
+    drawn = Drawn(LINES, items, context)
     assert drawn.ids == ["bad0-5", "said"]  # a case with references is changed, whatever its verdict
     assert {name: drop.reason for name, drop in drawn.drops.items()} == {
         "unknown": "not known whether it deserves comments",
@@ -57,59 +57,59 @@ def test_what_nobody_knows_or_states_is_dropped(place: BuildFolder) -> None:
 
 
 @pytest.mark.parametrize(("ratio", "clean"), [(0.5, 10), (1.0, 20), (1.5, 30), (2.0, 40)])
-def test_the_ratio_is_exact(place: BuildFolder, ratio: float, clean: int) -> None:
+def test_the_ratio_is_exact(context: BuildFolder, ratio: float, clean: int) -> None:
     items = sizes(False, *range(1, 21)) + sizes(True, *range(1, 101))
-    drawn = Drawn(Resample(features=("changed_lines",), ratio=ratio), items, place)
+    drawn = Drawn(Resample(features=("changed_lines",), ratio=ratio), items, context)
     assert sum(name.startswith("clean") for name in drawn.ids) == clean
     assert sum(name.startswith("bad") for name in drawn.ids) == 20
-    assert section(place.sections, "Balance").figures == {"changed": 20, "clean": clean, "unmatched": 0}
+    assert section(context.sections, "Balance").figures == {"changed": 20, "clean": clean, "unmatched": 0}
 
 
-def test_too_few_clean_ones_are_said_on_the_card(place: BuildFolder) -> None:
-    drawn = Drawn(LINES, sizes(False, 1, 2, 3) + sizes(True, 2), place)
+def test_too_few_clean_ones_are_said_on_the_card(context: BuildFolder) -> None:
+    drawn = Drawn(LINES, sizes(False, 1, 2, 3) + sizes(True, 2), context)
     assert len(drawn.ids) == 4
-    told = section(place.sections, "Balance")
+    told = section(context.sections, "Balance")
     assert "2 fewer than the ratio 1 asks for" in told.text
     assert told.figures["unmatched"] == 2
     assert "The largest difference that is left is SMD 0.16 of changed_lines." in told.text
 
 
-def test_pairs_leave_out_changed_cases_without_a_match(place: BuildFolder) -> None:
+def test_pairs_leave_out_changed_cases_without_a_match(context: BuildFolder) -> None:
     stage = Resample(features=("changed_lines",), pairs=True, ratio=2)
-    drawn = Drawn(stage, sizes(False, 10, 10, 10) + sizes(True, 9, 10, 11), place)
+    drawn = Drawn(stage, sizes(False, 10, 10, 10) + sizes(True, 9, 10, 11), context)
     assert len(drawn.ids) == 3  # one changed case with both of its matches
     assert (
         sorted(drop.reason for drop in drawn.drops.values())
         == ["no matched changed case"] + ["no matched clean case"] * 2
     )
-    told = section(place.sections, "Balance")
+    told = section(context.sections, "Balance")
     assert "2 changed cases are out, unmatched" in told.text
     assert told.figures == {"changed": 1, "clean": 2, "unmatched": 2}
 
 
-def test_a_caliper_refuses_what_is_too_far(place: BuildFolder) -> None:
+def test_a_caliper_refuses_what_is_too_far(context: BuildFolder) -> None:
     items = sizes(False, 10, 5000) + sizes(True, 11, 1)
     stage = Resample(features=("changed_lines",), caliper=0.5)
-    assert Drawn(stage, items, place).ids == ["bad0-10", "bad1-5000", "clean0-11"]
-    assert Drawn(LINES, items, place).ids == ["bad0-10", "bad1-5000", "clean0-11", "clean1-1"]
+    assert Drawn(stage, items, context).ids == ["bad0-10", "bad1-5000", "clean0-11"]
+    assert Drawn(LINES, items, context).ids == ["bad0-10", "bad1-5000", "clean0-11", "clean1-1"]
 
 
-def test_a_match_shares_the_facts_that_it_must(place: BuildFolder) -> None:
+def test_a_match_shares_the_facts_that_it_must(context: BuildFolder) -> None:
     items = (
         sizes(False, 10, language="Go")
         + sizes(True, 10, language="Rust")
         + [candidate("far", True, changed_lines=900, language="Go")]
     )
-    drawn = Drawn(Resample(features=("changed_lines",), exact=("language",)), items, place)
+    drawn = Drawn(Resample(features=("changed_lines",), exact=("language",)), items, context)
     assert drawn.ids == ["bad0-10", "far"]
 
 
-def test_the_card_shows_the_balance_before_and_after(place: BuildFolder) -> None:
+def test_the_card_shows_the_balance_before_and_after(context: BuildFolder) -> None:
     rng = np.random.default_rng(0)
     items = sizes(False, *(int(x) for x in rng.lognormal(4, 1, 150)))
     items += sizes(True, *(int(x) for x in rng.lognormal(3, 1.2, 900)))
-    Drawn(LINES, items, place)
-    before, after = section(place.sections, "Balance").rows
+    Drawn(LINES, items, context)
+    before, after = section(context.sections, "Balance").rows
     assert before[:4] == ("changed_lines", "before", 150, 900)
     assert after[:4] == ("changed_lines", "after", 150, 150)
     assert float(before[6] or 0) > 0.5
@@ -118,17 +118,17 @@ def test_the_card_shows_the_balance_before_and_after(place: BuildFolder) -> None
     assert float(before[8] or 0) < 1e-6
 
 
-def test_who_stays_unlike_is_warned_of_with_what_helps(place: BuildFolder) -> None:
+def test_who_stays_unlike_is_warned_of_with_what_helps(context: BuildFolder) -> None:
     items = sizes(False, *range(200, 240)) + sizes(True, *range(1, 61))
-    Drawn(LINES, items, place)
-    (warning,) = section(place.sections, "Balance").warnings
+    Drawn(LINES, items, context)
+    (warning,) = section(context.sections, "Balance").warnings
     assert "could not be made alike in changed_lines (mean 219.5 against 40.5)" in warning
     assert "caliper=0.25 and pairs=True" in warning
     items = sizes(False, *range(40, 90)) + sizes(True, *range(1, 100))
-    Drawn(LINES, items, place)
-    assert section(place.sections, "Balance").warnings == ()
-    Drawn(LINES, sizes(False, 3, 4), place)
-    assert section(place.sections, "Balance").warnings == (), "with nothing to compare there is nothing to tell"
+    Drawn(LINES, items, context)
+    assert section(context.sections, "Balance").warnings == ()
+    Drawn(LINES, sizes(False, 3, 4), context)
+    assert section(context.sections, "Balance").warnings == (), "with nothing to compare there is nothing to tell"
 
 
 def test_figures_of_the_balance_are_those_of_the_formulas() -> None:
@@ -196,14 +196,14 @@ def test_the_sample_hangs_on_the_seed_and_not_on_the_order() -> None:
     assert set(Drawn(Resample(features=("changed_lines",), seed=1), items, WithoutBuild()).ids) != first
 
 
-def test_thousands_are_matched_by_their_neighbours(place: BuildFolder) -> None:
+def test_thousands_are_matched_by_their_neighbours(context: BuildFolder) -> None:
     rng = random.Random(0)
     items = sizes(False, *(rng.randrange(1, 900) for _ in range(300))) + sizes(
         True, *(rng.randrange(1, 900) for _ in range(1500))
     )
-    drawn = Drawn(Resample(features=("changed_lines",), method="nearest"), items, place)
+    drawn = Drawn(Resample(features=("changed_lines",), method="nearest"), items, context)
     assert len(drawn.ids) == 600
-    assert "by nearest matching" in section(place.sections, "Balance").text
+    assert "by nearest matching" in section(context.sections, "Balance").text
 
 
 @pytest.mark.parametrize(
@@ -222,10 +222,10 @@ def test_terms_that_make_no_sense_are_refused(terms: dict[str, object]) -> None:
         Resample(**terms)  # type: ignore[arg-type]
 
 
-def test_no_changed_cases_means_no_clean_ones(place: BuildFolder) -> None:
-    assert Drawn(LINES, sizes(True, 1, 2), place).ids == []
-    assert Drawn(LINES, sizes(False, 1, 2), place).ids == ["bad0-1", "bad1-2"]
-    assert Drawn(LINES, [], place).ids == []
+def test_no_changed_cases_means_no_clean_ones(context: BuildFolder) -> None:
+    assert Drawn(LINES, sizes(True, 1, 2), context).ids == []
+    assert Drawn(LINES, sizes(False, 1, 2), context).ids == ["bad0-1", "bad1-2"]
+    assert Drawn(LINES, [], context).ids == []
 
 
 def test_its_spec_comes_back() -> None:

@@ -27,7 +27,7 @@ HEADER = "name,language,stars,new_stars,issues_and_pulls,closed_pulls,active,lan
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[BuildFolder]:
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
     made = BuildFolder(tmp_path / "bench")
     yield made
     made.close()
@@ -39,13 +39,13 @@ def table(folder: Path, *rows: str, name: str = "repositories.csv") -> str:
     return str(path)
 
 
-def run(stage: SelectRepos, place: BuildFolder) -> dict[str, str]:
-    drops = list(stage.apply([], place))
+def run(stage: SelectRepos, context: BuildFolder) -> dict[str, str]:
+    drops = list(stage.apply([], context))
     assert all(isinstance(one, Drop) for one in drops)
     return {one.item: one.reason for one in drops if isinstance(one, Drop)}
 
 
-def test_context_crbenchs_rule_from_a_file(tmp_path: Path, place: BuildFolder) -> None:
+def test_context_crbenchs_rule_from_a_file(tmp_path: Path, context: BuildFolder) -> None:
     rows = (
         "a/good,Python,50,,5001,,2025-04-01,0.61,red",
         "a/second,Python,49,,9000,,2024-10-31,0.9,",
@@ -61,10 +61,10 @@ def test_context_crbenchs_rule_from_a_file(tmp_path: Path, place: BuildFolder) -
     )
     stage = SelectRepos(candidates=table(tmp_path, *rows), top=3)
     assert (
-        run(SelectRepos(candidates=stage.candidates, top=2), place)["a/third"]
+        run(SelectRepos(candidates=stage.candidates, top=2), context)["a/third"]
         == "not among the 2 most starred of Python"
     )
-    assert run(stage, place) == {
+    assert run(stage, context) == {
         "a/mixed": "its language is not over 60% of it",
         "a/asleep": "not active in the 6 months before 2025-04-30",
         "a/small": "not over 5,000 issues and pull requests",
@@ -74,14 +74,14 @@ def test_context_crbenchs_rule_from_a_file(tmp_path: Path, place: BuildFolder) -
         "a/shareless": "the share of its language is not stated",
         "a/countless": "the number of its issues and pull requests is not stated",
     }
-    assert chosen_repositories(place) == ("a/good", "a/second", "a/third")
-    lines = (place.folder / "repositories.jsonl").read_bytes().splitlines()
+    assert chosen_repositories(context) == ("a/good", "a/second", "a/third")
+    lines = (context.folder / "repositories.jsonl").read_bytes().splitlines()
     kept = RepositoryCandidate.model_validate_json(lines[0])
     assert (kept.name, kept.extra) == ("a/good", {"team": "red"})
-    assert place.sections[-1].figures == {"candidates": 11, "chosen": 3}
+    assert context.sections[-1].figures == {"candidates": 11, "chosen": 3}
 
 
-def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(tmp_path: Path, place: BuildFolder) -> None:
+def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(tmp_path: Path, context: BuildFolder) -> None:
     rows = (
         "a/one,Python,,90,,90,,,",
         "a/two,Python,,80,,80,,,",
@@ -93,23 +93,23 @@ def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(tmp_
         "a/untold,Go,5,,,50,,,",
     )
     stage = SelectRepos(rule="aacr_bench", candidates=table(tmp_path, *rows), rank=6, per_language=2)
-    assert run(stage, place) == {
+    assert run(stage, context) == {
         "a/three": "not among the 2 with most new stars of Python",
         "a/starred": "not in the top 6 by closed pull requests",
         "a/busy": "not in the top 6 by new stars",
         "a/kotlin": "in none of the languages",
         "a/untold": "new stars or closed pull requests are not stated",
     }
-    assert chosen_repositories(place) == ("a/one", "a/two", "a/go")
+    assert chosen_repositories(context) == ("a/one", "a/two", "a/go")
 
 
-def test_json_lines_are_read_as_well(tmp_path: Path, place: BuildFolder) -> None:
+def test_json_lines_are_read_as_well(tmp_path: Path, context: BuildFolder) -> None:
     found = RepositoryCandidate(
         name="a/b", language="Python", stars=1, issues_and_pulls=9999, active="2025-04-01T10:00:00Z", language_share=1.0
     )
     (tmp_path / "r.jsonl").write_bytes(found.to_line())
-    assert run(SelectRepos(candidates=str(tmp_path / "r.jsonl")), place) == {}
-    assert chosen_repositories(place) == ("a/b",)
+    assert run(SelectRepos(candidates=str(tmp_path / "r.jsonl")), context) == {}
+    assert chosen_repositories(context) == ("a/b",)
 
 
 @pytest.mark.parametrize(
@@ -136,22 +136,22 @@ def test_a_bad_file_is_named_with_line_and_field(tmp_path: Path, content: str, s
     assert said in str(caught.value)
 
 
-def test_what_cannot_be_done_is_said(tmp_path: Path, place: BuildFolder) -> None:
+def test_what_cannot_be_done_is_said(tmp_path: Path, context: BuildFolder) -> None:
     with pytest.raises(UserError, match="which a forge does not tell"):
-        run(SelectRepos(rule="aacr_bench"), place)
+        run(SelectRepos(rule="aacr_bench"), context)
     with pytest.raises(UserError, match="cannot read"):
-        run(SelectRepos(candidates=str(tmp_path / "none.csv")), place)
+        run(SelectRepos(candidates=str(tmp_path / "none.csv")), context)
     with pytest.raises(UserError, match="no repository meets the rule"):
-        run(SelectRepos(candidates=table(tmp_path, "a/b,Go,1,,1,,,0.9,")), place)
+        run(SelectRepos(candidates=table(tmp_path, "a/b,Go,1,,1,,,0.9,")), context)
     with pytest.raises(UserError, match="Invalid isoformat"):
         load(Stage, "select_repos(day='soon')")
 
 
 def test_where_the_user_names_repositories_none_is_chosen(tmp_path: Path) -> None:
-    place = BuildFolder(tmp_path / "bench", "github:a/b")
-    assert run(SelectRepos(rule="aacr_bench"), place) == {}
-    assert chosen_repositories(place) == ()
-    place.close()
+    context = BuildFolder(tmp_path / "bench", "github:a/b")
+    assert run(SelectRepos(rule="aacr_bench"), context) == {}
+    assert chosen_repositories(context) == ()
+    context.close()
 
 
 # --- from a forge --------------------------------------------------------------------------------------------------
@@ -165,27 +165,27 @@ def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
         yield running
 
 
-def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, place: BuildFolder) -> None:
+def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, context: BuildFolder) -> None:
     stage = SelectRepos(api=forge.url, languages=("Python",), top=4)
     reasons = {
         "acme/slow": "not active in the 6 months before 2025-04-30",
         "acme/mixed": "its language is not over 60% of it",
         "acme/small": "not over 5,000 issues and pull requests",
     }
-    assert run(stage, place) == reasons, "the fifth was not among the most starred that were searched"
-    assert chosen_repositories(place) == (NAME,)
+    assert run(stage, context) == reasons, "the fifth was not among the most starred that were searched"
+    assert chosen_repositories(context) == (NAME,)
     counted = forge.paths("/search/issues")
     assert len(counted) == 4, "issues and pull requests, only of those that were still in"
     before = len(forge.asked)
-    assert run(stage, place) == reasons
+    assert run(stage, context) == reasons
     assert len(forge.asked) == before, "what was answered is kept"
 
 
-def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, place: BuildFolder) -> None:
+def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, context: BuildFolder) -> None:
     forge.troubles += [missing("/repos/acme/slow/languages"), secondary_limit("/search/", retry_after=0)]
-    reasons = run(SelectRepos(api=forge.url, languages=("Python",)), place)
+    reasons = run(SelectRepos(api=forge.url, languages=("Python",)), context)
     assert reasons["acme/slow"] == "repository deleted, or not open to these tokens"
-    assert chosen_repositories(place) == (NAME, "acme/other")
+    assert chosen_repositories(context) == (NAME, "acme/other")
 
 
 # --- the rules -----------------------------------------------------------------------------------------------------

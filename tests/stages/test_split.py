@@ -23,7 +23,7 @@ from sampled import Drawn, candidate, section
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[BuildFolder]:
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
     workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
@@ -37,10 +37,10 @@ def items_of(**repos: int) -> list[Candidate]:
     return [candidate(f"{repo}{n}", repo=f"o/{repo}") for repo, count in repos.items() for n in range(count)]
 
 
-def test_repositories_stay_whole_and_shares_come_out(place: BuildFolder) -> None:
-    drawn = Drawn(Split(), items_of(a=50, b=30, c=10, d=5, e=5), place)
+def test_repositories_stay_whole_and_shares_come_out(context: BuildFolder) -> None:
+    drawn = Drawn(Split(), items_of(a=50, b=30, c=10, d=5, e=5), context)
     assert parts(drawn) == {"train": 80, "validation": 10, "test": 10}
-    found = section(place.sections, "Parts")
+    found = section(context.sections, "Parts")
     assert found.rows[0] == ("train", 80, 0.8, 0.8, 2, None, None)
     assert found.text == "By repo. No repository lies in two parts."
     assert found.figures == {}
@@ -65,15 +65,15 @@ def test_a_repository_by_its_hash_stays_when_others_come() -> None:
     assert first == {repo: then[repo] for repo in first}
 
 
-def test_dates_cut_the_parts(place: BuildFolder) -> None:
+def test_dates_cut_the_parts(context: BuildFolder) -> None:
     items = [
         candidate(f"c{n}", created=day)
         for n, day in enumerate(("2021-12-31", "2022-01-01", "2022-12-31", "2023-01-01"))
     ]
-    drawn = Drawn(Split(by="time", cuts=("2022-01-01", "2023-01-01")), [*items, candidate("when")], place)
+    drawn = Drawn(Split(by="time", cuts=("2022-01-01", "2023-01-01")), [*items, candidate("when")], context)
     assert [item.case.facts["split"] for item in drawn.kept] == ["train", "validation", "validation", "test"]
     assert drawn.drops["when"].reason == "does not state created"
-    found = section(place.sections, "Parts")
+    found = section(context.sections, "Parts")
     assert found.figures == {"validation begins": "2022-01-01", "test begins": "2023-01-01"}
     assert found.rows[1] == ("validation", 2, None, 0.5, 1, "2022-01-01", "2022-12-31")
 
@@ -90,19 +90,19 @@ def test_what_is_tested_is_younger_than_what_was_learnt_from(days: list[int]) ->
     assert all(max(one) < min(two) for one, two in itertools.pairwise(in_order))
 
 
-def test_shares_by_time_come_out_where_days_allow(place: BuildFolder) -> None:
+def test_shares_by_time_come_out_where_days_allow(context: BuildFolder) -> None:
     items = [candidate(f"c{n}", created=f"2022-{1 + n // 28:02}-{1 + n % 28:02}") for n in range(100)]
-    assert parts(Drawn(Split(by="time"), items, place)) == {"train": 80, "validation": 10, "test": 10}
+    assert parts(Drawn(Split(by="time"), items, context)) == {"train": 80, "validation": 10, "test": 10}
 
 
-def test_by_both_a_case_must_be_in_the_same_part_twice(place: BuildFolder) -> None:
+def test_by_both_a_case_must_be_in_the_same_part_twice(context: BuildFolder) -> None:
     items = [
         candidate(f"{repo}-{year}", repo=repo, created=f"{year}-01-01")
         for repo in ("o/large", "o/small")
         for year in (2020, 2021, 2022, 2023)
     ] + [candidate("o/large-more", repo="o/large", created="2020-05-05")]
     stage = Split(by="both", parts=("train", "test"), shares=(0.5, 0.5), cuts=("2022-01-01",))
-    drawn = Drawn(stage, items, place)
+    drawn = Drawn(stage, items, context)
     assert [(i.id, i.case.facts["split"]) for i in drawn.kept] == [
         ("o/large-2020", "train"),
         ("o/large-2021", "train"),
@@ -114,24 +114,24 @@ def test_by_both_a_case_must_be_in_the_same_part_twice(place: BuildFolder) -> No
     assert (drop.reason, drop.detail) == ("its repository and its date are in different parts", "test, train")
 
 
-def test_only_some_parts_stay(place: BuildFolder) -> None:
-    drawn = Drawn(Split(only=("test",)), items_of(a=8, b=1, c=1), place)
+def test_only_some_parts_stay(context: BuildFolder) -> None:
+    drawn = Drawn(Split(only=("test",)), items_of(a=8, b=1, c=1), context)
     assert parts(drawn) == {"test": 1}
     assert drawn.reasons == ["is in train", "is in validation"]
-    assert [row[1] for row in section(place.sections, "Parts").rows] == [8, 1, 1]
+    assert [row[1] for row in section(context.sections, "Parts").rows] == [8, 1, 1]
 
 
-def test_one_repository_cannot_be_split_by_repository(place: BuildFolder) -> None:
+def test_one_repository_cannot_be_split_by_repository(context: BuildFolder) -> None:
     message = r"split by repo cannot put one repository into 3 parts \(split\(by='time'\)\)"
     with pytest.raises(UserError, match=message):
-        Drawn(Split(), items_of(a=9), place)
+        Drawn(Split(), items_of(a=9), context)
     two = Split(shares=(0.5, 0.0, 0.5))
-    assert parts(Drawn(two, items_of(a=4, b=4), place)) == {"train": 4, "test": 4}
+    assert parts(Drawn(two, items_of(a=4, b=4), context)) == {"train": 4, "test": 4}
 
 
-def test_an_empty_stream_has_empty_parts(place: BuildFolder) -> None:
+def test_an_empty_stream_has_empty_parts(context: BuildFolder) -> None:
     for by in ("repo", "time", "both"):
-        assert Drawn(Split(by=by), [], place).ids == []
+        assert Drawn(Split(by=by), [], context).ids == []
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_every_case_is_kept_or_counted(languages: list[str], wanted: tuple[str, 
 class Twice(Stage):
     """Splits every case into two: a stage that sees the stream."""
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop]:
         for one in items:
             yield one
             yield one.with_case(id=one.id + "-again")

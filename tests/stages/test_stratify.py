@@ -27,7 +27,7 @@ PAPER = Stratify(
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[BuildFolder]:
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
     workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
@@ -50,8 +50,8 @@ def entries(each: int) -> list[Candidate]:
     ]
 
 
-def test_the_papers_1080_of_four_periods_and_nine_languages(place: BuildFolder) -> None:
-    drawn = Drawn(PAPER, entries(20), place)
+def test_the_papers_1080_of_four_periods_and_nine_languages(context: BuildFolder) -> None:
+    drawn = Drawn(PAPER, entries(20), context)
     assert len(drawn.ids) == 1080
     periods = Counter("2024" if (year := name.split("-")[1]) == "2025" else year for name in drawn.ids)
     assert periods == {"2021": 270, "2022": 270, "2023": 270, "2024": 270}
@@ -61,33 +61,33 @@ def test_the_papers_1080_of_four_periods_and_nine_languages(place: BuildFolder) 
     assert set(cells.values()) == {15}
     assert len(cells) == 72
     assert drawn.reasons == ["not drawn"]
-    strata = section(place.sections, "Strata")
+    strata = section(context.sections, "Strata")
     assert strata.columns == ("period", "language", "there", "drawn", "short by", "of each verdict")
     assert strata.rows[0] == ("before 2022-01-01", "C", 40, 30, 0, "False 20, True 20")
     assert strata.rows[-1][0] == "from 2024-01-01"
     assert "1080 drawn from 36 strata." in strata.text
 
 
-def test_a_cell_that_is_short_stays_balanced_and_is_named(place: BuildFolder) -> None:
+def test_a_cell_that_is_short_stays_balanced_and_is_named(context: BuildFolder) -> None:
     items = [candidate(f"t{n}", True, language="Go") for n in range(50)] + [
         candidate(f"f{n}", False, language="Go") for n in range(4)
     ]
     items += [candidate(f"r{n}", True, language="Rust") for n in range(9)]
-    drawn = Drawn(Stratify(by=("language",), per_cell=10, balance="verdict"), items, place)
+    drawn = Drawn(Stratify(by=("language",), per_cell=10, balance="verdict"), items, context)
     assert Counter(name[0] for name in drawn.ids) == {"t": 4, "f": 4}
-    strata = section(place.sections, "Strata")
+    strata = section(context.sections, "Strata")
     assert strata.rows == (("Go", 54, 8, 2, "False 4, True 50"), ("Rust", 9, 0, 10, "True 9"))
     assert "2 of them have fewer than the 10 asked for" in strata.text
 
 
-def test_what_does_not_state_a_fact_is_dropped(place: BuildFolder) -> None:
+def test_what_does_not_state_a_fact_is_dropped(context: BuildFolder) -> None:
     items = [candidate("a", True, language="Go", created="2021-01-01"), candidate("b", True, created="2021-01-01")]
     items += [
         candidate("c", None, language="Go", created="2021-01-01"),
         candidate("d", True, language="Go", created="lately"),
     ]
     stage = Stratify(by=("language", "period"), periods=("2022-01-01",), per_cell=2, balance="verdict")
-    drawn = Drawn(stage, items, place)
+    drawn = Drawn(stage, items, context)
     reasons = {name: drop.reason for name, drop in drawn.drops.items()}
     assert reasons == {
         "a": "not drawn",
@@ -97,19 +97,19 @@ def test_what_does_not_state_a_fact_is_dropped(place: BuildFolder) -> None:
     }
 
 
-def test_a_total_is_shared_out_in_proportion(place: BuildFolder) -> None:
+def test_a_total_is_shared_out_in_proportion(context: BuildFolder) -> None:
     items = [
         candidate(f"{repo}{n}", repo=f"o/{repo}")
         for repo, count in (("a", 60), ("b", 30), ("c", 10))
         for n in range(count)
     ]
-    drawn = Drawn(Stratify(by=("repo",), total=20), items, place)
+    drawn = Drawn(Stratify(by=("repo",), total=20), items, context)
     assert Counter(name[0] for name in drawn.ids) == {"a": 12, "b": 6, "c": 2}
-    equal = Drawn(Stratify(by=("repo",), total=36, shared="equal"), items, place)
+    equal = Drawn(Stratify(by=("repo",), total=36, shared="equal"), items, context)
     assert Counter(name[0] for name in equal.ids) == {"a": 13, "b": 13, "c": 10}
-    everything = Drawn(Stratify(by=("repo",), total=500), items, place)
+    everything = Drawn(Stratify(by=("repo",), total=500), items, context)
     assert len(everything.ids) == 100
-    assert "There are no 500 to draw." in section(place.sections, "Strata").text
+    assert "There are no 500 to draw." in section(context.sections, "Strata").text
 
 
 def test_the_sample_hangs_on_the_seed_and_not_on_the_order() -> None:

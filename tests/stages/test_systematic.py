@@ -20,23 +20,23 @@ from sampled import Drawn, candidate, section
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[BuildFolder]:
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
     workplace = BuildFolder(tmp_path)
     yield workplace
     workplace.close()
 
 
-def test_the_sample_of_graded_reviews_has_1291_of_16780(place: BuildFolder) -> None:
+def test_the_sample_of_graded_reviews_has_1291_of_16780(context: BuildFolder) -> None:
     items = (candidate(f"r{n}") for n in range(1, 16_781))
-    drawn = Drawn(Systematic(every=13, start=1), items, place)
+    drawn = Drawn(Systematic(every=13, start=1), items, context)
     assert drawn.ids[:3] == ["r1", "r14", "r27"]
     assert len(drawn.ids) == 1291
     others = {len(range(start, 16_781, 13)) for start in range(2, 14)}
     assert others == {1290, 1291}  # the start is not what makes the number
 
 
-def test_what_is_not_drawn_says_where_it_stood(place: BuildFolder) -> None:
-    drawn = Drawn(Systematic(every=3, start=2), [candidate(f"c{n}") for n in range(1, 7)], place)
+def test_what_is_not_drawn_says_where_it_stood(context: BuildFolder) -> None:
+    drawn = Drawn(Systematic(every=3, start=2), [candidate(f"c{n}") for n in range(1, 7)], context)
     assert drawn.ids == ["c2", "c5"]
     assert drawn.reasons == ["not drawn"]
     assert drawn.drops["c3"].detail == "position 3"
@@ -57,10 +57,10 @@ def test_seeds_choose_different_starts() -> None:
     assert len({Drawn(Systematic(every=10, seed=seed), items, WithoutBuild()).ids[0] for seed in range(30)}) > 4
 
 
-def test_the_card_shows_a_sample_that_is_not_like_the_whole(place: BuildFolder) -> None:
+def test_the_card_shows_a_sample_that_is_not_like_the_whole(context: BuildFolder) -> None:
     items = [candidate(f"c{n}", language="Go" if n % 4 == 0 else "Rust", changed_lines=n, size="S") for n in range(400)]
-    Drawn(Systematic(every=4, start=1), items, place)
-    found = section(place.sections, "Is the sample like the whole?")
+    Drawn(Systematic(every=4, start=1), items, context)
+    found = section(context.sections, "Is the sample like the whole?")
     rows = {row[0]: row for row in found.rows}
     assert set(rows) == {"language", "changed_lines"}  # the repository and the size are always the same
     name, test, drawn, of, _, p, told = rows["language"]
@@ -72,15 +72,15 @@ def test_the_card_shows_a_sample_that_is_not_like_the_whole(place: BuildFolder) 
     assert found.figures == {"start": 1, "every": 4}
 
 
-def test_facts_that_only_few_have_are_put_together(place: BuildFolder) -> None:
+def test_facts_that_only_few_have_are_put_together(context: BuildFolder) -> None:
     items = [candidate(f"c{n}", domain=f"d{n}") for n in range(60)]
-    Drawn(Systematic(every=2, start=1), items, place)
-    (row,) = section(place.sections, "Is the sample like the whole?").rows
+    Drawn(Systematic(every=2, start=1), items, context)
+    (row,) = section(context.sections, "Is the sample like the whole?").rows
     assert row[4:6] == (None, None)  # one cell is left: nothing to test
 
 
-def test_an_empty_stream_is_an_empty_sample(place: BuildFolder) -> None:
-    assert Drawn(Systematic(), [], place).ids == []
+def test_an_empty_stream_is_an_empty_sample(context: BuildFolder) -> None:
+    assert Drawn(Systematic(), [], context).ids == []
 
 
 @pytest.mark.parametrize(("every", "start"), [(0, 0), (3, 4), (3, -1)])

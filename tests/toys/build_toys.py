@@ -19,14 +19,14 @@ class Count(Stage):
     n: int = 10
     reviewed: int = 0
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop]:
         yield from items
         for number in range(1, self.n + 1):
-            place.progress("counting", number, self.n)
+            context.progress("counting", number, self.n)
             case = Case(id=f"case-{number}", change=Change(repo="acme/shop", title=str(number)), facts={"n": number})
             said = (Review(case="x", system="bot"),) if self.reviewed and number % self.reviewed == 0 else ()
             yield Candidate(case=case, reviews=said)
-        place.report(CardSection(by="count", title="Counting", figures={"counted": self.n}))
+        context.report(CardSection(by="count", title="Counting", figures={"counted": self.n}))
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Even(Stage):
 class Halves(Stage):
     """Makes two of each."""
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop]:
         for part in ("a", "b"):
             yield item.with_case(id=f"{item.id}-{part}")
 
@@ -55,7 +55,7 @@ class Ponder(Stage):
     breaks: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         number = int(item.case.change.title)
         if number in self.breaks and not Path(self.log + ".mended").exists():
             raise Failed(FailureKind.UNREADABLE, "no answer could be read")
@@ -81,7 +81,7 @@ class Crooked(Stage):
 class Middle(Stage):
     """Needs the whole stream twice: keeps what is not the largest."""
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop]:
         largest = max((int(item.case.change.title) for item in items), default=0)
         for item in items:
             yield item if int(item.case.change.title) < largest else self.drop(item.id, "the largest", item.id)

@@ -36,8 +36,8 @@ class Stream:
 class Drawn:
     """What a stage made of a stream."""
 
-    def __init__(self, stage: Stage, items: Iterable[Candidate], place: BuildContext) -> None:
-        made: list[Candidate | Drop | Decision] = list(stage.apply(Stream(items), place))
+    def __init__(self, stage: Stage, items: Iterable[Candidate], context: BuildContext) -> None:
+        made: list[Candidate | Drop | Decision] = list(stage.apply(Stream(items), context))
         self.kept = [one for one in made if isinstance(one, Candidate)]
         self.ids = [one.id for one in self.kept]
         self.drops = {one.item: one for one in made if isinstance(one, Drop)}

@@ -88,29 +88,29 @@ def build(
     refuse_foreign(Path(out))
     check_tables(Path(out))
     how, stop = models or ModelOptions(), stop or Interruption()
-    place = BuildFolder(Path(out), word, told=_teller(progress), stop=stop)
+    context = BuildFolder(Path(out), word, told=_teller(progress), stop=stop)
     try:
-        with how.client(place) as client:
+        with how.client(context) as client:
             line = Pipeline(
-                place, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop, how.dry_run
+                context, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop, how.dry_run
             )
-            place.tell_through(_teller(with_cost(progress, client)))
+            context.tell_through(_teller(with_cost(progress, client)))
             try:
                 if how.dry_run:
                     return _foretold(str(out), line, client)
-                written = write_benchmark(place.folder, line.run())
+                written = write_benchmark(context.folder, line.run())
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
-                place.sync()
-            card = _card(found, {name: repr(value) for name, value in parameters.items()}, place, line, written, audit)
+                context.sync()
+            card = _card(found, {name: repr(value) for name, value in parameters.items()}, context, line, written, audit)
             line.keep_ledgers()
-            write_whole(place.folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
-            write_whole(place.folder / CARD_MD, markdown(card).encode())
+            write_whole(context.folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
+            write_whole(context.folder / CARD_MD, markdown(card).encode())
             return BuildResult(folder=str(out), card=card, reviews=written.reviews, spending=spending(client))
     finally:
-        Pipeline.clear(place)
-        place.close()
+        Pipeline.clear(context)
+        context.close()
 
 
 def _foretold(out: str, line: Pipeline, client: ChatClient) -> BuildResult:
@@ -135,14 +135,14 @@ def _teller(progress: Progress | None) -> Callable[[str, int, int | None], None]
 
 
 def _card(
-    recipe: Recipe, parameters: dict[str, str], place: BuildFolder, line: Pipeline, written: Written, audit: int
+    recipe: Recipe, parameters: dict[str, str], context: BuildFolder, line: Pipeline, written: Written, audit: int
 ) -> BuildCard:
     rows = tuple(tally.row() for tally in line.tallies)
     audits: list[CardSection] = []
     for number, tally in enumerate(line.tallies):
         if tally.decisions or tally.stage.models:
-            audits += _audit(place.folder, signature(tally.stage), line.decisions(number), audit)
-    warnings = [warning for section in place.sections for warning in section.warnings]
+            audits += _audit(context.folder, signature(tally.stage), line.decisions(number), audit)
+    warnings = [warning for section in context.sections for warning in section.warnings]
     warnings += [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
     failed = sum(row.failed for row in rows)
     warnings += [f"{failed} candidates failed and are not in it: the same command tries them again"] if failed else []
@@ -151,7 +151,7 @@ def _card(
         summary=recipe.summary,
         recipe=recipe.name,
         recipe_source=recipe.source,
-        source=place.source,
+        source=context.source,
         built=datetime.now(UTC).replace(microsecond=0),
         reviewgauge=__version__,
         benchmark=written.benchmark if written.cases else "",
@@ -162,8 +162,8 @@ def _card(
         pins={f"{signature(t.stage)}: {k}": v for t in line.tallies for k, v in t.stage.pins().items()},
         distributions=written.census.distributions(),
         spreads=written.census.spreads(),
-        sections=(*place.sections, *audits),
-        licences=find_licences(place.code, written.mirrors),
+        sections=(*context.sections, *audits),
+        licences=find_licences(context.code, written.mirrors),
         fake=any(row.fake for row in rows),
         warnings=tuple(warnings),
     )

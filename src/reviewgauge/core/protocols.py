@@ -137,15 +137,15 @@ class Stage(Plugin):
         kept = self.keep(item.case)
         return item.model_copy(update={"case": kept}) if isinstance(kept, Case) else kept
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """What becomes of one candidate; by default what `narrow` says."""
         kept = self.narrow(item)
         yield kept if isinstance(kept, Candidate) else self.drop(item.id, kept)
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The whole stream; by default `each` on each candidate."""
         for item in items:
-            yield from self.each(item, place)
+            yield from self.each(item, context)
 
     def drop(self, item: str, reason: str, detail: str = "") -> Drop:
         """A drop by this stage. `reason` is one of few, since reasons are counted; particulars go into `detail`."""

@@ -50,7 +50,7 @@ class AddFunctions(Stage):
         if self.longest < 0 or self.window < 0:
             raise ValueError("add_functions needs longest and window of 0 or more")
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Each candidate with its snippets, in order; several are worked on at a time."""
         counts = _Counts()
         with ExitStack() as stack:
@@ -69,7 +69,7 @@ class AddFunctions(Stage):
                     continue
                 counts.add(found)
                 yield item.with_change(snippets=tuple(snippet for snippet, _ in found if snippet is not None))
-        place.report(counts.section("add_functions"))
+        context.report(counts.section("add_functions"))
 
     def _snippets(self, change: Change, readers: _Readers) -> list[Found] | str:
         """What was found for each side of each hunk, each once; or why the change is dropped, and a detail."""

@@ -30,15 +30,15 @@ class AddWorkspace(Stage):
     commits are gone, or of which files are missing is dropped with the reason.
     """
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Each candidate with its mirror."""
         mirrors: dict[str, Repository | str] = {}
         for done, item in enumerate(items):
-            place.progress("looking for the code", done, None)
-            yield self._with_code(item, place, mirrors)
+            context.progress("looking for the code", done, None)
+            yield self._with_code(item, context, mirrors)
 
     def _with_code(
-        self, item: Candidate, place: BuildContext, mirrors: dict[str, Repository | str]
+        self, item: Candidate, context: BuildContext, mirrors: dict[str, Repository | str]
     ) -> Candidate | Drop:
         change = item.case.change
         if change.head is None:
@@ -46,7 +46,7 @@ class AddWorkspace(Stage):
         where = change.git or (item.pull.git if item.pull is not None else None)
         key = where or change.repo
         if key not in mirrors:
-            mirrors[key] = _mirror(place, change.repo, where)
+            mirrors[key] = _mirror(context, change.repo, where)
         mirror = mirrors[key]
         if isinstance(mirror, str):
             return self.drop(item.id, "its repository is not at hand", mirror)
@@ -57,11 +57,11 @@ class AddWorkspace(Stage):
         return item.with_change(git=str(mirror.git_dir))
 
 
-def _mirror(place: BuildContext, repo: str, where: str | None) -> Repository | str:
+def _mirror(context: BuildContext, repo: str, where: str | None) -> Repository | str:
     """The mirror of a repository in the benchmark's folder, made from `where` if that is elsewhere; or why none is."""
-    code = place.code.resolve()
+    code = context.code.resolve()
     if where is not None:
-        found = Path(where) if Path(where).is_absolute() else place.folder / where
+        found = Path(where) if Path(where).is_absolute() else context.folder / where
         if found.resolve().is_relative_to(code) and found.is_dir():
             return Repository(found)
         try:
@@ -82,6 +82,6 @@ def _because(reason: str, head: str, pull: PullRequest | None) -> str:
         return ""
     if pull.fork_gone:
         return ": its fork was deleted"
-    last = next((place for place, revision in enumerate(pull.revisions) if revision.head == head), len(pull.revisions))
+    last = next((context for context, revision in enumerate(pull.revisions) if revision.head == head), len(pull.revisions))
     pushed_over = any(revision.forced for revision in pull.revisions[last + 1 :])
     return ": it was pushed over" if pushed_over else ""

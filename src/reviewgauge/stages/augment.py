@@ -59,7 +59,7 @@ class Augment(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(own_prompt("augment"), fenced=self.prompt == "fenced")
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with precise comments, or a drop where no thread found an issue. Raises Failed."""
         references = item.case.references
         if not references:

@@ -41,7 +41,7 @@ class ClassifyDomain(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(self._classifier.words, fenced=self.prompt == "fenced")
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with its domain. Raises Failed, also where the votes decide nothing."""
         change = item.case.change
         if not change.title.strip() and not change.description.strip():

@@ -65,7 +65,7 @@ class CollectReviews(Stage):
             if any(same_login(login, other) for other in self.reviews_by[:at]):
                 raise ValueError(f"{login} is named twice")
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The states that were looked at."""
         pull = item.pull
         if pull is None:

@@ -42,7 +42,7 @@ class ContextLevel(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(self._classifier.words)
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate, its comments with their levels. Raises Failed, also where the votes decide nothing."""
         comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         levels: dict[str, Comment] = {}

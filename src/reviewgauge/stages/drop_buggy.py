@@ -1,29 +1,37 @@
 """Drop changes in which review missed something: a later fix had to change lines that they brought, by SZZ.
 
 Source: SWR-Bench (arXiv:2509.01494), its third step; it names neither the variant of SZZ nor a horizon. The fixes
-are found by their messages (repo/fixes.py), the lines by docs/explanation/szz.md.
+are found by their messages (repo/history/fix_messages.py), the lines as docs/explanation/szz.md says.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.base import content_id
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.szz.records import SzzSettings
-from reviewgauge.stages.history.later_fixes import LaterFixes, later_fixes
+from reviewgauge.repo.history.fix_messages import FixKind
+from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
+from reviewgauge.repo.szz.records import Fix, SzzSettings, Trace
+from reviewgauge.repo.szz.trace import index_history, trace_many
+from reviewgauge.stages.history.changes import read_signs
 from reviewgauge.stages.link_issues import references
 
 MISSED = "a later fix changed lines that it brought"
-TAKEN_BACK = "it was taken back later"
+REVERTED = "it was reverted later"
 NO_CODE = "its repository is not at hand, so nobody can look for later fixes"
 NOT_LANDED = "it is not part of the history in which later fixes were looked for"
 TOO_RECENT = "observed for less than the horizon"
@@ -32,6 +40,8 @@ _DAY = 86_400.0  # seconds
 _AT_ONCE = 8  # repositories whose fixes are in memory
 _FORMAT = "--format=%H%x00%ct%x00%P%x00%s"
 _MOST_COMMITS = 1000  # of one change
+_VERSION = "2"  # of what is remembered
+_NAMED_REVERT = "reverts a change that it names"
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,7 @@ class DropBuggy(Stage):
         if self.horizon < 0 or self.lines < 1:
             raise ValueError("drop_buggy needs a horizon of 0 days or more, and lines from 1 on")
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The stream without what a later fix speaks about; each repository is looked at once."""
         newest, opened = _newest_merges(items), _issue_dates(items)
         looks: dict[str, _Look | str] = {}
@@ -68,10 +78,10 @@ class DropBuggy(Stage):
                     looks.clear()  # what was found is remembered on disk
                 looks[folder] = NO_CODE
                 if folder:
-                    looks[folder] = self._look(folder, newest.get(folder, ""), opened.get(folder, {}), place)
+                    looks[folder] = self._look(folder, newest.get(folder, ""), opened.get(folder, {}), context)
             yield self._decide(item, looks[folder])
 
-    def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], place: BuildContext) -> _Look | str:
+    def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], context: BuildContext) -> _Look | str:
         """The later fixes of a repository, or why they cannot be looked for."""
         repository = Repository(Path(folder))
         rows = _rows(repository, [self.branch or "HEAD"], 1) or ([] if self.branch else _rows(repository, [newest], 1))
@@ -79,8 +89,8 @@ class DropBuggy(Stage):
             return NO_BRANCH if self.branch else NO_CODE
         tip = rows[0]
         settings = SzzSettings(variant=self.variant, tests=False, refactoring=True)
-        fixes = later_fixes(repository, place, tip.id, settings, perhaps=self.perhaps, opened=opened)
-        place.report(fixes.section("drop_buggy", repository.name))
+        fixes = later_fixes(repository, context, tip.id, settings, perhaps=self.perhaps, opened=opened)
+        context.report(fixes.section("drop_buggy", repository.name))
         return _Look(repository, tip.id, min(tip.date, datetime.now(UTC).timestamp()), fixes)
 
     def _decide(self, item: Candidate, look: _Look | str) -> Candidate | Drop:
@@ -94,7 +104,7 @@ class DropBuggy(Stage):
             days = max((later.landed - when) / _DAY, 0.0)
             if (later.lines >= self.lines or later.is_revert) and not 0 < self.horizon < days:
                 detail = f"{later.fix[:12]}, {days:.0f} days later"
-                return self.drop(item.id, TAKEN_BACK if later.is_revert else MISSED, detail)
+                return self.drop(item.id, REVERTED if later.is_revert else MISSED, detail)
         if self.horizon and (observed := (look.until - when) / _DAY) < self.horizon:
             return self.drop(item.id, TOO_RECENT, f"{max(observed, 0.0):.0f} days")
         return item
@@ -186,7 +196,7 @@ def _issue_dates(items: Iterable[Candidate]) -> dict[str, dict[str, datetime]]:
             continue
         closes = pull.extra.get("closes")
         closed = {str(name).lower() for name in closes} if isinstance(closes, list) else set()
-        closed |= {f"{repo}#{number}" for (repo, number), closes in references(pull.body, pull.repo) if closes}
+        closed |= {f"{repo}#{number}" for (repo, number), closing in references(pull.body, pull.repo) if closing}
         issues = (one for one in pull.issues if not one.is_pull and one.created is not None)
         dates = [one.created for one in issues if f"{one.repo}#{one.issue.number}".lower() in closed and one.created]
         if dates:
@@ -204,3 +214,137 @@ def _newest_merges(items: Iterable[Candidate]) -> dict[str, str]:
             if known is None or known[0] < pull.merged_at:
                 found[folder] = pull.merged_at, pull.merge_commit
     return {folder: commit for folder, (_, commit) in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class LaterFix:
+    """A fix, when it landed (seconds since 1970), and how many lines of a commit it had to change.
+
+    `is_revert`: it reverts the commit as a whole.
+    """
+
+    fix: str
+    landed: float
+    lines: int
+    is_revert: bool = False
+
+
+@dataclass
+class LaterFixes:
+    """The fixes of one history by the commits that they blame. `reverted` has ids as messages give them, cut or whole.
+
+    `dated` counts the fixes of which it is known when the issue that they close was opened.
+    """
+
+    blames: dict[str, list[LaterFix]] = field(default_factory=dict)
+    reverted: dict[str, LaterFix] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    dated: int = 0
+
+    def of(self, commits: set[str]) -> list[LaterFix]:
+        """The fixes that speak about any of the commits and are none of them, earliest first."""
+        found = [later for commit in commits for later in self.blames.get(commit, [])]
+        found += [later for short, later in self.reverted.items() if any(c.startswith(short) for c in commits)]
+        return sorted((one for one in found if one.fix not in commits), key=lambda one: (one.landed, one.fix))
+
+    def section(self, by: str, name: str) -> CardSection:
+        """What was found, for the card."""
+        return CardSection(
+            by=by,
+            title=f"Fixes of {name}",
+            text=(
+                f"{len(self.blames):,} commits are blamed by a fix, {len(self.reverted):,} were reverted. Of"
+                f" {self.dated:,} fixes it is known when the issue that they close was opened: they blame nothing that"
+                " was written later."
+            ),
+            columns=("outcome of a fix", "fixes"),
+            rows=tuple(sorted(self.outcomes.items(), key=lambda item: (-item[1], item[0]))),
+        )
+
+
+def later_fixes(
+    repository: Repository,
+    context: BuildContext,
+    tip: str,
+    settings: SzzSettings,
+    *,
+    perhaps: bool,
+    opened: Mapping[str, datetime] = MappingProxyType({}),
+) -> LaterFixes:
+    """The fixes in the history that ends at the commit `tip`, traced with `settings`.
+
+    `perhaps`: messages that may speak of a fixed defect count as well. `opened`: when the issue that a fix closes was
+    opened, by the commit as which the fix landed; what was written later is not blamed. Raises UserError where git
+    fails.
+    """
+    dates = content_id(*(f"{fix} {when.isoformat()}" for fix, when in sorted(opened.items())))
+    key = ("szz", _VERSION, repr(settings), str(perhaps), "history", tip, dates)
+    known = context.recall(key)
+    if known is not None:
+        return _from_json(known)
+    found = LaterFixes()
+    fixes: dict[str, float] = {}
+    for change in read_changes(repository, tip):
+        context.progress("reading changes", len(fixes))
+        if not isinstance(change, Drop):
+            _read(found, fixes, change, perhaps=perhaps)
+    index_history(repository, context.code)
+    wanted = [Fix(fix, opened.get(fix)) for fix in fixes]
+    missing = [fix for fix in wanted if context.recall(_key(settings, fix)) is None]
+    with closing(trace_many(repository, missing, settings)) as traces:
+        pairs = zip(missing, traces, strict=True)
+        for done, (fix, trace) in enumerate(pairs, len(fixes) - len(missing) + 1):
+            context.remember(_key(settings, fix), _short(trace))
+            context.progress("tracing fixes", done, len(fixes))
+    for fix in wanted:
+        _add(found, fix.commit, fixes[fix.commit], context.recall(_key(settings, fix)))
+        found.dated += fix.opened is not None
+    context.remember(key, _to_json(found))
+    return found
+
+
+def _key(settings: SzzSettings, fix: Fix) -> tuple[str, ...]:
+    opened = "" if fix.opened is None else fix.opened.isoformat()
+    return ("szz", _VERSION, repr(settings), "fix", fix.commit, opened)
+
+
+def _read(found: LaterFixes, fixes: dict[str, float], change: LandedChange, *, perhaps: bool) -> None:
+    """Take in a change that fixes something, or that reverts another one."""
+    signs = read_signs(change)
+    landed = change.commit.committed.timestamp()
+    if signs.is_revert and signs.reverts:
+        for short in signs.reverts:
+            found.reverted.setdefault(short, LaterFix(change.commit.id, landed, 0, is_revert=True))
+        found.outcomes[_NAMED_REVERT] += 1
+    elif signs.kind is FixKind.YES or (perhaps and signs.kind is FixKind.PERHAPS):
+        fixes[change.commit.id] = landed
+
+
+def _short(trace: Trace) -> bytes:
+    """What is kept of a trace: the lines of each commit, or why there are none."""
+    lines = Counter(line.commit for line in trace.inducing)
+    why = trace.skipped[-1].reason if trace.skipped and not lines else ""
+    return json.dumps({"lines": lines, "why": why}).encode()
+
+
+def _add(found: LaterFixes, fix: str, landed: float, known: bytes | None) -> None:
+    row = json.loads(known or b'{"lines": {}, "why": "was not traced"}')
+    for commit, lines in row["lines"].items():
+        found.blames.setdefault(commit, []).append(LaterFix(fix, landed, lines))
+    found.outcomes["leads to earlier commits" if row["lines"] else row["why"] or "nothing to blame"] += 1
+
+
+def _to_json(found: LaterFixes) -> bytes:
+    rows = {commit: [[one.fix, one.landed, one.lines] for one in fixes] for commit, fixes in found.blames.items()}
+    reverted = {short: [one.fix, one.landed] for short, one in found.reverted.items()}
+    return json.dumps({"blames": rows, "undone": reverted, "outcomes": found.outcomes, "dated": found.dated}).encode()
+
+
+def _from_json(known: bytes) -> LaterFixes:
+    row = json.loads(known)
+    return LaterFixes(
+        {commit: [LaterFix(*one) for one in fixes] for commit, fixes in row["blames"].items()},
+        {short: LaterFix(one[0], one[1], 0, is_revert=True) for short, one in row["undone"].items()},
+        Counter(row["outcomes"]),
+        row["dated"],
+    )

@@ -35,7 +35,7 @@ class DropDuplicates(Stage):
         if not self.by or (unknown := set(self.by) - WAYS.keys()):
             raise ValueError(f"by names some of {', '.join(WAYS)}" + (f", not {min(unknown)}" if self.by else ""))
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Each candidate, or which earlier one it repeats. Holds a digest and an id of each."""
         first: dict[bytes, str] = {}
         for item in items:

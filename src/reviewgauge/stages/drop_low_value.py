@@ -59,7 +59,7 @@ class DropLowValue(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(own_prompt("low_value"))
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with the references that are worth something. Raises Failed."""
         if not item.case.references:
             yield item

@@ -32,7 +32,7 @@ class DropTrivialPoints(Stage):
         if unknown or not self.types:
             raise ValueError(f"drop_trivial_points needs types of {', '.join(TYPES)}, not {unknown or 'none'}")
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate, or which types its change-points have."""
         if item.case.clean:
             yield item

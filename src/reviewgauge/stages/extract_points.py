@@ -74,7 +74,7 @@ class ExtractPoints(AskingStage):
         """The digest of what the model is told."""
         return prompt_pins(own_prompt("change_points"))
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with its change-points, or clean, or a drop that says what the requests differ in."""
         if item.pull is None:
             yield self.drop(item.id, NO_PULL)
@@ -217,5 +217,5 @@ def as_given(item: Candidate, material: Material, points: Sequence[Found]) -> Re
 
 def _open(points: Sequence[Found], labels: Sequence[str], end: int) -> list[int]:
     """The points whose code is there and whose answer is not, by position."""
-    place = labels.index
-    return [at for at, point in enumerate(points) if place(point.introduced) <= end < place(point.resolved)]
+    context = labels.index
+    return [at for at, point in enumerate(points) if context(point.introduced) <= end < context(point.resolved)]

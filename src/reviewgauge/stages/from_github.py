@@ -76,18 +76,18 @@ class FromGithub(Stage):
         if self.limit < 0:
             raise ValueError("limit counts pull requests; 0 reads all")
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """What came in, then a candidate for each pull request."""
         yield from items
         if self.archive:
-            yield from self._from_archive(place)
+            yield from self._from_archive(context)
             return
-        with self.open_forge(place) as forge:
+        with self.open_forge(context) as forge:
             began = self._round(forge)
-            folder = place.folder / FOLDER
+            folder = context.folder / FOLDER
             with gzip.GzipFile(folder / f"{DUMP}.part", "wb", mtime=0) as dump:
-                for repo in self._repositories(place):
-                    for made in self._crawl(forge, repo, place, began):
+                for repo in self._repositories(context):
+                    for made in self._crawl(forge, repo, context, began):
                         if isinstance(made, Drop):
                             yield made
                             continue
@@ -95,21 +95,21 @@ class FromGithub(Stage):
                         yield self._candidate(*made)
             (folder / f"{DUMP}.part").replace(folder / DUMP)
             forge.answers.mark("round", "")
-            _report(place, forge)
+            _report(context, forge)
 
-    def open_forge(self, place: BuildContext) -> Forge:
+    def open_forge(self, context: BuildContext) -> Forge:
         """The forge that is asked; answers are kept in the folder of the build."""
-        return Forge.open(place.folder / FOLDER, api=self.api, tokens=self.tokens, progress=place.progress)
+        return Forge.open(context.folder / FOLDER, api=self.api, tokens=self.tokens, progress=context.progress)
 
     # --- which ---------------------------------------------------------------------------------------------------
 
-    def _named(self, place: BuildContext) -> tuple[str, ...]:
+    def _named(self, context: BuildContext) -> tuple[str, ...]:
         """The repositories that the user names: `github:owner/name`, or several with commas between them."""
-        names = place.source.replace(",", " ").split() if place.source.startswith(SCHEME) else ()
+        names = context.source.replace(",", " ").split() if context.source.startswith(SCHEME) else ()
         return self.repos or tuple(names)
 
-    def _repositories(self, place: BuildContext) -> list[str]:
-        found = self._named(place) or chosen_repositories(place)
+    def _repositories(self, context: BuildContext) -> list[str]:
+        found = self._named(context) or chosen_repositories(context)
         if not found:
             raise UserError("no repository is named", remedy=f"reviewgauge build {SCHEME}owner/name -o bench/")
         if self.clone and len(found) > 1:
@@ -150,20 +150,20 @@ class FromGithub(Stage):
     # --- from a forge --------------------------------------------------------------------------------------------
 
     def _crawl(
-        self, forge: Forge, repo: str, place: BuildContext, began: str
+        self, forge: Forge, repo: str, context: BuildContext, began: str
     ) -> Iterator[tuple[Raw, PullRequest] | Drop]:
         try:
             reader = PullReader(forge, repo, began)
         except Unavailable as error:
             yield self.drop(repo, f"repository {error.reason}", str(error))
             return
-        mirror = mirror_of(place, forge, reader, self.code, self.clone)
+        mirror = mirror_of(context, forge, reader, self.code, self.clone)
         numbers = self._listed(reader, began)
         done = 0
         while some := list(islice(numbers, AT_ONCE)):
             read: list[tuple[Raw, PullRequest]] = []
             for own, updated in some:
-                place.progress(f"pull requests of {reader.repo}", done, None)
+                context.progress(f"pull requests of {reader.repo}", done, None)
                 done += 1
                 found = self._read(reader, own, updated, began)
                 if isinstance(found, Drop):
@@ -175,7 +175,7 @@ class FromGithub(Stage):
             for raw, pull in read:
                 yield self._with_code(reader, mirror, raw, pull)
         if mirror is not None and mirror.why:
-            place.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=_without_git(mirror.why)))
+            context.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=_without_git(mirror.why)))
 
     def _read(self, reader: PullReader, own: int, updated: str, began: str) -> tuple[Raw, PullRequest] | Drop:
         item = f"{reader.repo}/pull/{own}"
@@ -254,14 +254,14 @@ class FromGithub(Stage):
 
     # --- from a dump ---------------------------------------------------------------------------------------------
 
-    def _from_archive(self, place: BuildContext) -> Iterator[Candidate | Drop]:
+    def _from_archive(self, context: BuildContext) -> Iterator[Candidate | Drop]:
         """What a dump holds, in its order; naming repositories narrows it. Commits come from `clone` alone."""
-        wanted = {repository_name(word).lower() for word in self._named(place)}
+        wanted = {repository_name(word).lower() for word in self._named(context)}
         counts: dict[str, int] = {}
         mirrors: dict[str, Mirror] = {}
         with Archive(Path(self.archive).expanduser()) as archive:
             for done, (where, raw) in enumerate(archive.pulls()):
-                place.progress("pull requests of the archive", done, None)
+                context.progress("pull requests of the archive", done, None)
                 try:
                     pull = read_pull(raw, where)
                 except BadInput as error:
@@ -272,7 +272,7 @@ class FromGithub(Stage):
                 if self.limit and counts.get(pull.repo, 0) >= self.limit:
                     continue
                 counts[pull.repo] = counts.get(pull.repo, 0) + 1
-                made = self._too_large(case_id(pull), raw) or self._unpacked(place, mirrors, raw, pull)
+                made = self._too_large(case_id(pull), raw) or self._unpacked(context, mirrors, raw, pull)
                 yield made if isinstance(made, Drop) else final_candidate(made)
 
     def _is_wanted(self, raw: Raw, pull: PullRequest) -> bool:
@@ -281,10 +281,10 @@ class FromGithub(Stage):
         return _state(raw.get("pull")) in self.states and self._in_time(pull.created)
 
     def _unpacked(
-        self, place: BuildContext, mirrors: dict[str, Mirror], raw: Raw, pull: PullRequest
+        self, context: BuildContext, mirrors: dict[str, Mirror], raw: Raw, pull: PullRequest
     ) -> PullRequest | Drop:
         if self.clone and pull.repo not in mirrors:
-            mirrors[pull.repo] = Mirror(place, pull.repo, clone=self.clone)
+            mirrors[pull.repo] = Mirror(context, pull.repo, clone=self.clone)
         here = self._in_mirror(mirrors.get(pull.repo), pull)
         if isinstance(here, Drop):
             return here
@@ -332,7 +332,7 @@ def _without_git(why: str) -> str:
     )
 
 
-def _report(place: BuildContext, forge: Forge) -> None:
+def _report(context: BuildContext, forge: Forge) -> None:
     spent, left = forge.spent, forge.left
     summary = f"{spent.requests:,} requests, {spent.waited:,.0f} s waited for limits"
     if left:
@@ -344,8 +344,8 @@ def _report(place: BuildContext, forge: Forge) -> None:
             f". GraphQL gave no answer for {spent.without_graphql:,} pull requests: whether their threads were resolved"
             " is unknown, and the issues that they close are known by their text only"
         )
-    place.progress(summary, spent.requests, spent.requests)
-    place.report(
+    context.progress(summary, spent.requests, spent.requests)
+    context.report(
         CardSection(
             by="from_github",
             title="What was asked of the forge",

@@ -56,7 +56,7 @@ class Generate(Stage):
         """What each reviewer rests on."""
         return {f"{r.system}: {name}": value for r in self._loaded for name, value in r.pins().items()}
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate with the proposals. Raises Failed where a reviewer fails."""
         change = item.case.change.model_copy(update={"id": item.id})
         taken = {c.id for c in (*item.case.references, *item.case.neutral, *item.case.rejected)}

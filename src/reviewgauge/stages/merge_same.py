@@ -73,7 +73,7 @@ class MergeSame(Stage):
         """What the judge rests on."""
         return {"judge": signature(self._judge), **self._judge.pins()}
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The candidate, each finding once. Raises Failed where a vote is missing."""
         comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         pairs: list[Cell] = []

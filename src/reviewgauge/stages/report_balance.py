@@ -26,7 +26,7 @@ class ReportBalance(Stage):
         if not self.features:
             raise ValueError("report_balance needs features")
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Every candidate."""
         changed: list[Unit] = []
         clean: list[Unit] = []
@@ -39,7 +39,7 @@ class ReportBalance(Stage):
             else:
                 (clean if item.case.clean else changed).append(unit)
             yield item
-        place.report(self._section(changed, clean, unknown, unstated))
+        context.report(self._section(changed, clean, unknown, unstated))
 
     def _section(self, changed: list[Unit], clean: list[Unit], unknown: int, unstated: int) -> CardSection:
         found = balance(self.features, changed, clean)

@@ -57,7 +57,7 @@ class Resample(Stage):
         if self.pairs and self.ratio != int(self.ratio):
             raise ValueError("resample in pairs needs a whole ratio, such as 1 or 2")
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The changed cases and their matches, in the order of the stream."""
         changed: list[Unit] = []
         clean: list[Unit] = []
@@ -79,7 +79,7 @@ class Resample(Stage):
             else:
                 yield item
         kept = [[unit for unit in units if unit.position not in reasons] for units in (changed, clean)]
-        place.report(self._section(((changed, clean), (kept[0], kept[1])), len(unmatched), method))
+        context.report(self._section(((changed, clean), (kept[0], kept[1])), len(unmatched), method))
 
     def _match_all(self, changed: Sequence[Unit], clean: Sequence[Unit]) -> tuple[dict[int, int], set[int], str]:
         """(position of a clean case -> that of its changed case, changed cases left out of the pairs, the method)."""

@@ -56,10 +56,10 @@ class SelectRepos(Stage):
         """Refuse a date that is none."""
         date.fromisoformat(self.day)
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """What came in, then a drop for each repository that is not chosen. Nothing where the user named some."""
         yield from items
-        if SCHEME in place.source:
+        if SCHEME in context.source:
             return
         if self.rule == "aacr_bench":
             if not self.candidates:
@@ -70,36 +70,36 @@ class SelectRepos(Stage):
             given = rules.read_candidates(Path(self.candidates).expanduser())
             chosen, refused = rules.ranked(given, self._languages, self.rank, self.per_language)
         else:
-            chosen, refused = self._by_context_rule(place)
+            chosen, refused = self._by_context_rule(context)
         for one in refused:
             yield self.drop(one.name, one.reason, one.detail)
         if not chosen:
             raise UserError("no repository meets the rule", remedy="drops.jsonl says at which criterion each was lost")
-        self._keep(place, chosen, len(refused))
+        self._keep(context, chosen, len(refused))
 
     @property
     def _languages(self) -> tuple[str, ...]:
         paper = rules.AACR_LANGUAGES if self.rule == "aacr_bench" else rules.CONTEXT_LANGUAGES
         return self.languages or paper
 
-    def _by_context_rule(self, place: BuildContext) -> tuple[list[RepositoryCandidate], list[Refused]]:
+    def _by_context_rule(self, context: BuildContext) -> tuple[list[RepositoryCandidate], list[Refused]]:
         today = date.fromisoformat(self.day)
         if self.candidates:
             given = rules.read_candidates(Path(self.candidates).expanduser())
             found, refused = rules.popular(given, self._languages, self.top)
             judged = [(one, rules.unfit(one, today, self.share, self.months, self.volume)) for one in found]
         else:
-            with Forge.open(place.folder / FORGE, api=self.api, tokens=self.tokens, progress=place.progress) as forge:
-                found, refused = rules.popular(self._starred(forge, place), self._languages, self.top)
+            with Forge.open(context.folder / FORGE, api=self.api, tokens=self.tokens, progress=context.progress) as forge:
+                found, refused = rules.popular(self._starred(forge, context), self._languages, self.top)
                 judged = []
                 for number, one in enumerate(found):
-                    place.progress("repositories looked up", number, len(found))
+                    context.progress("repositories looked up", number, len(found))
                     judged.append(self._look_up(forge, one, today))
         return [one for one, no in judged if no is None], refused + [no for _, no in judged if no is not None]
 
-    def _starred(self, forge: Forge, place: BuildContext) -> Iterator[RepositoryCandidate]:
+    def _starred(self, forge: Forge, context: BuildContext) -> Iterator[RepositoryCandidate]:
         for number, language in enumerate(self._languages):
-            place.progress("languages searched", number, len(self._languages))
+            context.progress("languages searched", number, len(self._languages))
             yield from most_starred(forge, language, self.top, self._version)
 
     def _look_up(
@@ -124,10 +124,10 @@ class SelectRepos(Stage):
     def _limits(self) -> tuple[float, float, int]:
         return self.share, self.months, self.volume
 
-    def _keep(self, place: BuildContext, chosen: list[RepositoryCandidate], refused: int) -> None:
-        (place.folder / CHOSEN).write_bytes(b"".join(one.to_line() for one in chosen))
-        remember_repositories(place, [one.name for one in chosen])
-        place.report(
+    def _keep(self, context: BuildContext, chosen: list[RepositoryCandidate], refused: int) -> None:
+        (context.folder / CHOSEN).write_bytes(b"".join(one.to_line() for one in chosen))
+        remember_repositories(context, [one.name for one in chosen])
+        context.report(
             CardSection(
                 by="select_repos",
                 title="Repositories that were chosen",

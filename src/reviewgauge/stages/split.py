@@ -56,7 +56,7 @@ class Split(Stage):
         if not set(self.only) <= set(self.parts):
             raise ValueError(f"split keeps one of its parts: {', '.join(self.parts)}")
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """Each case with its part; those of a part that does not stay are dropped."""
         repos: Counter[str] = Counter()
         days: Counter[str] = Counter()
@@ -83,7 +83,7 @@ class Split(Stage):
                 yield self.drop(item.id, f"is in {part}")
             else:
                 yield item.with_facts({"split": part})
-        place.report(self._section(found, cuts))
+        context.report(self._section(found, cuts))
 
     def _part(self, item: Candidate, of_repo: Mapping[str, str], cuts: list[str]) -> str | Drop:
         day = day_of(item.case)

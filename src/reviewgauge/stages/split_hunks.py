@@ -60,11 +60,11 @@ class SplitHunks(Stage):
     outdated: bool = True
     seed: int = 0
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The hunks of each candidate; what can be merged and what cannot is told on the card."""
         counts: Counter[str] = Counter()
         for item in items:
-            for result in self.each(item, place):
+            for result in self.each(item, context):
                 if isinstance(result, Candidate):
                     counts["can be merged" if result.case.verdict else "could not be merged"] += 1
                 elif isinstance(result, Drop):
@@ -72,11 +72,11 @@ class SplitHunks(Stage):
                 yield result
         if self.task == "assess":
             figures = {name: counts[name] for name in ("could not be merged", "can be merged", UNCHANGED)}
-            place.report(
+            context.report(
                 CardSection(by="split_hunks", title="Which hunks can be merged", text=_READING, figures=figures)
             )
 
-    def each(self, item: Candidate, place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """One candidate for each hunk (each commented place for `comment`), and a drop for what stands on none."""
         if not item.case.change.has_diff:
             yield self.drop(item.id, "no diff at hand")

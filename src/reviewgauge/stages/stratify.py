@@ -55,7 +55,7 @@ class Stratify(Stage):
         if self.balance == "verdict" and self.per_cell % 2:
             raise ValueError("stratify cannot balance an odd per_cell by verdict")
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The drawn cases, in the order of the stream; the others are dropped."""
         cells: dict[Cell, dict[str, list[Member]]] = defaultdict(lambda: defaultdict(list))
         described, unstated = Described(), {}
@@ -77,8 +77,8 @@ class Stratify(Stage):
                 yield self.drop(item.id, f"does not state {unstated[position]}")
             else:
                 yield self.drop(item.id, "not drawn")
-        place.report(described.section("stratify", chosen))
-        place.report(self._section(cells, drawn))
+        context.report(described.section("stratify", chosen))
+        context.report(self._section(cells, drawn))
 
     def _cell(self, case: Case) -> Cell | str:
         """The stratum of a case, or the fact that it does not state."""

@@ -32,7 +32,7 @@ class Systematic(Stage):
         if self.every < 1 or not 0 <= self.start <= self.every:
             raise ValueError("systematic needs every of 1 or more, and a start from 1 to every (0: by the seed)")
 
-    def apply(self, items: Iterable[Candidate], place: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
         """The chosen positions; the others are dropped as not drawn."""
         first = (self.start or 1 + draw_key(self.seed, "start") % self.every) - 1
         described, chosen = Described(), set()
@@ -44,4 +44,4 @@ class Systematic(Stage):
             else:
                 yield self.drop(item.id, "not drawn", f"position {position + 1}")
         section = described.section("systematic", chosen)
-        place.report(section.model_copy(update={"figures": {"start": first + 1, "every": self.every}}))
+        context.report(section.model_copy(update={"figures": {"start": first + 1, "every": self.every}}))

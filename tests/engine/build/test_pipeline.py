@@ -20,18 +20,18 @@ from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.interruption import Interruption
 
 
-def line_of(place: BuildFolder, stages: Sequence[Stage], stop: Interruption | None = None) -> Pipeline:
+def line_of(context: BuildFolder, stages: Sequence[Stage], stop: Interruption | None = None) -> Pipeline:
     steps = [(stage, Step(use="x")) for stage in stages]
-    return Pipeline(place, steps, lambda stage: Threads(2), stop or Interruption())
+    return Pipeline(context, steps, lambda stage: Threads(2), stop or Interruption())
 
 
 def run(folder: Path, *stages: Stage) -> tuple[list[Candidate], Pipeline]:
-    place = BuildFolder(folder)
+    context = BuildFolder(folder)
     try:
-        line = line_of(place, stages)
+        line = line_of(context, stages)
         return list(line.run()), line
     finally:
-        place.close()
+        context.close()
 
 
 def test_the_funnel_adds_up_stage_by_stage(tmp_path: Path) -> None:
@@ -77,11 +77,11 @@ def test_what_was_costly_is_done_once_and_what_broke_is_done_again(tmp_path: Pat
 
 def test_what_breaks_every_item_ends_the_build_and_loses_nothing(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    place, stop = BuildFolder(tmp_path / "b"), Interruption()
-    line = line_of(place, [Count(400), Ponder(log=str(log), ends=(200,))], stop)
+    context, stop = BuildFolder(tmp_path / "b"), Interruption()
+    line = line_of(context, [Count(400), Ponder(log=str(log), ends=(200,))], stop)
     with pytest.raises(Stopped):
-        write_benchmark(place.folder, line.run())
-    place.close()
+        write_benchmark(context.folder, line.run())
+    context.close()
     assert "the key is wrong" in str(stop.error)
     assert not (tmp_path / "b" / "cases.jsonl").exists()
     done = len(log.read_text().split())
@@ -95,12 +95,12 @@ def test_what_breaks_every_item_ends_the_build_and_loses_nothing(tmp_path: Path)
 
 def test_a_full_disk_ends_the_build_before_more_is_paid_for(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    place, stop = BuildFolder(tmp_path / "b"), Interruption()
-    place._memory.execute("PRAGMA max_page_count = 8")  # what sqlite says then is what it says of a full disk
-    line = line_of(place, [Count(400), Ponder(log=str(log))], stop)
+    context, stop = BuildFolder(tmp_path / "b"), Interruption()
+    context._memory.execute("PRAGMA max_page_count = 8")  # what sqlite says then is what it says of a full disk
+    line = line_of(context, [Count(400), Ponder(log=str(log))], stop)
     with pytest.raises(Stopped):
         list(line.run())
-    place.close()
+    context.close()
     assert "memory.sqlite: no room left to write" in str(stop.error) and "free some space" in str(stop.error)
     assert len(log.read_text().split()) < 300
     kept, _ = run(tmp_path / "b", Count(400), Ponder(log=str(log)))
@@ -108,18 +108,18 @@ def test_a_full_disk_ends_the_build_before_more_is_paid_for(tmp_path: Path) -> N
 
 
 def test_a_damaged_memory_is_said_in_one_line(tmp_path: Path) -> None:
-    place = BuildFolder(tmp_path)
+    context = BuildFolder(tmp_path)
     for n in range(200):
-        place.remember(("a", str(n)), b"x" * 500)
-    place.close()
+        context.remember(("a", str(n)), b"x" * 500)
+    context.close()
     file = tmp_path / "memory.sqlite"
     whole = file.read_bytes()
     file.write_bytes(whole[:8192] + b"\xff" * (len(whole) - 8192))
-    place = BuildFolder(tmp_path)
+    context = BuildFolder(tmp_path)
     with pytest.raises(UserError, match=r"memory.sqlite is damaged: .*\(remove it"):
         for n in range(200):
-            place.recall(("a", str(n)))
-    place.close()
+            context.recall(("a", str(n)))
+    context.close()
     file.write_bytes(b"no database" * 1000)
     with pytest.raises(UserError, match=r"cannot write .*memory.sqlite: file is not a database"):
         BuildFolder(tmp_path)
@@ -128,17 +128,17 @@ def test_a_damaged_memory_is_said_in_one_line(tmp_path: Path) -> None:
 def test_ctrl_c_ends_a_source_too(tmp_path: Path) -> None:
     stop = Interruption()
     stop.ask()
-    place = BuildFolder(tmp_path, stop=stop)
+    context = BuildFolder(tmp_path, stop=stop)
     with pytest.raises(Stopped):
-        list(line_of(place, [Count(5)], stop).run())
-    place.close()
+        list(line_of(context, [Count(5)], stop).run())
+    context.close()
 
 
 def test_two_builds_of_one_folder_are_refused(tmp_path: Path) -> None:
-    place = BuildFolder(tmp_path)
+    context = BuildFolder(tmp_path)
     with pytest.raises(UserError, match="is being written by this process"):
         BuildFolder(tmp_path)
-    place.close()
+    context.close()
 
 
 def test_a_benchmark_can_be_moved_and_ids_are_unique(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class Pipeline:
 
     def __init__(
         self,
-        place: BuildFolder,
+        context: BuildFolder,
         stages: Sequence[tuple[Stage, Step]],
         executor: Callable[[Stage], Executor],
         stop: Interruption,
@@ -90,8 +90,8 @@ class Pipeline:
     ) -> None:
         """`rehearsal`: the fake model stands in for every model, so nothing that a model says is remembered."""
         self.tallies = [Tallied(stage, step) for stage, step in stages]
-        self._place, self._executor, self._stop, self._rehearsal = place, executor, stop, rehearsal
-        self._scratch = place.folder / SCRATCH
+        self._place, self._executor, self._stop, self._rehearsal = context, executor, stop, rehearsal
+        self._scratch = context.folder / SCRATCH
         self._open = ExitStack()
 
     def run(self) -> Iterator[Candidate]:
@@ -123,9 +123,9 @@ class Pipeline:
             (self._scratch / name).replace(self._place.folder / name)
 
     @staticmethod
-    def clear(place: BuildFolder) -> None:
+    def clear(context: BuildFolder) -> None:
         """Take the scratch files away."""
-        shutil.rmtree(place.folder / SCRATCH, ignore_errors=True)
+        shutil.rmtree(context.folder / SCRATCH, ignore_errors=True)
 
     def _stage(self, number: int, tally: Tallied, before: Iterator[Candidate]) -> Iterator[Candidate]:
         whole = type(tally.stage).apply is not Stage.apply
@@ -287,11 +287,11 @@ class ReplayableStream:
 
 def apply_stages(cases: Iterable[Case], stages: Sequence[Stage]) -> tuple[list[Case], list[Drop]]:
     """(kept, dropped) after all stages, in their order. Raises UserError when nothing is left."""
-    place = WithoutBuild()
+    context = WithoutBuild()
     kept, drops = [Candidate(case=case) for case in cases], []
     for stage in stages:
         before, kept = kept, []
-        for item in stage.apply(before, place):
+        for item in stage.apply(before, context):
             if isinstance(item, Candidate):
                 kept.append(item)
             elif isinstance(item, Drop):

@@ -15,8 +15,18 @@ from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, 
 from reviewgauge.repo.szz.records import Inducing
 from reviewgauge.stages.history.changes import FoundFix, fix_text
 from reviewgauge.stages.history.fixes import FixTracer
-from reviewgauge.stages.history.lines import forward, new_text, normal, not_product, texts, trivial
-from reviewgauge.stages.history.tokens import as_edit_of_deleted, origin_problem, touched_at, words_changed
+from reviewgauge.stages.history.lines import (
+    as_edit_of_deleted,
+    forward,
+    new_text,
+    normal,
+    not_product,
+    origin_problem,
+    texts,
+    touched_at,
+    trivial,
+    words_changed,
+)
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000

@@ -30,14 +30,14 @@ _CHOSEN = ("repositories", "chosen")
 # --- which repositories --------------------------------------------------------------------------------------------
 
 
-def remember_repositories(place: BuildContext, names: Sequence[str]) -> None:
+def remember_repositories(context: BuildContext, names: Sequence[str]) -> None:
     """Choose the repositories that a source of the same build reads where neither it nor the user names any."""
-    place.remember(_CHOSEN, json.dumps(list(names)).encode())
+    context.remember(_CHOSEN, json.dumps(list(names)).encode())
 
 
-def chosen_repositories(place: BuildContext) -> tuple[str, ...]:
+def chosen_repositories(context: BuildContext) -> tuple[str, ...]:
     """The repositories that an earlier stage chose."""
-    found = place.recall(_CHOSEN)
+    found = context.recall(_CHOSEN)
     return tuple(json.loads(found)) if found else ()
 
 

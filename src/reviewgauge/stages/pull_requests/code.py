@@ -48,18 +48,18 @@ class Found(NamedTuple):
     files: tuple[ChangedFile, ...]
 
 
-def mirror_folder(place: BuildContext, repo: str) -> Path:
+def mirror_folder(context: BuildContext, repo: str) -> Path:
     """The mirror of `owner/name` in the folder of a build."""
-    return place.code / f"{repo.replace('/', '+')}.git"
+    return context.code / f"{repo.replace('/', '+')}.git"
 
 
 class Mirror:
     """The commits of one repository's pull requests. `why` says why there is none; empty where there is one."""
 
     def __init__(
-        self, place: BuildContext, repo: str, *, url: str = "", token: str = "", clone: str = "", branch: str = ""
+        self, context: BuildContext, repo: str, *, url: str = "", token: str = "", clone: str = "", branch: str = ""
     ) -> None:
-        self.folder, self.why = mirror_folder(place, repo), ""
+        self.folder, self.why = mirror_folder(context, repo), ""
         self._url, self._token, self._branch = url, token, branch
         if clone:
             mirror_local(Path(clone), self.folder, refs=(*REFS, *CLONE_REFS))
@@ -144,16 +144,16 @@ def _commits(pull: PullRequest) -> list[str]:
     return [commit for commit in dict.fromkeys(named) if commit]
 
 
-def mirror_of(place: BuildContext, forge: Forge, reader: PullReader, code: CodeFrom, clone: str) -> Mirror | None:
+def mirror_of(context: BuildContext, forge: Forge, reader: PullReader, code: CodeFrom, clone: str) -> Mirror | None:
     """The mirror that a repository's code is read from; None where it is to be read from the API alone."""
     if code == "api":
         return None
     if clone:
-        return Mirror(place, reader.repo, clone=clone)
+        return Mirror(context, reader.repo, clone=clone)
     token = forge.git_token if reader.about.get("private") is True else ""
     branch = text(reader.about, "default_branch")
     url = f"{forge.address.web}/{reader.repo}.git"
-    return Mirror(place, reader.repo, url=url, token=token, branch=branch if _BRANCH.fullmatch(branch) else "")
+    return Mirror(context, reader.repo, url=url, token=token, branch=branch if _BRANCH.fullmatch(branch) else "")
 
 
 def read_from_api(reader: PullReader, raw: Raw, pull: PullRequest) -> Found:
