@@ -164,7 +164,9 @@ def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, contex
         "side", {"shop.py": (story.folder / "shop.py").read_text() + CODE.replace("strip()", "strip('-')")}
     )
     item = candidate(story, head, base, merge=merge)
-    assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: ""}, "a fix within the change is not a missed one"
+    assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: ""}, (
+        "a fix within the change is not a missed one"
+    )
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2").replace("strip()", "strip('-')")})
     say(story, "Fix the price")
     assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: MISSED}

@@ -81,7 +81,9 @@ def test_context_crbenchs_rule_from_a_file(tmp_path: Path, context: BuildFolder)
     assert context.sections[-1].figures == {"candidates": 11, "chosen": 3}
 
 
-def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(tmp_path: Path, context: BuildFolder) -> None:
+def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(
+    tmp_path: Path, context: BuildFolder
+) -> None:
     rows = (
         "a/one,Python,,90,,90,,,",
         "a/two,Python,,80,,80,,,",

@@ -103,7 +103,9 @@ def build(
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
                 context.sync()
-            card = _card(found, {name: repr(value) for name, value in parameters.items()}, context, line, written, audit)
+            card = _card(
+                found, {name: repr(value) for name, value in parameters.items()}, context, line, written, audit
+            )
             line.keep_ledgers()
             write_whole(context.folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
             write_whole(context.folder / CARD_MD, markdown(card).encode())

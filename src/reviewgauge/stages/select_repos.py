@@ -89,7 +89,9 @@ class SelectRepos(Stage):
             found, refused = rules.popular(given, self._languages, self.top)
             judged = [(one, rules.unfit(one, today, self.share, self.months, self.volume)) for one in found]
         else:
-            with Forge.open(context.folder / FORGE, api=self.api, tokens=self.tokens, progress=context.progress) as forge:
+            with Forge.open(
+                context.folder / FORGE, api=self.api, tokens=self.tokens, progress=context.progress
+            ) as forge:
                 found, refused = rules.popular(self._starred(forge, context), self._languages, self.top)
                 judged = []
                 for number, one in enumerate(found):
