@@ -82,8 +82,6 @@ def _because(reason: str, head: str, pull: PullRequest | None) -> str:
         return ""
     if pull.fork_gone:
         return ": its fork was deleted"
-    last = next(
-        (context for context, revision in enumerate(pull.revisions) if revision.head == head), len(pull.revisions)
-    )
+    last = next((at for at, revision in enumerate(pull.revisions) if revision.head == head), len(pull.revisions))
     pushed_over = any(revision.forced for revision in pull.revisions[last + 1 :])
     return ": it was pushed over" if pushed_over else ""
