@@ -14,7 +14,7 @@ import pytest
 
 import reviewgauge
 from bundle_toys import tamper, write_bench
-from reviewgauge.api.bundles.data import policy_of
+from reviewgauge.api.bundle import policy_of
 from reviewgauge.cli.bundle import verify
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError

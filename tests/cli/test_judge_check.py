@@ -195,7 +195,7 @@ def _stored(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["lexical"], "what is the judge held against?"),
+        (["lexical"], "--on is required"),
         (["nobody", "--on", "martian"], "no judge is called 'nobody'"),
         (["chrf", "--on", "martian"], "martian has verdicts on pairs"),
         (["lexical", "--on", "graded_reviews"], "no people's labels of pairs"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from git_project import make_change
-from reviewgauge.api.check_records import check
+from reviewgauge.api.check import check
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import SubjectKind
 from reviewgauge.core.plugin import signature
@@ -100,7 +100,7 @@ def test_one_review_judged_under_two_names_is_two_labels_for_one_item(tmp_path: 
 def test_check_names_a_bad_label(tmp_path: Path) -> None:
     file = write(tmp_path, LABELS, b"c,Ann,clear,nan\n", name="mine.csv")
     found = check(file)
-    assert not found.ok and str(found.problems[0]).startswith("mine.csv, line 5, field value")
+    assert not found.ok and found.problems[0].problem.startswith("mine.csv, line 5, field value")
 
 
 def test_a_relative_git_directory_is_read_from_the_files_folder(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_check_names_every_bad_line_and_goes_on(tmp_path: Path) -> None:
     lines = [line(id="first"), *(raw for raw, _ in BAD), b"\n", line(id="last")]
     checked = check(write(tmp_path, *lines))
     assert checked.bad == len(BAD)
-    assert [problem.record for problem in checked.problems] == list(range(2, len(BAD) + 2))
+    assert [problem.line for problem in checked.problems] == list(range(2, len(BAD) + 2))
     assert checked.records == {"case": 2}
 
 
@@ -181,7 +181,7 @@ def test_ids_are_unique_across_the_file(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"line 3, field id: the case 'a' occurs twice"):
         read(file)
     (problem,) = check(file).problems
-    assert "line 1 too" in str(problem) and problem.record == 3
+    assert "line 1 too" in problem.problem and problem.line == 3
 
 
 def test_reviews_and_outcomes_are_known_by_their_fields(tmp_path: Path) -> None:
@@ -195,13 +195,13 @@ def test_reviews_and_outcomes_are_known_by_their_fields(tmp_path: Path) -> None:
     )
     checked = check(file)
     assert checked.records == {"review": 1, "outcome": 1}
-    assert [(problem.record, problem.field) for problem in checked.problems] == [(3, "attempt"), (4, "")]
+    assert [(problem.line, problem.field) for problem in checked.problems] == [(3, "attempt"), (4, "")]
 
 
 def test_a_line_that_is_too_long_is_refused_by_name_and_the_rest_is_read(tmp_path: Path) -> None:
     file = write(tmp_path, line(), line(id="long", facts={"x": "y" * 5000}), line(id="b"))
     checked = check(file, longest=1000)
-    assert [str(problem) for problem in checked.problems] == [
+    assert [problem.problem for problem in checked.problems] == [
         "cases.jsonl, line 2: is longer than 1,000 bytes (split the record)"
     ]
     assert checked.records == {"case": 2}
@@ -212,7 +212,7 @@ def test_a_mark_at_the_start_is_passed_over_and_utf_16_is_named(tmp_path: Path) 
     assert len(read(tmp_path / "cases.jsonl")) == 1
     wide = tmp_path / "wide.jsonl"
     wide.write_bytes(line().decode().encode("utf-16"))
-    assert "save the file as UTF-8" in str(check(wide).problems[0])
+    assert "save the file as UTF-8" in check(wide).problems[0].problem
     with pytest.raises(BadInput):
         read(wide)
 

@@ -7,15 +7,16 @@ import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.api.bundles.data import policy_of
 from reviewgauge.api.bundles.tables import TableSettings, csv_texts, make_tables
 from reviewgauge.api.bundles.validity import stage_validity
+from reviewgauge.api.resolve import names_dataset
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Progress
-from reviewgauge.core.specs import import_named
+from reviewgauge.core.protocols import Dataset, Progress
+from reviewgauge.core.specs import import_named, load_recorded
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.bundle import rescore
 from reviewgauge.engine.bundle.archive import write_archive
@@ -28,7 +29,9 @@ from reviewgauge.engine.bundle.contents import (
     TABLES,
     BundleManifest,
     RunEntry,
+    Texts,
     file_entry,
+    may_be_passed_on,
     parameter_files,
     stage,
     versions,
@@ -37,6 +40,8 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import write_error, write_whole
 from reviewgauge.engine.run.scored_run import check_named_once
 from reviewgauge.views.files.markdown import readme
+
+OWN = "that of whoever made it"
 
 
 class BundleResult(Record):
@@ -153,3 +158,30 @@ def _run_name(word: str, taken: Sequence[str]) -> str:
     while name.casefold() in {other.casefold() for other in taken}:
         name, number = f"{plain}-{number}", number + 1
     return name
+
+
+class Policy(NamedTuple):
+    """Which texts of a run go into a bundle, why, and the licence of its data."""
+
+    texts: Texts
+    why: str
+    licence: str
+
+
+def policy_of(dataset: str, wanted: bool | None) -> Policy:
+    """What to do with the texts of a run on `dataset` (as its manifest names it). `wanted` overrules the licence."""
+    word = dataset.partition(" | ")[0]
+    licence, allowed = OWN, True
+    if names_dataset(word):
+        try:
+            card = load_recorded(Dataset, word).card
+            licence, allowed = card.licence, may_be_passed_on(card)
+        except UserError:
+            licence, allowed = "not known: its card cannot be read here", False
+    if wanted is False:
+        return Policy("none", "left out as asked (--without-texts)", licence)
+    if wanted is True:
+        return Policy("all", "" if allowed else "packed as asked (--with-texts)", licence)
+    if allowed:
+        return Policy("all", "", licence)
+    return Policy("own", f"{word} is under no licence that lets everybody pass its texts on ({licence})", licence)

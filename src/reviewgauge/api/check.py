@@ -1,11 +1,29 @@
-"""`reviewgauge check`: is this JSON lines file what it should be?"""
+"""`reviewgauge check`: is this JSON lines file what it should be?
+
+Memory stays bounded whatever the file holds: one line at a time, a line that is too long is skipped in pieces, and of
+each record only a short hash of its identity is kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from reviewgauge.core.base import Record
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import LONGEST_LINE, parse_record, refuse_bytes
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.results import Outcome, Score
+from reviewgauge.datasets.files.labels import FILES as LABEL_FILES
+from reviewgauge.datasets.files.labels import find_labels, read_label_file
+from reviewgauge.datasets.jsonl import REVIEWS, case_files
+
+_PIECE = 1024 * 1024
+_MODELS: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome, "score": Score}
 
 
 class Problem(Record):
@@ -26,15 +44,127 @@ class CheckResult(Record):
     bad: int
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def ok(self) -> bool:
+        """Whether every record is good, and there is one."""
+        return not self.bad
 
-def check(path: str | Path) -> CheckResult:
-    """Read every record of a file (cases, reviews or outcomes) or folder, and name each bad record and field."""
-    from reviewgauge.api.check_records import check as check_files
 
-    found = check_files(Path(path))
+def check(path: str | Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> CheckResult:
+    """Read every record of a file (cases, reviews, outcomes or scores) or folder, and name each bad record and field.
+
+    At most `keep` problems are kept, all are counted. Raises UserError only where a file cannot be opened.
+    """
+    good: Counter[str] = Counter()
+    problems: list[BadInput] = []
+    bad = 0
+    files = _files(Path(path))
+    seen: dict[bytes, tuple[str, int]] = {}
+    for file in files:
+        for problem in _check_labels(file, good) if _holds_labels(file) else _check_file(file, good, seen, longest):
+            bad += 1
+            if len(problems) < keep:
+                problems.append(problem)
+    if not bad and not good:
+        bad = 1
+        problems.append(BadInput(files[0].name, "holds no record", remedy="one record a line: docs/reference/jsonl.md"))
     return CheckResult(
         path=str(path),
-        records=found.records,
-        bad=found.bad,
-        problems=tuple(Problem(file=p.source, line=p.record, field=p.field, problem=str(p)) for p in found.problems),
+        records=good,
+        bad=bad,
+        problems=tuple(Problem(file=p.source, line=p.record, field=p.field, problem=str(p)) for p in problems),
     )
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise UserError(f"there is nothing at {path}")
+    files = case_files(path)
+    if path.is_dir() and (path / REVIEWS).is_file():
+        files.append(path / REVIEWS)
+    if path.is_dir() and (labels := find_labels(path)):
+        files.append(labels)
+    return files
+
+
+def _holds_labels(file: Path) -> bool:
+    return file.name in LABEL_FILES or file.suffix == ".csv"
+
+
+def _check_labels(file: Path, good: Counter[str]) -> Iterator[BadInput]:
+    """The first problem of a file of labels: what is wrong in one row may make others wrong."""
+    try:
+        good["label"] += len(read_label_file(file).labels)
+    except BadInput as problem:
+        yield problem
+
+
+def _check_file(file: Path, good: Counter[str], seen: dict[bytes, tuple[str, int]], longest: int) -> Iterator[BadInput]:
+    try:
+        with file.open("rb") as stream:
+            for number, line in _numbered(stream, longest):
+                try:
+                    if line is None:
+                        raise BadInput(
+                            file.name, f"is longer than {longest:,} bytes", record=number, remedy="split the record"
+                        )
+                    kind, record = _read(line, file.name, number)
+                    _once(record, kind, file.name, number, seen)
+                    good[kind] += 1
+                except BadInput as problem:
+                    yield problem
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _numbered(stream: BinaryIO, longest: int) -> Iterator[tuple[int, bytes | None]]:
+    """(number, line) of the non-blank lines; None for one that is too long, whose rest is passed over."""
+    number = 0
+    while line := stream.readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_PIECE)
+            yield number, None
+        elif line.strip():
+            yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+
+def _read(line: bytes, source: str, number: int) -> tuple[str, Record]:
+    refuse_bytes(line, source, number)
+    kind = _kind(line)
+    return kind, parse_record(_MODELS[kind], line, source, number)
+
+
+def _kind(line: bytes) -> str:
+    """Which record a line is meant to be, judged by its fields; a case where nothing speaks for another."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return "case"
+    keys = found.keys() if isinstance(found, dict) else set()
+    if "change" in keys or not {"case", "system"} & keys:
+        return "case"
+    if "metric" in keys:
+        return "score"
+    return "outcome" if {"review", "failure"} & keys else "review"
+
+
+def _once(record: Record, kind: str, source: str, number: int, seen: dict[bytes, tuple[str, int]]) -> None:
+    if isinstance(record, Case):
+        named, where = f"the case {record.id!r}", "id"
+        identity: tuple[object, ...] = (record.id,)
+    elif isinstance(record, Score):
+        named, where = "the same score", ""
+        identity = (record.case, record.system, record.attempt, record.metric, record.benchmark)
+    else:
+        assert isinstance(record, Review | Outcome)
+        named, where = f"attempt {record.attempt} of {record.system!r} on {record.case!r}", ""
+        identity = (record.case, record.system, record.attempt)
+    key = hashlib.blake2b(repr((kind, *identity)).encode("utf-8", "surrogatepass"), digest_size=12).digest()
+    if key in seen:
+        file, line = seen[key]
+        raise BadInput(
+            source, f"{named} occurs twice: it stands in {file}, line {line} too", record=number, field=where
+        )
+    seen[key] = (source, number)

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.judge_check.agreement import Resamples
 from reviewgauge.analysis.judge_check.correction import correct_grades, correct_pairs
-from reviewgauge.analysis.judge_check.instrument import Asker, Instrument
+from reviewgauge.analysis.judge_check.instrument import Ask, Asker, GradeInstrument, Instrument, PairInstrument
 from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
-from reviewgauge.api.judge_bench import Held, find_instrument, read_calibration, reference_labels, write_calibration
-from reviewgauge.core.errors import UserError
+from reviewgauge.analysis.judge_check.test_set import (
+    Item,
+    JudgeBench,
+    Material,
+    families,
+    grade_bench,
+    label_bench,
+    single,
+    verdict_bench,
+)
+from reviewgauge.api.judged_runs import is_run, keep_latest
+from reviewgauge.api.resolve import dataset_label, find_dataset
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Scale
+from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
+from reviewgauge.core.specs import load, load_recorded, names, parse_spec
+from reviewgauge.datasets.files.labels import on_reviews, read_label_file
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.datasets.recorded.martian_verdicts import judges
+from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import write_error, write_whole
 from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.engine.run.spending import spending
+from reviewgauge.models.request.model_spec import is_model, parse_model
+
+KINDS = {"pairs": "a judge of pairs", "grades": "a grader"}
 
 
 def judge_check(
@@ -61,19 +85,22 @@ def judge_check(
     instrument = find_instrument(judge)
     if calibration is not None:
         if on is not None or labels is not None:
-            raise UserError("--calibration is what the judge is held against", remedy="leave --on and --labels out")
-        held, before = _stored(Path(calibration), instrument, authors or {})
+            raise UserError(
+                "--calibration cannot be combined with --on or --labels", remedy="leave --on and --labels out"
+            )
+        bench, before = read_calibration(Path(calibration), instrument, authors or {})
+        reference = ReferenceSet(bench)
     elif on is None:
-        raise UserError("what is the judge held against?", remedy="--on martian, graded_reviews or a run folder")
+        raise UserError("--on is required: name the reference labels", remedy="martian, graded_reviews or a run folder")
     else:
-        held = reference_labels(
+        reference = reference_labels(
             on, instrument, source=source, labels=labels, authors=authors or {}, dimension=dimension
         )
         before = []
     asker = Asker(instrument, models.in_flight, progress)
     with models.client() as client:
-        corrected = _corrected(held, asker) if correct else ()
-        checked = check_judge(held.bench, asker, wanted, before=before, corrected=corrected)
+        corrected = _corrected(reference, asker) if correct else ()
+        checked = check_judge(reference.bench, asker, wanted, before=before, corrected=corrected)
         said = spending(client).sentence
     warnings = [*checked.report.warnings, *([said] if said else [])]
     if min_kappa is not None and instrument.kind == "grades" and not instrument.models:
@@ -86,11 +113,6 @@ def judge_check(
     if out is not None:
         _write_page(Path(out), report)
     return report
-
-
-def _stored(file: Path, instrument: Instrument, authors: Mapping[str, str]) -> tuple[Held, list[CalibrationItem]]:
-    bench, before = read_calibration(file, instrument, authors)
-    return Held(bench), before
 
 
 def _rehearsed(report: JudgeReport) -> JudgeReport:
@@ -112,11 +134,11 @@ def _rehearsed(report: JudgeReport) -> JudgeReport:
     return blank.model_copy(update={"warnings": (asked, *report.warnings)})
 
 
-def _corrected(held: Held, asker: Asker) -> Sequence[Corrected]:
-    if held.material is None:
+def _corrected(reference: ReferenceSet, asker: Asker) -> Sequence[Corrected]:
+    if reference.material is None:
         raise UserError("--correct needs a run, or a data set, with labels by people", remedy="--on RUN --correct")
     by_kind = correct_pairs if asker.instrument.kind == "pairs" else correct_grades
-    return by_kind(held.material, asker)
+    return by_kind(reference.material, asker)
 
 
 def _write_page(file: Path, report: JudgeReport) -> None:
@@ -125,5 +147,165 @@ def _write_page(file: Path, report: JudgeReport) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, judge_page(report).encode("utf-8", "replace"))
+    except OSError as error:
+        raise write_error(file, error) from None
+
+
+# --- the judge, and what it is compared with ------------------------------------------------------------------------
+
+
+def find_instrument(word: str | Judge | Metric) -> Instrument:
+    """The judge or grader that a word names; a bare model is the judge `same_concern` with that model."""
+    if isinstance(word, Judge):
+        return PairInstrument(word)
+    if isinstance(word, Metric):
+        return GradeInstrument(word)
+    if is_model(word):
+        parse_model(word)
+        return PairInstrument(load(Judge, f"same_concern(model={word!r})"))
+    name = parse_spec(word).name
+    if "." in name:
+        try:
+            return PairInstrument(load(Judge, word))
+        except UserError as error:
+            if " is not a Judge" not in str(error) and "no public Judge" not in str(error):
+                raise
+            return GradeInstrument(load(Metric, word))
+    if name in names(Judge.kind) or name not in names(Metric.kind):
+        return PairInstrument(load(Judge, word))
+    return GradeInstrument(load(Metric, word))
+
+
+@dataclass(frozen=True)
+class ReferenceSet:
+    """The bench, and the material behind it, which a correction needs."""
+
+    bench: JudgeBench
+    material: Material | None = None
+
+
+def reference_labels(
+    on: str | Dataset,
+    instrument: Instrument,
+    *,
+    source: str | Path | None,
+    labels: str | Path | None,
+    authors: Mapping[str, str],
+    dimension: str,
+) -> ReferenceSet:
+    """What `--on` names, made into questions for this kind of judge. Raises UserError where they do not fit."""
+    if not is_run(on):
+        dataset = find_dataset(on, source)
+        if isinstance(dataset, Martian) and labels is None:
+            _fits(instrument, "pairs", "martian has verdicts on pairs")
+            bench = verdict_bench(
+                dataset_label(dataset),
+                list(dataset.cases()),
+                judges(dataset.folder),
+                lambda rater: dataset.recorded(extractor=rater),
+                instrument,
+            )
+            return ReferenceSet(replace(bench, authors=families([], authors)))
+        reviews, recorded = dataset.recorded()
+        cases, label, scales = list(dataset.cases()), dataset_label(dataset), dict(dataset.scales())
+        found = list(recorded) or [one for case in cases for one in case.labels]
+        people: Sequence[str] = tuple(dataset.human_systems)
+    else:
+        if source is not None:
+            raise UserError("--from says where a data set's files are, and this is a run")
+        with RunFolder.open(str(on)) as run:
+            cases = run.cases()
+            reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
+            found, _ = keep_latest(one for case in cases for one in case.labels)
+            label, scales, people = Path(str(on)).name, _scales(run.manifest.dataset), ()
+    if labels is not None:
+        read = read_label_file(Path(labels))
+        found, scales = on_reviews(read, reviews, Path(labels).name), {}
+    material = Material(label, cases, reviews, found, scales, frozenset(people), dimension)
+    bench = label_bench(material) if instrument.kind == "pairs" else grade_bench(material)
+    return ReferenceSet(replace(bench, authors=families(reviews, authors)), material)
+
+
+def _fits(instrument: Instrument, kind: str, why: str) -> None:
+    if instrument.kind != kind:
+        raise UserError(f"{instrument.spec} is {KINDS[instrument.kind]}, and {why}", remedy=f"name {KINDS[kind]}")
+
+
+def _scales(label: str) -> dict[str, Scale]:
+    """The scales of the data set that a run was made on, where it is one of ours."""
+    try:
+        return dict(load_recorded(Dataset, label.partition(" | ")[0]).scales())
+    except UserError:
+        return {}
+
+
+# --- stored calibration sets ---------------------------------------------------------------------------------------
+
+
+def read_calibration(
+    file: Path, instrument: Instrument, authors: Mapping[str, str]
+) -> tuple[JudgeBench, list[CalibrationItem]]:
+    """The questions of a stored set, and its lines. Raises BadInput, UserError."""
+    found: list[CalibrationItem] = []
+    try:
+        with file.open("rb") as stream:
+            for number, line in lines(stream, file.name):
+                try:
+                    found.append(CalibrationItem.model_validate_json(line))
+                except ValidationError as error:
+                    where, problem = first_problem(error)
+                    raise BadInput(file.name, problem, record=number, field=where) from None
+                _check_rows(found[-1], file.name, number)
+    except OSError as error:
+        raise UserError(f"cannot read {file.name}: {error.strerror}") from None
+    if not found:
+        raise BadInput(file.name, "holds no question", remedy="judge-check ... --save-calibration FILE writes one")
+    kinds = {one.kind for one in found}
+    if kinds != {instrument.kind}:
+        what = "pairs and grades" if len(kinds) > 1 else KINDS[next(iter(kinds))]
+        raise UserError(f"{file.name} is for {what}, and {instrument.spec} is {KINDS[instrument.kind]}")
+    items = tuple(Item(Ask(one.case, one.review, one.rows), one.rater, one.truth, one.cluster) for one in found)
+    truths = [value for one in found for value in one.truth if value is not None]
+    bench = JudgeBench(
+        instrument.kind,
+        file.name,
+        items,
+        _singles(items),
+        authors=families([one.review for one in found], authors),
+        lowest=min(truths, default=0.0),
+    )
+    return bench, found
+
+
+def _check_rows(one: CalibrationItem, source: str, number: int) -> None:
+    rows = one.rows
+    expected = 1 if one.kind == "grades" else len(one.case.references) if rows is None else len(rows)
+    if len(one.truth) != expected or (one.said and len(one.said) != expected):
+        raise BadInput(source, f"has {len(one.truth)} truths for {expected} rows", record=number, field="truth")
+    said, known = len(one.review.comments), len(one.case.references)
+    if rows is not None and any(not (0 <= c < said and 0 <= r < known) for c, r in rows):
+        raise BadInput(source, "names a comment or reference that is not there", record=number, field="rows")
+
+
+def _singles(items: Sequence[Item]) -> tuple[Item, ...]:
+    """The single questions in a set: its pairs or reviews; of shared out reviews those of one comment and finding."""
+    found = []
+    for item in items:
+        ask, comments, references = item.ask, item.ask.review.comments, item.ask.case.references
+        if ask.rows is None:
+            if len(item.truth) == 1 and len(comments) == 1:
+                found.append(item)
+            continue
+        for (c, r), truth in zip(ask.rows, item.truth, strict=True):
+            pair = single(ask.case, ask.review, comments[c].id, references[r].id)
+            found.append(Item(pair, item.rater, (truth,), item.cluster))
+    return tuple(found)
+
+
+def write_calibration(file: Path, items: Sequence[CalibrationItem]) -> None:
+    """The set as JSON lines, whole or not at all."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, b"".join(item.to_line() for item in items))
     except OSError as error:
         raise write_error(file, error) from None

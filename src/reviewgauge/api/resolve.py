@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import plugin_name, short_spec, signature
 from reviewgauge.core.protocols import Dataset, Metric, Stage
-from reviewgauge.core.specs import load, names
+from reviewgauge.core.specs import load, names, parse_spec
 
 
 def find_dataset(word: str | Dataset, path: str | Path | None = None) -> Dataset:
@@ -55,3 +56,12 @@ def find_metrics(specs: Sequence[str | Metric]) -> list[Metric]:
     """Metrics from their specs, each once; `hits` when none is named."""
     found = [spec if isinstance(spec, Metric) else load(Metric, spec) for spec in (specs or ("hits",))]
     return list({signature(metric): metric for metric in found}.values())
+
+
+def names_dataset(word: str) -> bool:
+    """Whether the manifest names a data set; files of one's own stand there by their name."""
+    try:
+        name = parse_spec(word).name
+    except UserError:
+        return False
+    return name in names(Dataset.kind) or ("." in name and not word.endswith((".jsonl", ".csv")))

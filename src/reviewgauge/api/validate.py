@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +19,6 @@ from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySetti
 from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter
 from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run, run_to_rehearse
 from reviewgauge.api.resolve import find_metrics
-from reviewgauge.api.stamp import digest, unchanged, write_stamp
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.plugin import signature
@@ -29,6 +31,9 @@ from reviewgauge.engine.run.spending import Spending
 from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
 
 REPORT, RESULT = "report.html", "validity.json"
+STAMP = "validity.stamp"
+_CODE = ("analysis", "core", "views")
+_LIBRARIES = ("numpy", "scipy", "altair", "vl-convert-python")
 
 
 class ValidateResult(Record):
@@ -205,3 +210,45 @@ def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[st
         write_whole(folder / name, text.encode("utf-8", "replace"))
     write_stamp(folder, made_of, sorted(texts))
     return tuple(sorted(texts)), notes
+
+
+# --- whether the files are still what the same inputs would make ----------------------------------------------------
+
+
+def digest(inputs: Iterable[object]) -> str:
+    """A digest of these values by what they print as, of the code that computes and draws, and of its libraries."""
+    found = hashlib.sha256()
+    for value in inputs:
+        found.update(repr(value).encode("utf-8", "backslashreplace"))
+    home = Path(__file__).parents[1]
+    for file in sorted(file for name in _CODE for file in (home / name).rglob("*") if file.suffix != ".pyc"):
+        if file.is_file():
+            found.update(file.read_bytes())
+    for library in _LIBRARIES:
+        try:
+            found.update(metadata.version(library).encode())
+        except metadata.PackageNotFoundError:
+            found.update(b"-")
+    return found.hexdigest()
+
+
+def unchanged(folder: Path, made_of: str) -> tuple[str, ...] | None:
+    """The names of the files in `folder` if they were made of the same and are as they were; None otherwise."""
+    try:
+        stamp = json.loads((folder / STAMP).read_bytes())
+        files = {str(name): str(sha) for name, sha in stamp["files"].items()}
+        if stamp["made_of"] != made_of or any(_sha(folder / name) != sha for name, sha in files.items()):
+            return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # no stamp, or one that somebody else wrote: made anew
+    return tuple(files)
+
+
+def write_stamp(folder: Path, made_of: str, files: Sequence[str]) -> None:
+    """Note what the files were made of and what they are; the last thing that is written."""
+    stamp = {"made_of": made_of, "files": {name: _sha(folder / name) for name in files}}
+    write_whole(folder / STAMP, json.dumps(stamp, indent=1).encode())
+
+
+def _sha(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from reviewgauge.api.bundle import BundleResult, bundle
-from reviewgauge.api.bundles.data import OWN
+from reviewgauge.api.bundle import OWN, BundleResult, bundle
 from reviewgauge.api.bundles.verify import VerifyResult, verify
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit, note, progress_bar

@@ -22,7 +22,7 @@ from reviewgauge.views.files import csv_files, latex
 from reviewgauge.views.terminal import figures
 
 LEADERBOARD, SLICES, COMPARISONS = "leaderboard", "slices", "comparisons"
-LABELS = {LEADERBOARD: 2, SLICES: 5, COMPARISONS: 3}  # columns that name a row
+LABEL_COLUMNS = {LEADERBOARD: 2, SLICES: 5, COMPARISONS: 3}  # columns that name a row
 _LONGEST_NAME = 60
 
 

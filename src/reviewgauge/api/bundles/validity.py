@@ -7,8 +7,7 @@ from pathlib import Path
 from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.analysis.validity.report import LENGTH
 from reviewgauge.api.judged_runs import open_run
-from reviewgauge.api.stamp import STAMP
-from reviewgauge.api.validate import RESULT, validate
+from reviewgauge.api.validate import RESULT, STAMP, validate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Progress

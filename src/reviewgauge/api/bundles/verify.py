@@ -6,24 +6,39 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import Field
 
-from reviewgauge.api.bundles.data import whole_run
-from reviewgauge.api.bundles.tables import LABELS, TableSettings, make_tables
+from reviewgauge.api.bundles.tables import LABEL_COLUMNS, TableSettings, make_tables
 from reviewgauge.api.bundles.validity import make_again, stored_report, validity_files
+from reviewgauge.api.resolve import find_dataset, names_dataset
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import parse_json, parse_record
 from reviewgauge.core.plugin import short_spec
-from reviewgauge.core.protocols import Metric, Progress
-from reviewgauge.core.specs import import_named, load_recorded
+from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
+from reviewgauge.core.records import Case
+from reviewgauge.core.results import Outcome
+from reviewgauge.core.specs import import_named, load_recorded, parse_spec
 from reviewgauge.core.version import __version__
+from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.bundle import compare, rescore
 from reviewgauge.engine.bundle.archive import unpack
 from reviewgauge.engine.bundle.compare import Contents, Difference, Differs
-from reviewgauge.engine.bundle.contents import BUNDLE, FORMAT, VALIDITY, BundleManifest, RunEntry, versions
-from reviewgauge.engine.bundle.rescore import StoredRun
+from reviewgauge.engine.bundle.contents import (
+    BUNDLE,
+    FORMAT,
+    VALIDITY,
+    BundleManifest,
+    RunEntry,
+    is_recorded,
+    versions,
+)
+from reviewgauge.engine.bundle.rescore import StoredRun, check_withheld
+from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, RunFolder
+from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.settings import ChatSettings as ModelSettings
 
@@ -210,7 +225,7 @@ class _Check:
             column, old, new = difference
             raise contents.differs(BUNDLE, old, new, row="tables", column=column)
         for name, table in tables.items():
-            compare.compare_tables(contents, name, table.text, LABELS[table.entry.kind])
+            compare.compare_tables(contents, name, table.text, LABEL_COLUMNS[table.entry.kind])
             self.figures += compare.count_figures(table.text)
             self.checked.append(name)
             if table.to_latex is not None:
@@ -231,3 +246,78 @@ class _Check:
             not_measured=self.not_measured,
             notes=tuple(dict.fromkeys(self.notes)),
         )
+
+
+# --- what was left out, read from the user's own copy of the data ---------------------------------------------------
+
+
+class GivenData(NamedTuple):
+    """What one's own copy of the data holds of a run."""
+
+    cases: Sequence[Case]
+    outcomes: Sequence[Outcome]
+    labels: Sequence[Label]
+
+
+def from_copy(entry: RunEntry, systems: Mapping[str, str], source: Path) -> GivenData:
+    """Cases, reviews and labels of a run from `source`: the files of its data set, or the run folder itself.
+
+    `systems` are the recorded systems and the spec that their reviews came under.
+    """
+    if (source / MANIFEST).is_file():
+        run = RunFolder.open(source)
+        found = run.outcomes()
+        return GivenData(run.cases(), found, [label for case in run.cases() for label in case.labels])
+    word, *stages = entry.dataset.split(" | ")
+    dataset = find_dataset(load_recorded(Dataset, word), source) if names_dataset(word) else find_dataset(str(source))
+    cases, _ = apply_stages(dataset.cases(), [load_recorded(Stage, spec) for spec in stages])
+    outcomes: list[Outcome] = []
+    labels = [label for case in cases for label in case.labels]
+    known, there = {case.id for case in cases}, {label.to_line() for label in labels}
+    for spec in dict.fromkeys(systems.values()):
+        reviews, judged = dataset.recorded(**parse_spec(spec).parameters)
+        outcomes += [
+            Outcome(case=review.case, system=review.system, attempt=review.attempt, review=review)
+            for review in reviews
+            if review.case in known and systems.get(review.system) == spec
+        ]
+        labels += [one for one in judged if one.subject.case in known and one.to_line() not in there]
+    return GivenData(cases, outcomes, labels)
+
+
+def whole_run(contents: Contents, stored: StoredRun, target: Path, source: Path | None) -> Path | None:
+    """A run folder without scores, ready to be measured again; None where texts are left out and no data was given.
+
+    Raises Differs where the data given are not those that the bundle was made from.
+    """
+    entry = stored.entry
+    if entry.texts != "all" and source is None:
+        return None
+    folder = target / entry.name
+    folder.mkdir(parents=True)
+    here = contents.folder / entry.folder
+    manifest = (here / MANIFEST).read_bytes()
+    (folder / MANIFEST).write_bytes(manifest)
+    if entry.texts == "all":
+        for name in (CASES, REVIEWS, LABELS):
+            (folder / name).write_bytes((here / name).read_bytes())
+        return folder
+    assert source is not None
+    given = from_copy(entry, _recorded(contents, entry), source)
+    if (found := benchmark_hash(given.cases)) != entry.benchmark:
+        raise contents.differs(f"{entry.folder}/{CASES} (from the data)", entry.benchmark, found, column="benchmark")
+    there = {(o.system, o.case, o.attempt) for o in stored.outcomes}
+    came = [outcome for outcome in given.outcomes if (outcome.system, outcome.case, outcome.attempt) not in there]
+    check_withheld(contents, entry, "reviews", came)
+    check_withheld(contents, entry, "labels", given.labels)
+    bare = [case.model_copy(update={"labels": ()}) for case in given.cases]
+    (folder / CASES).write_bytes(b"".join(case.to_line() for case in bare))
+    (folder / REVIEWS).write_bytes(b"".join(outcome.to_line() for outcome in [*came, *stored.outcomes]))
+    (folder / LABELS).write_bytes(b"".join(label.to_line() for label in given.labels))
+    return folder
+
+
+def _recorded(contents: Contents, entry: RunEntry) -> dict[str, str]:
+    """The systems whose reviews came with the data set, and the spec that they came under."""
+    systems = contents.manifest_of(entry).systems
+    return {name: system.signature for name, system in systems.items() if is_recorded(system)}
