@@ -19,8 +19,7 @@ from reviewgauge.core.records import Case, Change, Comment, Location, RequiredCo
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import AACR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
-from reviewgauge.datasets.files.local_files import locate, read_json
-from reviewgauge.datasets.files.pull_entries import parse_pull
+from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
 
 _CATEGORIES = {
     "Security Vulnerability": "security",

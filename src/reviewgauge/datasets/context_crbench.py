@@ -15,13 +15,13 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Issue, Side, Snippet, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import CONTEXT_CRBENCH
-from reviewgauge.datasets.files.local_files import objects
-from reviewgauge.datasets.files.pull_entries import (
+from reviewgauge.datasets.files.local_files import (
     change_facts,
     count_cases,
     find_entry_files,
     moment,
     name_of,
+    objects,
     text_of,
     without_emails,
 )

@@ -18,8 +18,7 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Review, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import MARTIAN
-from reviewgauge.datasets.files.local_files import locate, read_json
-from reviewgauge.datasets.files.pull_entries import parse_pull
+from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
 from reviewgauge.datasets.recorded.martian_verdicts import Reading, StoredRow, judges, read_recorded, stored_table
 
 DEFAULT_EXTRACTOR = "anthropic_claude-opus-4-5-20251101"

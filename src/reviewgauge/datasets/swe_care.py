@@ -16,14 +16,14 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Issue, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import SWE_CARE
-from reviewgauge.datasets.files.local_files import objects
-from reviewgauge.datasets.files.pull_entries import (
+from reviewgauge.datasets.files.local_files import (
     change_facts,
     count_cases,
     files_of,
     find_entry_files,
     moment,
     name_of,
+    objects,
     text_of,
 )
 

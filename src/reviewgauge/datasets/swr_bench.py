@@ -17,14 +17,14 @@ from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Locatio
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import SWR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
-from reviewgauge.datasets.files.local_files import objects
-from reviewgauge.datasets.files.pull_entries import (
+from reviewgauge.datasets.files.local_files import (
     change_facts,
     count_cases,
     files_of,
     find_entry_files,
     join_files,
     moment,
+    objects,
     text_of,
 )
 from reviewgauge.judges.classes.change_types import TYPES, change_type

@@ -16,8 +16,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
-from reviewgauge.formats.parsing.comments import Collector, severity_of
-from reviewgauge.formats.parsing.documents import has, json_lines, peek, tidy, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek, severity_of, tidy, unknown_fields
 from reviewgauge.repo.diff.quotes import weight
 
 _TYPES = ("review_context", "status", "heartbeat", "finding", "complete", "error")

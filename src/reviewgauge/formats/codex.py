@@ -18,8 +18,7 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
-from reviewgauge.formats.parsing.comments import Collector
-from reviewgauge.formats.parsing.documents import decode, has, json_lines, peek, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, decode, has, json_lines, peek, unknown_fields
 
 _PRIORITIES = (Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM, Severity.LOW)
 _TAG = re.compile(r"\s*\[P([0-3])\]\s*")

@@ -22,8 +22,7 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, ChangedFile, Comment, Location, Review, Severity, Side
-from reviewgauge.formats.parsing.comments import Collector, by_case, place_of
-from reviewgauge.formats.parsing.documents import has, json_lines, peek, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, by_case, has, json_lines, peek, place_of, unknown_fields
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.forge.comment_text import bot_noise, split_suggestion
 from reviewgauge.repo.forge.threads import SIDES, commented_line

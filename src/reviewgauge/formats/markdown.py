@@ -16,8 +16,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.core.results import Drop
-from reviewgauge.formats.parsing.comments import Collector, severity_of
-from reviewgauge.formats.parsing.documents import decode, peek
+from reviewgauge.formats.parsing.comments import Collector, decode, peek, severity_of
 from reviewgauge.repo.diff.quotes import weight
 from reviewgauge.repo.forge.comment_text import bot_noise
 

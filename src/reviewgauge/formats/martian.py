@@ -18,8 +18,7 @@ from reviewgauge.core.json_reader import Node, clean, kind_of, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review
-from reviewgauge.formats.parsing.comments import Collector, old_side, place_of
-from reviewgauge.formats.parsing.documents import has, peek, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, has, old_side, peek, place_of, unknown_fields
 
 
 @dataclass(frozen=True)

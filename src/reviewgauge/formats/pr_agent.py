@@ -15,8 +15,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
-from reviewgauge.formats.parsing.comments import Collector, severity_of
-from reviewgauge.formats.parsing.documents import decode, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, decode, severity_of, unknown_fields
 
 _FENCED = re.compile(r"```ya?ml\s*\n(.*?)(?:\n```|\Z)", re.DOTALL | re.IGNORECASE)
 _START = re.compile(r"^(?:review|code_suggestions):", re.MULTILINE)

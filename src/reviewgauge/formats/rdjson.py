@@ -19,8 +19,16 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Severity
-from reviewgauge.formats.parsing.comments import Collector, old_side, place_of
-from reviewgauge.formats.parsing.documents import has, json_lines, peek, tidy, unknown_fields
+from reviewgauge.formats.parsing.comments import (
+    Collector,
+    has,
+    json_lines,
+    old_side,
+    peek,
+    place_of,
+    tidy,
+    unknown_fields,
+)
 
 _NUMBERS = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
 _READ = {"ERROR": Severity.HIGH, "WARNING": Severity.MEDIUM, "INFO": Severity.INFO}

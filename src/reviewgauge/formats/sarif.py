@@ -20,8 +20,7 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
-from reviewgauge.formats.parsing.comments import Collector, by_case, place_of
-from reviewgauge.formats.parsing.documents import has, peek, tidy, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, by_case, has, peek, place_of, tidy, unknown_fields
 
 _READ = {"error": Severity.HIGH, "warning": Severity.MEDIUM, "note": Severity.LOW, "none": Severity.INFO}
 _WRITTEN = {

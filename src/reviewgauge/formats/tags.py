@@ -16,8 +16,7 @@ from pydantic import JsonValue
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Side
-from reviewgauge.formats.parsing.comments import Collector
-from reviewgauge.formats.parsing.documents import decode
+from reviewgauge.formats.parsing.comments import Collector, decode
 
 _END_OF_NOTE = re.compile(r"</note\s*>|<\s*/?\s*notesplit\s*/?\s*>|<\s*end\s*/\s*>|(?=<note>)")
 _END = re.compile(r"<\s*end\s*/?\s*>\s*\Z")

@@ -36,77 +36,27 @@ _GRADED_COMMIT = "5767f094694c61df14d057d8b025aa7f147af6ea"
 _GRADED_FILES = (("dataset.xlsx", 633_739, "82c688a1276307cb6478f26a52c544acd941ab29881eb5e3c9ac0d419a68cb9e"),)
 
 _CRSCORE_COMMIT = "a5c843fafa79c1dd11cbcaf572c9ccc3bfce8ee8"
+_CRSCORE_TABLES = """
+0cb985769e4f98cfadaef6e9fa3c9c23509815645d2f3153a9f1665d179ecc1d 112074 phase1/py_claim_acc_annot_marcus
+9f59f334a4e411b421d2b1d8dbbc330dd7e3127f8cbcd3ffb0556ba8b4dfe22c 112524 phase1/py_claim_acc_annot_atharva
+1400e27eca0541cb439e60fcb0fa1c313a77c613dcd7313692c59f32b15b3198 119832 phase1/java_claim_acc_annot_marcus
+cd4bca9224900a5f107a17158382e2d68c14b538f07ab6a611c8e1a5642cd5dc 121100 phase1/java_claim_acc_annot_atharva
+6ef09305dd157d83fef7c96ef92a5b7c18649edc0bc07f928968a668477190f5 114678 phase1/js_claim_acc_annot_marcus
+e3734f836f12d9ebea189aa0e680c5358d26f3f0709f1eb7432a909da78760e1 112686 phase1/js_claim_acc_annot_atharva
+4371ef19a6a41c942228db93566fea5c4cbfa1e5d210dd7f7a86cc9c1def0567 280868 phase2/py_marcus_review_qual_final
+7671b24b0b4f944c47e9070bf5ccea44fcf747b715b3b82d203a7781696439bc 281139 phase2/py_atharva_review_qual_final
+295ee958b0c4f7465ac8df15cd4d8ab7a3c11a62ff44dd12fbe83e16d6a3161c 285103 phase2/java_marcus_review_qual_final
+e31df94579ba9ad38b676cd40ecf03effde267e8bef3aa2fcf47b15e72bffdfb 285436 phase2/java_atharva_review_qual_final
+5ae86b03649624cd052113df8d89a7a868c2e8ce641cf4b5cee0cb77ac0f572b 301304 phase2/js_marcus_review_qual_final
+c12c55e8d10fcdf5638daecb6be2cc77f8969dfb8507017a62e918203306edb4 301393 phase2/js_atharva_review_qual_final
+dd51c1e01b71d755d609b949043b14f8baf57f2e7971b1af41f2c765f4d82ff3 266776 phase2/phase2_agreement_annot_last100_Marcus
+a7fd8bb909489be822c8d8627d971be06cb432c980913fe00fbaeabca6d62131 266821 phase2/phase2_agreement_annot_last100_Atharva
+"""  # checksum, bytes and name of each CSV file
 _CRSCORE_FILES = (
     ("LICENSE", 1_069, "04f4b15b04cacc530ae0caebfb8a2cc2cbd57650f569d902790df5a740a816b8"),
-    (
-        "phase1/py_claim_acc_annot_marcus.csv",
-        112_074,
-        "0cb985769e4f98cfadaef6e9fa3c9c23509815645d2f3153a9f1665d179ecc1d",
-    ),
-    (
-        "phase1/py_claim_acc_annot_atharva.csv",
-        112_524,
-        "9f59f334a4e411b421d2b1d8dbbc330dd7e3127f8cbcd3ffb0556ba8b4dfe22c",
-    ),
-    (
-        "phase1/java_claim_acc_annot_marcus.csv",
-        119_832,
-        "1400e27eca0541cb439e60fcb0fa1c313a77c613dcd7313692c59f32b15b3198",
-    ),
-    (
-        "phase1/java_claim_acc_annot_atharva.csv",
-        121_100,
-        "cd4bca9224900a5f107a17158382e2d68c14b538f07ab6a611c8e1a5642cd5dc",
-    ),
-    (
-        "phase1/js_claim_acc_annot_marcus.csv",
-        114_678,
-        "6ef09305dd157d83fef7c96ef92a5b7c18649edc0bc07f928968a668477190f5",
-    ),
-    (
-        "phase1/js_claim_acc_annot_atharva.csv",
-        112_686,
-        "e3734f836f12d9ebea189aa0e680c5358d26f3f0709f1eb7432a909da78760e1",
-    ),
-    (
-        "phase2/py_marcus_review_qual_final.csv",
-        280_868,
-        "4371ef19a6a41c942228db93566fea5c4cbfa1e5d210dd7f7a86cc9c1def0567",
-    ),
-    (
-        "phase2/py_atharva_review_qual_final.csv",
-        281_139,
-        "7671b24b0b4f944c47e9070bf5ccea44fcf747b715b3b82d203a7781696439bc",
-    ),
-    (
-        "phase2/java_marcus_review_qual_final.csv",
-        285_103,
-        "295ee958b0c4f7465ac8df15cd4d8ab7a3c11a62ff44dd12fbe83e16d6a3161c",
-    ),
-    (
-        "phase2/java_atharva_review_qual_final.csv",
-        285_436,
-        "e31df94579ba9ad38b676cd40ecf03effde267e8bef3aa2fcf47b15e72bffdfb",
-    ),
-    (
-        "phase2/js_marcus_review_qual_final.csv",
-        301_304,
-        "5ae86b03649624cd052113df8d89a7a868c2e8ce641cf4b5cee0cb77ac0f572b",
-    ),
-    (
-        "phase2/js_atharva_review_qual_final.csv",
-        301_393,
-        "c12c55e8d10fcdf5638daecb6be2cc77f8969dfb8507017a62e918203306edb4",
-    ),
-    (
-        "phase2/phase2_agreement_annot_last100_Marcus.csv",
-        266_776,
-        "dd51c1e01b71d755d609b949043b14f8baf57f2e7971b1af41f2c765f4d82ff3",
-    ),
-    (
-        "phase2/phase2_agreement_annot_last100_Atharva.csv",
-        266_821,
-        "a7fd8bb909489be822c8d8627d971be06cb432c980913fe00fbaeabca6d62131",
+    *(
+        (f"{name}.csv", int(size), checksum)
+        for checksum, size, name in map(str.split, _CRSCORE_TABLES.strip().splitlines())
     ),
 )
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
+from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.json_reader import Node
+from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.parsing import lines, parse_json, refuse_bytes
+from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus, Side
+from reviewgauge.repo.diff.diffs import changed_lines, split_diff
 
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; no official file comes near, and a whole document is held in memory
 
@@ -77,3 +83,147 @@ def objects(file: Path) -> Iterator[Node]:
                 yield Node(value, file.name, number)
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
+
+
+_ADDRESS = re.compile(
+    r"https://(?P<host>[A-Za-z0-9.-]+)/(?P<repo>[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)/pull/(?P<n>\d{1,10})"
+)
+
+
+class PullAddress(NamedTuple):
+    """A pull request on a forge: `repo` is `owner/name`, `id` is `owner/name#number`."""
+
+    repo: str
+    number: int
+
+    @property
+    def id(self) -> str:
+        """The case id that is made from the address."""
+        return f"{self.repo}#{self.number}"
+
+
+def parse_pull(url: str) -> PullAddress | None:
+    """The pull request behind an address such as `https://github.com/owner/name/pull/7`; None for anything else."""
+    match = _ADDRESS.fullmatch(url.rstrip("/"))
+    if match is None or any(set(part) == {"."} for part in match["repo"].split("/")):
+        return None
+    return PullAddress(match["repo"], int(match["n"]))
+
+
+_EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
+NO_EMAIL = "(e-mail)"
+_SIZES = ((9, "XS"), (29, "S"), (99, "M"), (499, "L"), (999, "XL"))  # AACR-Bench (arXiv:2601.19494), Table 6
+
+
+def find_entry_files(name: str, path: str, pattern: str, remedy: str) -> list[Path]:
+    """The official files below `path`, or `path` itself where it is a file. Raises UserError with `remedy`."""
+    try:
+        given = locate(name, path)
+    except UserError as error:
+        raise UserError(error.problem, remedy=remedy) from None
+    if given.is_file():
+        return [given]
+    found = sorted(file for kind in ("jsonl", "json") for file in given.rglob(f"{pattern}.{kind}"))
+    if not found:
+        raise UserError(f"{given} holds no {pattern}.jsonl", remedy=remedy)
+    return found
+
+
+def without_emails(text: str) -> str:
+    """`text` with every e-mail address taken out."""
+    return _EMAIL.sub(NO_EMAIL, text)
+
+
+def text_of(shape: Node, key: str) -> str:
+    """A text field without e-mail addresses; empty where it is absent or null."""
+    found = shape.get(key)
+    return without_emails(found.as_text()) if found else ""
+
+
+def name_of(shape: Node, key: str) -> str:
+    """An id, written as text or as a number."""
+    value = shape[key].value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else shape[key].as_text()
+
+
+def moment(shape: Node, key: str) -> datetime | None:
+    """A time in ISO form, as UTC where it names no zone; None where it is absent, null or empty."""
+    found = shape.get(key)
+    if found is None or not found.as_text().strip():
+        return None
+    try:
+        read = datetime.fromisoformat(found.as_text().strip())
+    except ValueError:
+        raise found.error("is not an ISO time") from None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+def files_of(at: Node, path: str, patch: str) -> tuple[ChangedFile, ...]:
+    """The files of one patch: a whole diff, or hunks of the file `path` as GitHub's API gives them; none of no text.
+
+    Raises BadInput at `at`.
+    """
+    if patch.lstrip().startswith(("diff --git ", "--- ")):
+        return split_diff(patch.lstrip("\n"))
+    if not path and not patch.strip():
+        return ()
+    if not path:
+        raise at.error("is not a diff")
+    status = FileStatus.MODIFIED
+    if patch.startswith("@@ -0,0 "):
+        status = FileStatus.ADDED
+    elif patch.startswith("@@ ") and " +0,0 @@" in patch.partition("\n")[0]:
+        status = FileStatus.DELETED
+    shown = patch if patch.startswith("@@") else None
+    return (build(ChangedFile, at, path=path, patch=shown, status=status),)
+
+
+def join_files(files: Iterable[ChangedFile]) -> tuple[tuple[ChangedFile, ...], int]:
+    """One entry a path, in order of first mention, and how many paths several commits change.
+
+    Their patches follow each other, oldest first: the line numbers of each are those of its own commit.
+    """
+    found: dict[str, ChangedFile] = {}
+    twice: set[str] = set()
+    for file in files:
+        before = found.get(file.path)
+        if before is None:
+            found[file.path] = file
+            continue
+        twice.add(file.path)
+        patches = [one.patch for one in (before, file) if one.patch]
+        found[file.path] = before.model_copy(update={"patch": "\n".join(patches) if patches else None})
+    return tuple(found.values()), len(twice)
+
+
+def change_facts(change: Change, created: datetime | None, language: str) -> dict[str, Fact]:
+    """The facts that slices are made by: day, year, language, size."""
+    facts: dict[str, Fact] = {"language": language} if language else {}
+    if created is not None:
+        facts |= {"created": created.date().isoformat(), "year": created.year}
+    if change.has_diff:
+        lines = sum(len(changed_lines(file, side)) for file in change.files for side in Side)
+        size = next((name for most, name in _SIZES if lines <= most), "XXL")
+        facts |= {"changed_lines": lines, "changed_files": len(change.files), "size": size}
+    return facts
+
+
+def count_cases(cases: Iterable[Case]) -> dict[str, int]:
+    """The counts of a card, taken while the cases stream by."""
+    changes = clean = references = 0
+    repositories: set[str] = set()
+    languages: set[object] = set()
+    for case in cases:
+        changes += 1
+        clean += case.clean
+        references += len(case.references)
+        repositories.add(case.change.repo)
+        languages |= {case.facts["language"]} if "language" in case.facts else set()
+    found = {
+        "changes": changes,
+        "clean": clean,
+        "references": references,
+        "repositories": len(repositories),
+        "languages": len(languages),
+    }
+    return {name: count for name, count in found.items() if count}

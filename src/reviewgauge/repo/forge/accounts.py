@@ -16,69 +16,17 @@ from reviewgauge.core.json_reader import text
 GHOST = "ghost"
 _SUFFIX = "[bot]"
 _BOT_NAME = re.compile(r"(?:.*[-_])?(?:bot|robot)|(?:bot|robot)[-_].*", re.IGNORECASE)
-_KNOWN = frozenset(
-    [
-        "allcontributors",
-        "azure-pipelines",
-        "bors",
-        "changeset-bot",
-        "claassistant",
-        "codacy-production",
-        "codecov",
-        "codecov-commenter",
-        "codecov-io",
-        "codeclimate",
-        "coderabbitai",
-        "codiumai-pr-agent",
-        "codiumai-pr-agent-pro",
-        "copilot",
-        "copilot-pull-request-reviewer",
-        "copilot-swe-agent",
-        "coveralls",
-        "copybara-service",
-        "deepsource-autofix",
-        "dependabot",
-        "dependabot-preview",
-        "ellipsis-dev",
-        "facebook-github-bot",
-        "gemini-code-assist",
-        "chatgpt-codex-connector",
-        "github-actions",
-        "github-advanced-security",
-        "github-code-quality",
-        "googlebot",
-        "graphite-app",
-        "greenkeeper",
-        "greptile-apps",
-        "greptileai",
-        "highfive",
-        "homu",
-        "imgbot",
-        "k8s-ci-robot",
-        "korbit-ai",
-        "lgtm-com",
-        "mergify",
-        "microsoft-github-policy-service",
-        "msftbot",
-        "pep8speaks",
-        "pre-commit-ci",
-        "pytorchmergebot",
-        "pyup-bot",
-        "qodo-merge-pro",
-        "renovate",
-        "renovate-bot",
-        "rust-highfive",
-        "rust-log-analyzer",
-        "rust-timer",
-        "rustbot",
-        "semantic-release-bot",
-        "sonarcloud",
-        "sonarqubecloud",
-        "sourcery-ai",
-        "tensorflow-copybara",
-        "vercel",
-    ]
-)
+_KNOWN_NAMES = """
+allcontributors azure-pipelines bors changeset-bot claassistant codacy-production codecov codecov-commenter
+codecov-io codeclimate coderabbitai codiumai-pr-agent codiumai-pr-agent-pro copilot copilot-pull-request-reviewer
+copilot-swe-agent coveralls copybara-service deepsource-autofix dependabot dependabot-preview ellipsis-dev
+facebook-github-bot gemini-code-assist chatgpt-codex-connector github-actions github-advanced-security
+github-code-quality googlebot graphite-app greenkeeper greptile-apps greptileai highfive homu imgbot k8s-ci-robot
+korbit-ai lgtm-com mergify microsoft-github-policy-service msftbot pep8speaks pre-commit-ci pytorchmergebot pyup-bot
+qodo-merge-pro renovate renovate-bot rust-highfive rust-log-analyzer rust-timer rustbot semantic-release-bot
+sonarcloud sonarqubecloud sourcery-ai tensorflow-copybara vercel
+"""
+_KNOWN = frozenset(_KNOWN_NAMES.split())
 _ALSO = {"copilot": "copilot-pull-request-reviewer"}  # one reviewer that its comments and its reviews name apart
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Origin
-from reviewgauge.datasets.files.fetch import Fetched, fetch, take
+from reviewgauge.datasets.files.get import Fetched, fetch, take
 
 CONTENT = bytes(range(256)) * 4000  # 1 MB, several pieces
 
