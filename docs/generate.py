@@ -13,7 +13,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ KINDS: dict[str, type[Plugin]] = {
 LINES: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome}  # the lines of files
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PART = re.compile(r"<!-- generated: (?P<name>[\w ]+) -->.*?<!-- end -->", re.DOTALL)
+MODEL_OPTIONS = ("--budget", "--dry-run", "--no-cache", "--in-flight", "--rpm", "--tpm", "--prices", "--replay")
+TRAPS = 2  # so many traps of a data set stand on the page
 SHARED_BY = 4  # an option of so many verbs is described once, at the end of the page
 RESULTS = {
     "demo": "DemoResult",
@@ -84,6 +86,12 @@ Generated from the commands by `make docs`. Each verb prints this with `--help`,
 | 2 | an error that you can fix, named in one line; or stopped by the budget or an endpoint |
 | 3 | `gate` cannot tell |
 | 130 | interrupted; the same command continues |
+
+| variable | what it sets |
+|---|---|
+| `REVIEWGAUGE_DATA` | the folder of data sets; default: `reviewgauge` in `$XDG_DATA_HOME` or `~/.local/share` |
+| `REVIEWGAUGE_CACHE` | the folder of cached answers and vectors, or `off`; default: `reviewgauge` in `$XDG_CACHE_HOME` or `~/.cache` |
+| `REVIEWGAUGE_PRICES` | a JSON file with prices of models, as `--prices` |
 """  # noqa: E501
 JSON_HEAD = """# JSON output
 
@@ -159,13 +167,17 @@ def command_page() -> str:
         lines += _listing(record for record in _options(command) if record not in shared)
         parts.append("```text\n" + "\n".join(lines) + "\n```\n")
         also = [_flag(record) for record in _options(command) if record in shared]
-        if also:
-            parts.append(f"Shared options: {', '.join(f'`{flag}`' for flag in also)}.\n")
+        named = [f"`{flag}`" for flag in also if flag not in MODEL_OPTIONS]
+        named += ["those of models"] if MODEL_OPTIONS[0] in also else []
+        if named:
+            parts.append(f"[Shared options](#shared-options): {', '.join(named)}.\n")
         function = getattr(reviewgauge, name.replace("-", "_"), None) if name in VERBS else None
         if function is not None:
             parts.append(f"In Python: `{_call(name, function)}`\n")
-    parts.append("## Shared options\n\n```text")
-    parts.append("\n".join(_listing(record for record in counts if record in shared)) + "\n```")
+    others = [record for record in counts if record in shared and _flag(record) not in MODEL_OPTIONS]
+    of_models = [record for record in counts if record in shared and _flag(record) in MODEL_OPTIONS]
+    parts.append("## Shared options\n\n```text\n" + "\n".join(_listing(others)) + "\n```\n")
+    parts.append("Of verbs that ask models:\n\n```text\n" + "\n".join(_listing(of_models)) + "\n```")
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -201,7 +213,7 @@ def _flag(record: tuple[str, str]) -> str:
     return next(word for word in re.split(r"[ ,/]+", record[0]) if word.startswith("--"))
 
 
-def _listing(records: Iterator[tuple[str, str]]) -> list[str]:
+def _listing(records: Iterable[tuple[str, str]]) -> list[str]:
     """Options as lines of at most 100 characters, their help in one column."""
     lines = []
     for flags, text in records:
@@ -345,18 +357,19 @@ def _all_records(model: type[Record]) -> list[type[Record]]:
 
 
 def card(name: str) -> str:
-    """A data set's card: where it comes from, what it holds, its traps. `reviewgauge info` prints its files as well."""
+    """A data set's card in short: what it is and its first traps. `reviewgauge info` prints the rest and the files."""
     found = load(protocols.Dataset, name).card
     rows = {
         "what": found.summary,
-        "origin": found.origin,
-        "version": found.version,
+        "holds": ", ".join(f"{count:,} {what}" for what, count in found.expected.items()),
         "licence": found.licence,
         "cite": found.citation,
-        "holds": ", ".join(f"{count:,} {what}" for what, count in found.expected.items()),
     }
-    table = ["| | |", "|---|---|", *(f"| {key} | {text} |" for key, text in rows.items() if text)]
-    return "\n".join([*table, *(["", "Traps:", ""] if found.traps else []), *(f"- {trap}" for trap in found.traps)])
+    lines = ["| | |", "|---|---|", *(f"| {key} | {text} |" for key, text in rows.items() if text)]
+    lines += ["", *(f"- {trap}" for trap in found.traps[:TRAPS])] if found.traps else []
+    more = len(found.traps) - TRAPS
+    lines += [f"- {more} more traps: `reviewgauge info {name}`"] if more > 0 else []
+    return "\n".join(lines)
 
 
 def rules() -> str:
