@@ -24,7 +24,7 @@ fix: .venv/dev
 
 docs: .venv/dev
 	$(BIN)/python docs/generate.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 clean:
 	rm -rf .venv .venv-reference build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -16,7 +16,8 @@ LINK = re.compile(r"(?<!!)\[(?P<text>[^\[\]]*)\]\((?!\w+:|#)(?P<target>[^)\s]+)\
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the README as the first page, its links seen from docs/."""
     readme = Path(config.config_file_path).with_name("README.md").read_text(encoding="utf-8")
-    files.append(File.generated(config, "index.md", content=readme.replace("](docs/", "](")))
+    text = LINK.sub(lambda found: f"[{found['text']}](../{found['target']})", readme).replace("](../docs/", "](")
+    files.append(File.generated(config, "index.md", content=text.replace("](docs/", "](")))
     return files
 
 

@@ -169,21 +169,3 @@ def test_what_cannot_be_planned_is_one_line(
     err = capsys.readouterr().err
     assert err.startswith("error: ") and err.count("\n") == 1
     assert said in err
-
-
-PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "plan.md").read_text(encoding="utf-8")
-
-
-def test_the_page_prints_what_the_verb_prints(
-    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder, pair = str(tmp_path / "run"), ["--system", "bugbot", "--system", "greptile"]
-    assert main(["review", "martian", "recorded", "--from", str(shared_data / "martian"), "-o", folder]) == 0
-    assert main(["score", folder, "hits", "--resamples", "10"]) == 0
-    capsys.readouterr()
-    assert main(["plan", "--from", folder, "--detect", ".03", *pair]) == 0
-    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    assert "\n".join(shown[: shown.index("", 6)]) in PAGE
-    assert main(["plan", "--labels", "crscore_study", "--data", str(shared_data / "crscore"), "--margin", ".1"]) == 0
-    out = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
-    assert out[out.index("rel in crscore_study") :].strip() in PAGE

@@ -212,7 +212,7 @@ def test_the_script_of_the_last_version_parses_and_passes(cases: list[Case], tmp
 
 
 def test_the_page_shows_the_counts_of_the_build(builder: ModuleType, cases: list[Case]) -> None:
-    page = (ROOT / "docs" / "guides" / "sample.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "sample.md").read_text("utf-8")
     assert "\n".join(builder.counts(tuple(cases))) in page
     for kind, count in (("references", 87), ("neutral", 23), ("rejected", 37)):
         assert f"| {kind} | {count} |" in page

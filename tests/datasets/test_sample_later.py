@@ -129,7 +129,7 @@ def test_the_page_shows_how_many_labels_are_right(builder: ModuleType, labels: M
     built = builder.build(tmp_path / "built")
     assert len(built.findings) == 49
     held = labels.held_against_history(built.maker.git_dir, built.findings, tmp_path / "bench")
-    page = (ROOT / "docs" / "guides" / "sample.md").read_text("utf-8")
+    page = (ROOT / "docs" / "reference" / "sample.md").read_text("utf-8")
     assert "\n".join(labels.table(held)) in page, "\n".join(labels.table(held))
     assert 20 <= len(held.changed) + len(held.clean) <= 40
     assert min(len(held.changed), len(held.clean)) >= 8

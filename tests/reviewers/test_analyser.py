@@ -92,7 +92,7 @@ def test_a_tool_out_of_time_fails_the_change(tmp_path: Path) -> None:
 
 
 def test_the_page_names_the_rules_that_are_asked_for() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "guides" / "reviewers.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "review.md").read_text(encoding="utf-8")
     assert f"`{' '.join(RULES)}`" in page
     assert f"{len(TOOLS['lizard'])} other languages" in page
     assert f"{len(_ESLINT_RULES)} core rules" in page

@@ -11,12 +11,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+
+import pytest
 
 from reviewgauge.cli.main import main
 
-FILE = re.compile(r"```\w+ title=(?P<name>\S+)\n(?P<text>.*?)```", re.DOTALL)
+FILE = re.compile(r"```\w+ title=\"(?P<name>[^\"]+)\"\n(?P<text>.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(?P<text>.*?)```", re.DOTALL)
 
 
@@ -34,13 +36,57 @@ def commands(page: str) -> list[str]:
     return [line[2:] for lines in blocks for line in lines if line.startswith("$ ")]
 
 
+def follow(page: str, folder: Path, request: pytest.FixtureRequest) -> int:
+    """Do what a page says: write its files, run its commands in order, and find each shown line in what they print.
+
+    A command ends with 0, with 2 where the page shows an error, or as a comment behind it says: `# exit code 1`. A
+    line `...` stands for what is left out. `../shared/data` holds the public data sets; port 8011 is any free port.
+    Returns how many commands were run.
+    """
+    write_files(page, folder)
+    port, count = str(free_port()), 0
+    with ExitStack() as servers:
+        for written, shown in _shown(page):
+            command, _, note = written.replace("8011", port).partition("  # exit code ")
+            if "../shared/data" in command:
+                command = command.replace("../shared/data", str(request.getfixturevalue("shared_data")))
+            if command.startswith("reviewgauge fake-server"):
+                servers.enter_context(started(command, folder))
+                continue
+            done = run(command, folder)
+            printed = done.stdout + done.stderr
+            wanted = int(note) if note else 2 if "error: " in shown else 0
+            assert done.returncode == wanted, f"{command}\nended with {done.returncode}\n{printed}"
+            place, flat = 0, _steady(printed)
+            for line in filter(None, map(_steady, shown.replace("8011", port).splitlines())):
+                if line == "...":
+                    continue
+                assert line in flat[place:], f"{command}\ndoes not print (here)\n{line}\nbut\n{printed}"
+                place = flat.index(line, place) + len(line)
+            count += 1
+    return count
+
+
+def _shown(page: str) -> Iterator[tuple[str, str]]:
+    """Each command of the console blocks, its continued lines joined, and what the page shows that it prints."""
+    for block in CONSOLE.finditer(page):
+        for part in ("\n" + block["text"].replace("\\\n", " ")).split("\n$ ")[1:]:
+            command, _, shown = part.partition("\n")
+            yield command, shown
+
+
+def _steady(text: str) -> str:
+    """Without line breaks, seconds and sizes, which differ from run to run."""
+    return " ".join(re.sub(r"\d+\.\d (s|KB|MB)\b", r"N \1", text).split())
+
+
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a user in `folder` would, with the data home in there.
 
     `reviewgauge` runs in this process, unless the folder holds code of its own, which would stay imported.
     """
     words = shlex.split(command)
-    if words[0] != "reviewgauge" or any(folder.glob("**/*.py")):
+    if words[0] != "reviewgauge" or any(folder.glob("*.py")) or any(folder.glob("my_plugins/*.py")):
         return subprocess.run(words, cwd=folder, env=_environment(folder), capture_output=True, text=True, check=False)
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with _as_in(folder), redirect_stdout(out), redirect_stderr(err):

@@ -1,4 +1,4 @@
-"""command.md: its scripts and commands run and print what it says; an agent's stand-in gets what it promises."""
+"""guides/review.md: its scripts do what it says, and it names every parameter and placeholder of `command`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from documented import commands, run, write_files
+from documented import run, write_files
 from git_project import make_change
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.specs import load
 from reviewgauge.reviewers.command import Command
 
-PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "command.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "review.md").read_text(encoding="utf-8")
 STAND_IN = """#!/bin/sh
 [ "$ANTHROPIC_API_KEY" = stand-in ] || exit 2
 git diff --quiet HEAD || exit 3
@@ -26,42 +26,19 @@ git diff --name-only "$commit" HEAD | sed 's/.*/- &:1 A stand-in looked at this 
 """
 
 
-def flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The commands of the page in a folder with its files and a stand-in for the agent: what each printed."""
-    folder = tmp_path_factory.mktemp("page")
-    write_files(PAGE, folder)
-    programs = folder / "bin"
+def test_the_agents_script_works_with_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_files(PAGE, tmp_path)
+    programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "claude").write_text(STAND_IN, encoding="utf-8")
-    (programs / "claude").chmod(0o755)
-    printed = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", f"{programs}:/usr/local/bin:/usr/bin:/bin")
-        patch.setenv("ANTHROPIC_API_KEY", "stand-in")
-        for command in commands(PAGE):
-            found = run(command, folder)
-            assert found.returncode == 0, (command, found.stdout, found.stderr)
-            printed[command] = found.stdout
-    return printed
-
-
-def test_its_commands_print_what_it_says(done: dict[str, str]) -> None:
-    answers = flat("\n".join(done.values()))
-    shown = [block.split("```")[0] for block in PAGE.split("```text\n")[1:]]
-    assert len(shown) == 2
-    for block in shown:
-        for line in block.splitlines():
-            assert line == "..." or flat(line) in answers, line
-
-
-def test_the_agents_script_works_with_a_stand_in(done: dict[str, str]) -> None:
-    (said,) = [text for command, text in done.items() if "agent.sh" in command and "reviewgauge" in command]
-    found = re.match(r"agent: 9 reviews with (\d+) comments", said)
+    for program in (programs / "claude", tmp_path / "agent.sh"):
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/local/bin:/usr/bin:/bin")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "stand-in")
+    (command,) = re.findall(r"^\$ (reviewgauge .*agent\.sh.*)$", PAGE, re.MULTILINE)
+    done = run(command, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.match(r"agent: 9 reviews with (\d+) comments", done.stdout)
     assert found is not None and int(found[1]) >= 9
 
 
