@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from typing_extensions import override
+
 from reviewgauge.core.base import content_id
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
@@ -58,8 +60,8 @@ class AacrBench(Dataset):
     code: bool = True
 
     @property
+    @override
     def card(self) -> Card:
-        """The card of the official repository's version."""
         return AACR_BENCH
 
     @property

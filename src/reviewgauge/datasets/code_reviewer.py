@@ -13,6 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
@@ -61,8 +63,8 @@ class CodeReviewer(Dataset):
     _noted: dict[str, _Noted] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
+    @override
     def card(self) -> Card:
-        """The card; its counts are those of the comments of the test set."""
         if (self.task, self.split) == ("comment", "test"):
             return CODE_REVIEWER
         return CODE_REVIEWER.model_copy(update={"expected": {}})

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Issue, Side, Snippet, Span, Task
@@ -46,8 +48,8 @@ class ContextCrbench(Dataset):
     _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
+    @override
     def card(self) -> Card:
-        """The card; its counts are those of the first task."""
         return CONTEXT_CRBENCH if self.task == "assess" else CONTEXT_CRBENCH.model_copy(update={"expected": {}})
 
     def cases(self) -> Iterator[Case]:
@@ -61,8 +63,8 @@ class ContextCrbench(Dataset):
                 else:
                     self._notes.append(Drop(item=name_of(shape, "id"), by="context_crbench", reason=case))
 
+    @override
     def counts(self) -> Mapping[str, int]:
-        """Counted while the files stream by."""
         return count_cases(self.cases())
 
     def notes(self) -> Sequence[Drop]:

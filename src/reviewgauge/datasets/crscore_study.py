@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Card, Dataset
@@ -73,8 +75,8 @@ class CrscoreStudy(Dataset):
     claims: Literal["edited", "generated"] = "edited"
 
     @property
+    @override
     def card(self) -> Card:
-        """The card of the official repository's version."""
         return CRSCORE_STUDY
 
     @property

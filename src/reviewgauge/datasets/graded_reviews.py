@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
@@ -68,8 +70,8 @@ class GradedReviews(Dataset):
     path: str = ""
 
     @property
+    @override
     def card(self) -> Card:
-        """The card of the replication package's version."""
         return GRADED_REVIEWS
 
     def cases(self) -> Sequence[Case]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from typing_extensions import override
+
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, Scale
@@ -41,8 +43,8 @@ class Jsonl(Dataset):
     _unlabelled: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
+    @override
     def card(self) -> Card:
-        """The card; licence and permissions are those of whoever made the file."""
         return JSONL
 
     def cases(self) -> Iterator[Case]:

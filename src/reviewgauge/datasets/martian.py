@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import override
+
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, build
@@ -40,8 +42,8 @@ class Martian(Dataset):
     path: str = ""
 
     @property
+    @override
     def card(self) -> Card:
-        """The card of the official repository's version."""
         return MARTIAN
 
     @property

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import records
@@ -54,8 +56,8 @@ class Sample(Dataset):
     path: str = ""
 
     @property
+    @override
     def card(self) -> Card:
-        """The card."""
         return CARD
 
     def cases(self) -> Iterator[Case]:

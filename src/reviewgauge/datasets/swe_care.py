@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from typing_extensions import override
+
 from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
@@ -39,8 +41,8 @@ class SweCare(Dataset):
     _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
+    @override
     def card(self) -> Card:
-        """The card."""
         return SWE_CARE
 
     def cases(self) -> Iterator[Case]:
@@ -50,8 +52,8 @@ class SweCare(Dataset):
             for shape in objects(file):
                 yield self._case(shape)
 
+    @override
     def counts(self) -> Mapping[str, int]:
-        """Counted while the files stream by."""
         return count_cases(self.cases())
 
     def notes(self) -> Sequence[Drop]:

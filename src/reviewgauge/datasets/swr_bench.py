@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.base import content_id
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
@@ -49,8 +51,8 @@ class SwrBench(Dataset):
     _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
+    @override
     def card(self) -> Card:
-        """The card."""
         return SWR_BENCH
 
     def cases(self) -> Iterator[Case]:
@@ -65,8 +67,8 @@ class SwrBench(Dataset):
                     self._notes.extend(drops)
                 yield case.model_copy(update={"references": tuple(anchor(c, case.change) for c in case.references)})
 
+    @override
     def counts(self) -> Mapping[str, int]:
-        """Counted while the files stream by."""
         return count_cases(self.cases())
 
     def notes(self) -> Sequence[Drop]:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
@@ -30,8 +32,8 @@ class Codex(Format):
 
     suffixes: ClassVar[tuple[str, ...]] = (".codex.json",)
 
+    @override
     def read(self, data: bytes, source: str) -> list[Parsed]:
-        """One Parsed. Raises BadInput."""
         record, root, output = _output(data, source)
         found = Collector(source, "codex", system="codex", root=root)
         if not has(output.value, "findings"):

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
@@ -33,8 +35,8 @@ class PrAgent(Format):
 
     suffixes: ClassVar[tuple[str, ...]] = (".pr-agent.yaml", ".pr-agent.yml")
 
+    @override
     def read(self, data: bytes, source: str) -> list[Parsed]:
-        """One Parsed. Raises BadInput."""
         answer = object_node(_load(decode(data, source), source), source)
         if not answer.as_object().keys() & {"review", "code_suggestions"}:
             raise answer.error("is missing", "review")

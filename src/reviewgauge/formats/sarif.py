@@ -15,6 +15,7 @@ from typing import ClassVar
 from urllib.parse import quote, unquote
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
@@ -44,8 +45,8 @@ class Sarif(Format):
     suffixes: ClassVar[tuple[str, ...]] = (".sarif", ".sarif.json")
     writes: ClassVar[bool] = True
 
+    @override
     def read(self, data: bytes, source: str) -> list[Parsed]:
-        """One Parsed per run. Raises BadInput."""
         document = object_node(parse_json(data, source), source)
         if not has(document.value, "runs"):
             raise document.error("is missing", "runs")

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.protocols import Stage
@@ -46,12 +48,11 @@ class AddFunctions(Stage):
     window: int = 20
 
     def __post_init__(self) -> None:
-        """Refuse windows of less than no line."""
         if self.longest < 0 or self.window < 0:
             raise ValueError("add_functions needs longest and window of 0 or more")
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """Each candidate with its snippets, in order; several are worked on at a time."""
         counts = _Counts()
         with ExitStack() as stack:
             readers = _Readers(stack)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest
@@ -30,8 +32,8 @@ class AddWorkspace(Stage):
     commits are gone, or of which files are missing is dropped with the reason.
     """
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """Each candidate with its mirror."""
         mirrors: dict[str, Repository | str] = {}
         for done, item in enumerate(items):
             context.progress("looking for the code", done, None)

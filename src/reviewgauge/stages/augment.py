@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.records import Comment
@@ -52,15 +54,14 @@ class Augment(AskingStage):
     others: Literal["drop", "neutral"] = "drop"
 
     def __post_init__(self) -> None:
-        """Refuse an unknown model. Raises UserError."""
         self.check()
 
+    @override
     def pins(self) -> Mapping[str, str]:
-        """The digest of what the model is told."""
         return prompt_pins(own_prompt("augment"), fenced=self.prompt == "fenced")
 
+    @override
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The candidate with precise comments, or a drop where no thread found an issue. Raises Failed."""
         references = item.case.references
         if not references:
             yield item

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.results import Drop
 from reviewgauge.judges.classes.classes import QUESTIONS, Classifier
@@ -29,7 +31,6 @@ class ClassifyDomain(AskingStage):
     votes: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse an unknown model and a number of votes that is none. Raises UserError."""
         self.check()
         self._classifier  # noqa: B018  (raises)
 
@@ -37,12 +38,12 @@ class ClassifyDomain(AskingStage):
     def _classifier(self) -> Classifier:
         return Classifier(self.model, "domain", self.votes, self.prompt)
 
+    @override
     def pins(self) -> Mapping[str, str]:
-        """The digest of what the model is told."""
         return prompt_pins(self._classifier.words, fenced=self.prompt == "fenced")
 
+    @override
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The candidate with its domain. Raises Failed, also where the votes decide nothing."""
         change = item.case.change
         if not change.title.strip() and not change.description.strip():
             yield self.drop(item.id, "no title and no description to classify it by")

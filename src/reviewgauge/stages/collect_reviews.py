@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.history import PullRequest, Remark, Revision, Thread
@@ -58,15 +59,14 @@ class CollectReviews(Stage):
     costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse to collect nobody's reviews, and one account's twice."""
         if not self.reviews_by:
             raise ValueError("collect_reviews needs logins: collect_reviews(reviews_by=('coderabbitai[bot]',))")
         for at, login in enumerate(self.reviews_by):
             if any(same_login(login, other) for other in self.reviews_by[:at]):
                 raise ValueError(f"{login} is named twice")
 
+    @override
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The states that were looked at."""
         pull = item.pull
         if pull is None:
             yield self.drop(item.id, NO_PULL)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.records import Comment, RequiredContext
 from reviewgauge.core.results import Drop
@@ -30,7 +32,6 @@ class ContextLevel(AskingStage):
     of: Literal["references", "both"] = "references"
 
     def __post_init__(self) -> None:
-        """Refuse an unknown model and a number of votes that is none. Raises UserError."""
         self.check()
         self._classifier  # noqa: B018  (raises)
 
@@ -38,12 +39,12 @@ class ContextLevel(AskingStage):
     def _classifier(self) -> Classifier:
         return Classifier(self.model, "context", self.votes)
 
+    @override
     def pins(self) -> Mapping[str, str]:
-        """The digest of what the model is told."""
         return prompt_pins(self._classifier.words)
 
+    @override
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The candidate, its comments with their levels. Raises Failed, also where the votes decide nothing."""
         comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         levels: dict[str, Comment] = {}
         for comment in comments:

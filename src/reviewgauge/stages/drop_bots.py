@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
 from reviewgauge.core.protocols import Stage
@@ -28,8 +30,8 @@ class DropBots(Stage):
     also: tuple[str, ...] = ()
     ghosts: bool = False
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate with the words of people only, or who made or reviewed it."""
         if item.pull is None:
             return NO_PULL
         if self.authors and self._is_bot(item.pull.author):

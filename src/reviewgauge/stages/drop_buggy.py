@@ -17,6 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from typing_extensions import override
+
 from reviewgauge.core.base import content_id
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
@@ -63,12 +65,11 @@ class DropBuggy(Stage):
     lines: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
         if self.horizon < 0 or self.lines < 1:
             raise ValueError("drop_buggy needs a horizon of 0 days or more, and lines from 1 on")
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The stream without what a later fix speaks about; each repository is looked at once."""
         newest, opened = _newest_merges(items), _issue_dates(items)
         looks: dict[str, _Look | str] = {}
         for item in items:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
 from reviewgauge.repo.syntax.languages import is_documentation
@@ -20,8 +22,8 @@ class DropDocumentation(Stage):
 
     also: tuple[str, ...] = ()
 
+    @override
     def keep(self, case: Case) -> Case | str:
-        """The case, or that it changes documentation only."""
         paths = [case.change.focus.path] if case.change.focus is not None else [f.path for f in case.change.files]
         if not paths:
             return "no changed files at hand"

@@ -31,7 +31,6 @@ class DropDuplicates(Stage):
     by: tuple[str, ...] = ("diff",)
 
     def __post_init__(self) -> None:
-        """Refuse a comparison that is not there."""
         if not self.by or (unknown := set(self.by) - WAYS.keys()):
             raise ValueError(f"by names some of {', '.join(WAYS)}" + (f", not {min(unknown)}" if self.by else ""))
 

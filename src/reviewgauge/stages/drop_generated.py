@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import override
+
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, FileStatus, Side
 from reviewgauge.repo.diff.diffs import changed_lines
@@ -26,8 +28,8 @@ class DropGenerated(Stage):
 
     share: float = 1.0
 
+    @override
     def keep(self, case: Case) -> Case | str:
-        """The case, or that people wrote none of it."""
         change = case.change
         if not change.files:
             return "no changed files at hand"

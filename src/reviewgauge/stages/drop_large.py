@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, Side
 from reviewgauge.repo.diff.diffs import changed_lines
@@ -24,8 +26,8 @@ class DropLarge(Stage):
     files: int | None = None
     commits: int | None = None
 
+    @override
     def keep(self, case: Case) -> Case | str:
-        """The case, or that it is too large, or that nobody can say how large it is."""
         count = changed_line_count(case.change)
         if count is None:
             count = _stated(case, "changed_lines")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
 
@@ -18,8 +20,8 @@ class DropLong(Stage):
 
     size: int = 1_000_000
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate, or what of it is too long."""
         change = item.case.change
         if not change.has_diff:
             return "no diff at hand"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.plugin import short_spec
@@ -52,15 +53,14 @@ class DropLowValue(AskingStage):
     }
 
     def __post_init__(self) -> None:
-        """Refuse an unknown model. Raises UserError."""
         self.check()
 
+    @override
     def pins(self) -> Mapping[str, str]:
-        """The digest of what the model is told."""
         return prompt_pins(own_prompt("low_value"))
 
+    @override
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The candidate with the references that are worth something. Raises Failed."""
         if not item.case.references:
             yield item
             return

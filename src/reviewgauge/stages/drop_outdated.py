@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import Thread
 from reviewgauge.core.protocols import Stage
@@ -27,8 +29,8 @@ class DropOutdated(Stage):
     whole_files: bool = True
     task: Literal["", "assess", "locate", "comment"] = ""
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate with what still stands in the final diff, or that nothing of it does."""
         if self.task == "assess":
             return item
         if item.pull is None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
 from reviewgauge.stages.pull_requests.threads import NO_PULL
@@ -21,8 +23,8 @@ class DropRebased(Stage):
 
     pushes: int = 0
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate, or that its history was rewritten, or that nobody can say."""
         if item.pull is None:
             return NO_PULL
         if not item.pull.events and not item.pull.revisions:

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import override
+
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
@@ -39,8 +41,8 @@ class DropTrivial(Stage):
     documentation: bool = True
     words: bool = True
 
+    @override
     def keep(self, case: Case) -> Case | str:
-        """The case, or what alone changes."""
         change = case.change
         if not change.files:
             return "no changed files at hand"

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
@@ -27,13 +29,12 @@ class DropTrivialPoints(Stage):
     types: tuple[str, ...] = ("E.1.1", "E.2")
 
     def __post_init__(self) -> None:
-        """Refuse types that are none."""
         unknown = [name for name in self.types if name not in TYPES]
         if unknown or not self.types:
             raise ValueError(f"drop_trivial_points needs types of {', '.join(TYPES)}, not {unknown or 'none'}")
 
+    @override
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The candidate, or which types its change-points have."""
         if item.case.clean:
             yield item
             return

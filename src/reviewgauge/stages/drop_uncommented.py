@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import Remark
 from reviewgauge.core.protocols import Stage
@@ -25,8 +27,8 @@ class DropUncommented(Stage):
 
     where: Literal["inline", "review", "any"] = "inline"
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate, or that it has no review comment."""
         if item.pull is None:
             return NO_PULL
         remarks: list[Remark] = [remark for thread in item.pull.threads for remark in thread.remarks]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Issue
@@ -20,8 +22,8 @@ class DropUnmerged(Stage):
 
     issues: bool = True
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate with its closed issues, or why it is unfinished."""
         if item.pull is None:
             return NO_PULL
         if not item.pull.merged:

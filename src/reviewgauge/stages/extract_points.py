@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
 
+from typing_extensions import override
+
 from reviewgauge.core.base import content_id
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.history import Revision
@@ -65,17 +67,16 @@ class ExtractPoints(AskingStage):
     head: Literal["before_fixes", "as_given"] = "before_fixes"
 
     def __post_init__(self) -> None:
-        """Refuse an unknown model and a number of requests that is none. Raises UserError."""
         self.check()
         if not 1 <= self.requests <= MOST_VOTES:
             raise ValueError(f"requests={self.requests} is not from 1 to {MOST_VOTES}")
 
+    @override
     def pins(self) -> Mapping[str, str]:
-        """The digest of what the model is told."""
         return prompt_pins(own_prompt("change_points"))
 
+    @override
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The candidate with its change-points, or clean, or a drop that says what the requests differ in."""
         if item.pull is None:
             yield self.drop(item.id, NO_PULL)
             return

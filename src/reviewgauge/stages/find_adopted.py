@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import PullRequest, Thread
 from reviewgauge.core.protocols import Stage
@@ -31,8 +33,8 @@ class FindAdopted(Stage):
     required: bool = False
     costly: ClassVar[bool] = True
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate with what became of its references."""
         if item.pull is None:
             return NO_PULL
         pull = item.pull

@@ -13,6 +13,8 @@ from datetime import UTC, date, datetime
 from itertools import islice
 from pathlib import Path
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.history import PullRequest
@@ -67,7 +69,6 @@ class FromGithub(Stage):
     max_lines: int = 20_000
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
         for name, word in (("since", self.since), ("until", self.until)):
             if word:
                 check_day(name, word)
@@ -76,8 +77,8 @@ class FromGithub(Stage):
         if self.limit < 0:
             raise ValueError("limit counts pull requests; 0 reads all")
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """What came in, then a candidate for each pull request."""
         yield from items
         if self.archive:
             yield from self._from_archive(context)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.base import content_id
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
@@ -36,7 +38,6 @@ class Generate(Stage):
     as_: Literal["neutral", "references"] = "neutral"
 
     def __post_init__(self) -> None:
-        """Refuse no reviewers, and the same one twice. Raises UserError for an unknown one."""
         systems = [reviewer.system for reviewer in self._loaded]
         if not systems:
             raise ValueError("name the reviewers that propose: reviewers=(\"prompt(model='openai:gpt-5')\",)")
@@ -52,8 +53,8 @@ class Generate(Stage):
         """The models of all reviewers."""
         return tuple(dict.fromkeys(model for reviewer in self._loaded for model in reviewer.models))
 
+    @override
     def pins(self) -> Mapping[str, str]:
-        """What each reviewer rests on."""
         return {f"{r.system}: {name}": value for r in self._loaded for name, value in r.pins().items()}
 
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:

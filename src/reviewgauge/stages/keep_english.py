@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
 
@@ -208,8 +210,8 @@ class KeepEnglish(Stage):
 
     foreign: float = 0.1
 
+    @override
     def keep(self, case: Case) -> Case | str:
-        """The case, or which text is not English."""
         title = judge_text(case.change.title, self.foreign)
         description = judge_text(case.change.description, self.foreign)
         if title == "other":

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Side
@@ -31,8 +33,8 @@ class KeepMainLanguage(Stage):
 
     by: Literal["changed", "commented"] = "changed"
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate, or how its language differs."""
         if item.pull is None:
             return NO_PULL
         main = main_language(item.pull.repo_languages)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
 from reviewgauge.stages.pull_requests.threads import NO_PULL, inline_comments, is_bot
@@ -26,8 +28,8 @@ class KeepReviewed(Stage):
     adopted: int = 1
     count: Literal["comments", "threads"] = "comments"
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate, or of what it has too little."""
         if item.pull is None:
             return NO_PULL
         if self.count == "comments":

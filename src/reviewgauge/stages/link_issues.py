@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import IssueHistory, PullRequest
 from reviewgauge.core.protocols import Stage
@@ -33,8 +35,8 @@ class LinkIssues(Stage):
 
     required: bool = True
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate with its issues, or the step at which the last one was lost."""
         if item.pull is None:
             return NO_PULL
         found, reason = fixed_issues(item.pull)

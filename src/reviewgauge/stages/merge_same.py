@@ -12,6 +12,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.findings import groups_of
 from reviewgauge.core.plugin import short_spec, signature
@@ -52,7 +54,6 @@ class MergeSame(Stage):
     repeats: Literal["join", "drop"] = "join"
 
     def __post_init__(self) -> None:
-        """Refuse a judge that judges by labels, which no candidate has. Raises UserError for an unknown one."""
         if not self.judge.strip():
             check_model(self.judge)
         if self._judge.reads_labels:
@@ -69,12 +70,12 @@ class MergeSame(Stage):
         """The models that are asked; none where the judge is an offline one."""
         return self._judge.models
 
+    @override
     def pins(self) -> Mapping[str, str]:
-        """What the judge rests on."""
         return {"judge": signature(self._judge), **self._judge.pins()}
 
+    @override
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The candidate, each finding once. Raises Failed where a vote is missing."""
         comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         pairs: list[Cell] = []
         for members in _by_hunk(item.case.change, comments):

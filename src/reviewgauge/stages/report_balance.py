@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
@@ -22,12 +24,11 @@ class ReportBalance(Stage):
     features: tuple[str, ...] = ("changed_lines", "changed_files", "commits")
 
     def __post_init__(self) -> None:
-        """Refuse to compare by nothing."""
         if not self.features:
             raise ValueError("report_balance needs features")
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """Every candidate."""
         changed: list[Unit] = []
         clean: list[Unit] = []
         unknown = unstated = 0

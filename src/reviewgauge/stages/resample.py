@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
@@ -51,14 +53,13 @@ class Resample(Stage):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse to match by nothing, and ratios that are none."""
         if not self.features or not 0 < self.ratio < float("inf") or not self.caliper >= 0:
             raise ValueError("resample needs features, a ratio above 0 and a caliper of 0 or more")
         if self.pairs and self.ratio != int(self.ratio):
             raise ValueError("resample in pairs needs a whole ratio, such as 1 or 2")
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The changed cases and their matches, in the order of the stream."""
         changed: list[Unit] = []
         clean: list[Unit] = []
         reasons: dict[int, str] = {}

@@ -53,7 +53,6 @@ class SelectRepos(Stage):
     tokens: tuple[str, ...] = ("GITHUB_TOKEN",)
 
     def __post_init__(self) -> None:
-        """Refuse a date that is none."""
         date.fromisoformat(self.day)
 
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:

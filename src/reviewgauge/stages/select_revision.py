@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
 from reviewgauge.stages.pull_requests.candidates import candidate_at, is_review
@@ -27,8 +29,8 @@ class SelectRevision(Stage):
 
     count: Literal["comments", "threads"] = "comments"
 
+    @override
     def narrow(self, item: Candidate) -> Candidate | str:
-        """The candidate at its most discussed revision, or why there is none."""
         if item.pull is None:
             return NO_PULL
         counted: Counter[str] = Counter()

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
@@ -42,7 +44,6 @@ class Split(Stage):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse parts, shares and dates that do not go together."""
         if len(self.parts) < 2 or len(set(self.parts)) != len(self.parts) or not all(self.parts):
             raise ValueError("split needs two or more parts with different names")
         if len(self.shares) != len(self.parts) or min(self.shares) < 0 or abs(sum(self.shares) - 1) > 1e-6:
@@ -56,8 +57,8 @@ class Split(Stage):
         if not set(self.only) <= set(self.parts):
             raise ValueError(f"split keeps one of its parts: {', '.join(self.parts)}")
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """Each case with its part; those of a part that does not stay are dropped."""
         repos: Counter[str] = Counter()
         days: Counter[str] = Counter()
         for item in items:

@@ -16,6 +16,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest, Revision, Thread
@@ -64,8 +66,8 @@ class SplitHunks(Stage):
     outdated: bool = True
     seed: int = 0
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The hunks of each candidate; what can be merged and what cannot is told on the card."""
         counts: Counter[str] = Counter()
         for item in items:
             for result in self.each(item, context):

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
@@ -43,7 +45,6 @@ class Stratify(Stage):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse a sample of no size, strata by nothing, and dates that are none."""
         if not self.by or (self.per_cell > 0) == (self.total > 0) or min(self.per_cell, self.total) < 0:
             raise ValueError("stratify needs by and one of per_cell and total: stratify(by=('language',), per_cell=30)")
         for text in self.periods:
@@ -55,8 +56,8 @@ class Stratify(Stage):
         if self.balance == "verdict" and self.per_cell % 2:
             raise ValueError("stratify cannot balance an odd per_cell by verdict")
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The drawn cases, in the order of the stream; the others are dropped."""
         cells: dict[Cell, dict[str, list[Member]]] = defaultdict(lambda: defaultdict(list))
         described, unstated = Described(), {}
         for position, item in enumerate(items):

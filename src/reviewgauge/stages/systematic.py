@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
@@ -28,12 +30,11 @@ class Systematic(Stage):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse a step or a start that do not go together."""
         if self.every < 1 or not 0 <= self.start <= self.every:
             raise ValueError("systematic needs every of 1 or more, and a start from 1 to every (0: by the seed)")
 
+    @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """The chosen positions; the others are dropped as not drawn."""
         first = (self.start or 1 + draw_key(self.seed, "start") % self.every) - 1
         described, chosen = Described(), set()
         for position, item in enumerate(items):

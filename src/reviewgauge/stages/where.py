@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
 
@@ -19,12 +21,11 @@ class Where(Stage):
     values: tuple[str | int | float | bool, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a filter that would keep nothing or anything."""
         if not self.fact or not self.values:
             raise ValueError("where needs a fact and values: where(fact='language', values=('python',))")
 
+    @override
     def keep(self, case: Case) -> Case | str:
-        """The case, or which other value the fact has."""
         value = case.change.repo if self.fact == "repo" else case.facts.get(self.fact)
         if value is None:
             return f"does not state {self.fact}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, NamedTuple, TypeVar
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.errors import UserError
@@ -36,8 +37,8 @@ class AskingStage(Stage):
     model: str
 
     @property
+    @override
     def models(self) -> tuple[str, ...]:
-        """The model that is asked."""
         return (self.model,)
 
     def check(self) -> None:
