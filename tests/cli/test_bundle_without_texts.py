@@ -176,7 +176,7 @@ def test_graded_reviews_are_bundled_without_their_texts_and_verified_from_the_sh
     assert main(["score", str(run), "chrf", "--resamples", "50"]) == 0
     capsys.readouterr()
     assert main(["bundle", str(run), "-o", str(out), "--resamples", "50"]) == 0
-    assert "leaves out the texts of its cases and of 16 reviews: graded_reviews is under no licence" in (
+    assert "leaves out the texts of its cases and of 16 reviews: the licence of graded_reviews" in (
         capsys.readouterr().err
     )
     found = files(out)

@@ -71,7 +71,7 @@ def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixtu
         "24 at hand find",
         "cheapest:",
         "$",
-        "raters: cannot be told",
+        "raters: not known",
     ):
         assert words in out, words
     assert "difference of .05 with 80% power at the 5% level" in out
@@ -158,7 +158,7 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
         (["--from", "RUN", "--detect", ".1", "--system", "loud"], "no system is called 'loud'"),
         (["--from", "RUN", "--detect", ".1", "--power", "1"], "the power 1"),
         (["--from", "RUN", "--detect", ".1", "--change-cost", "-1"], "is not a price"),
-        (["--labels", "RUN", "--margin", "0"], "is not a margin"),
+        (["--labels", "RUN", "--margin", "0"], "--margin must be positive"),
         (["--labels", "nowhere"], "no dataset is called 'nowhere'"),
     ],
 )

@@ -60,7 +60,7 @@ def agree(
 
 
 def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Path | None) -> FoundLabels:
-    """The labels that a word means: labels themselves, a file of them, a run folder, or a data set."""
+    """The labels in a file, a run folder or a data set, or the labels themselves."""
     if isinstance(labels, Sequence) and not isinstance(labels, str):
         return FoundLabels(labels, "labels", {})
     if isinstance(labels, Dataset):

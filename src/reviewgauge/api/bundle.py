@@ -41,7 +41,7 @@ from reviewgauge.engine.run.journal import write_error, write_whole
 from reviewgauge.engine.run.scored_run import check_named_once
 from reviewgauge.views.files.markdown import readme
 
-OWN = "that of whoever made it"
+OWN = "that of its author"
 
 
 class BundleResult(Record):
@@ -80,8 +80,8 @@ def bundle(
     path = Path(out)
     if path.is_dir():
         raise UserError(f"{path} is a folder", remedy="give a file name such as bundle.zip")
-    with tempfile.TemporaryDirectory(prefix="reviewgauge-bundle-") as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory(prefix="reviewgauge-bundle-") as temporary:
+        folder = Path(temporary)
         entries = _stage(runs, folder, texts)
         manifest = _fill(folder, _blank_manifest(folder, entries, slices, resamples, seed))
         packed: dict[str, Path | bytes] = {name: folder / name for name in manifest.files}
@@ -184,4 +184,4 @@ def policy_of(dataset: str, wanted: bool | None) -> Policy:
         return Policy("all", "" if allowed else "packed as asked (--with-texts)", licence)
     if allowed:
         return Policy("all", "", licence)
-    return Policy("own", f"{word} is under no licence that lets everybody pass its texts on ({licence})", licence)
+    return Policy("own", f"the licence of {word} does not let everybody pass its texts on ({licence})", licence)

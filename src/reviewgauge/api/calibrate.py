@@ -1,4 +1,4 @@
-"""`reviewgauge calibrate`: several metrics made into one grade, fitted to one's own labels."""
+"""`reviewgauge calibrate`: several metrics made into one grade, fitted to human labels."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CalibrateResult(Record):
 
     @property
     def leaks(self) -> bool:
-        """Whether shuffled labels could be told, which means that rows of one text lie on both sides of a split."""
+        """Whether a fit to shuffled labels finds anything: then rows of one text lie on both sides of a split."""
         return self.leakage.value is not None and self.leakage.value > LEAK and (self.leakage.low or 0) > 0
 
 
@@ -132,7 +132,7 @@ def calibrate(
 
 
 def _unfitted(run: Path, folds: int, measured: MeasureResult, notes: tuple[str, ...], began: float) -> CalibrateResult:
-    """What there is to say where nothing was fitted: a fit to a part of the reviews would be another."""
+    """The result where nothing was fitted, as a fit to a part of the reviews would be another one."""
     return CalibrateResult(
         run=str(run),
         folds=folds,
@@ -144,7 +144,7 @@ def _unfitted(run: Path, folds: int, measured: MeasureResult, notes: tuple[str, 
 
 
 def _stacked(metrics: Sequence[Metric]) -> list[str]:
-    """What to say of metrics that were fitted to labels themselves: their folds are not the folds made here."""
+    """Notes on metrics that were fitted to labels themselves, with other folds than those made here."""
     return [
         f"{short_spec(metric)} was {metric.estimate_note}: on the same labels its folds are others than those made "
         "here, so that what is fitted over it has seen labels of each fold"

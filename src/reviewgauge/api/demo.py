@@ -60,7 +60,7 @@ def demo(out: str | Path = "runs/demo", progress: Progress | None = None) -> Dem
 
 
 def _check_out(folder: Path) -> None:
-    """The sample's repository, with what came after its 24 changes: made now, or as an earlier call left it."""
+    """Check out the sample's repository, with what came after its 24 changes, unless an earlier call did."""
     sample = Sample()
     if not folder.exists():
         part = folder.with_name(f".{folder.name}")  # renamed when it is whole: a killed clone is not a repository
@@ -76,11 +76,11 @@ def _hand_over(bench: Path) -> int:
     sample = Sample()
     reviews, _ = sample.recorded()
     heads = {case.id: case.change.head for case in sample.cases()}
-    said = {heads[one.case]: one for one in reviews}
+    reviewed = {heads[one.case]: one for one in reviews}
     placed = [
-        said[case.change.head].model_copy(update={"case": case.id})
+        reviewed[case.change.head].model_copy(update={"case": case.id})
         for case in Jsonl(path=str(bench)).cases()
-        if case.change.head in said
+        if case.change.head in reviewed
     ]
     write_whole(bench / REVIEWS, b"".join(one.to_line() for one in placed))
     return len(placed)

@@ -1,4 +1,4 @@
-"""`reviewgauge fake-server`: the fake model behind a local server, which fails as often and as oddly as it is told."""
+"""`reviewgauge fake-server`: the fake model behind a local server, which fails as often and in such ways as asked."""
 
 from __future__ import annotations
 

@@ -42,6 +42,6 @@ def info(dataset: str | Dataset, source: str | Path | None = None) -> DatasetInf
 
 
 def _of_a_build(found: Dataset) -> list[str]:
-    """Where to read how a benchmark was made that a build wrote."""
+    """Where to read how a benchmark was built."""
     card = Path(found.path or "", "card.md")
-    return [f"made by reviewgauge build: how, and how sure its labels are, stands in {card}"] if card.is_file() else []
+    return [f"made by reviewgauge build: {card} says how, and how sure its labels are"] if card.is_file() else []

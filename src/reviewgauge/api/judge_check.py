@@ -101,8 +101,8 @@ def judge_check(
     with models.client() as client:
         corrected = _corrected(reference, asker) if correct else ()
         checked = check_judge(reference.bench, asker, wanted, before=before, corrected=corrected)
-        said = spending(client).sentence
-    warnings = [*checked.report.warnings, *([said] if said else [])]
+        bill = spending(client).sentence
+    warnings = [*checked.report.warnings, *([bill] if bill else [])]
     if min_kappa is not None and instrument.kind == "grades" and not instrument.models:
         warnings.append("a metric whose readings are not grades has no kappa, and does not pass the gate")
     report = checked.report.model_copy(update={"warnings": tuple(warnings)})
@@ -116,7 +116,7 @@ def judge_check(
 
 
 def _rehearsed(report: JudgeReport) -> JudgeReport:
-    """What a dry run tells: how much would be asked. Its answers were a stand-in's, so no figure is left of them."""
+    """The report of a dry run: how much would be asked, without figures, as the answers were the fake model's."""
     blank = JudgeReport(
         judge=report.judge,
         signature=report.signature,
@@ -193,7 +193,7 @@ def reference_labels(
     authors: Mapping[str, str],
     dimension: str,
 ) -> ReferenceSet:
-    """What `--on` names, made into questions for this kind of judge. Raises UserError where they do not fit."""
+    """The questions for this kind of judge from what `--on` names. Raises UserError where they do not fit."""
     if not is_run(on):
         dataset = find_dataset(on, source)
         if isinstance(dataset, Martian) and labels is None:
@@ -232,7 +232,7 @@ def _fits(instrument: Instrument, kind: str, why: str) -> None:
 
 
 def _scales(label: str) -> dict[str, Scale]:
-    """The scales of the data set that a run was made on, where it is one of ours."""
+    """The scales of the data set that a run was made on, if it is a known one."""
     try:
         return dict(load_recorded(Dataset, label.partition(" | ")[0]).scales())
     except UserError:
@@ -282,8 +282,8 @@ def _check_rows(one: CalibrationItem, source: str, number: int) -> None:
     expected = 1 if one.kind == "grades" else len(one.case.references) if rows is None else len(rows)
     if len(one.truth) != expected or (one.said and len(one.said) != expected):
         raise BadInput(source, f"has {len(one.truth)} truths for {expected} rows", record=number, field="truth")
-    said, known = len(one.review.comments), len(one.case.references)
-    if rows is not None and any(not (0 <= c < said and 0 <= r < known) for c, r in rows):
+    comments, known = len(one.review.comments), len(one.case.references)
+    if rows is not None and any(not (0 <= c < comments and 0 <= r < known) for c, r in rows):
         raise BadInput(source, "names a comment or reference that is not there", record=number, field="rows")
 
 

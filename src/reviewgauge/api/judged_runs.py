@@ -1,4 +1,4 @@
-"""Runs that people judged: recorded reviews of a data set with their labels, or a run folder with one's own labels."""
+"""Runs with human labels: recorded reviews of a data set, or a run folder with labels of the user."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def judged_run(
     stages: Sequence[str | Stage] = (),
     progress: Progress | None = None,
 ) -> JudgedRun:
-    """The run that a word names, or the recorded reviews of the data set that it names, made into one in `folder`."""
+    """The run that a word names, or a run in `folder` made from the recorded reviews of the data set that it names."""
     if not is_run(word):
         return make_run(word, folder, source=source, labels=labels, stages=stages, progress=progress)
     if source or stages:
@@ -100,7 +100,7 @@ def make_run(
     stages: Sequence[str | Stage] = (),
     progress: Progress | None = None,
 ) -> JudgedRun:
-    """The recorded reviews of a data set in a run folder, which is made or gone on with.
+    """The recorded reviews of a data set in a run folder, which is made or resumed.
 
     Raises UserError for a data set that came without recorded reviews or without judgements of people on them.
     """
@@ -146,9 +146,9 @@ def run_to_rehearse(
     labels: str | Path | None = None,
     stages: Sequence[str | Stage] = (),
 ) -> Iterator[RunFolder]:
-    """The run that a word names, or the one that `folder` would become, made where it leaves no trace.
+    """The run that a word names, or a temporary copy of the one that `folder` would become.
 
-    What `folder` holds already is measured already. Raises what the real thing would raise.
+    Raises as `judged_run` does.
     """
     if is_run(word):
         with RunFolder.open(str(word)) as run:
@@ -167,7 +167,7 @@ def run_to_rehearse(
 
 
 def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[list[Label], tuple[str, ...]]:
-    """The labels of a file on these reviews, and what of the file is none."""
+    """The labels of a file on these reviews, and notes on what was left out."""
     read = read_label_file(file)
     return on_reviews(read, reviews, file.name), _said(read.notes)
 
@@ -177,7 +177,7 @@ def _said(notes: Iterable[Drop]) -> tuple[str, ...]:
 
 
 def keep_latest(labels: Iterable[Label]) -> tuple[list[Label], tuple[str, ...]]:
-    """The labels, of two by one rater on one thing in one round the later one: the data was put right in between."""
+    """The labels; of two by one rater on one thing in one round, the later one."""
     found: dict[tuple[object, ...], Label] = {}
     changed = 0
     for label in labels:
@@ -191,11 +191,13 @@ def keep_latest(labels: Iterable[Label]) -> tuple[list[Label], tuple[str, ...]]:
 
 def _require_human(labels: Iterable[Label], what: str) -> None:
     if not any(one.rater_kind is RaterKind.HUMAN and one.subject.kind is SubjectKind.REVIEW for one in labels):
-        raise UserError(f"{what} holds no judgements of people on reviews to hold a metric against", remedy=NO_LABELS)
+        raise UserError(
+            f"{what} holds no judgements of people on reviews, which a metric could be compared with", remedy=NO_LABELS
+        )
 
 
 def _known_of(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
-    """The scales and the human systems of the data set that a run was made on, where it is one of ours."""
+    """The scales and the human systems of the data set that a run was made on, if it is a known one."""
     word = label.partition(" | ")[0]
     try:
         dataset = load_recorded(Dataset, word)
@@ -205,7 +207,7 @@ def _known_of(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
 
 
 def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
-    """Where the data was said to be, in the user's own words: an absolute path would tell of this machine."""
+    """The path of the data as the user gave it: an absolute path would reveal this machine."""
     if source:
         return str(source)
     named = isinstance(word, str) and found.path == str(Path(word).resolve())

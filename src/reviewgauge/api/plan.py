@@ -45,15 +45,15 @@ def plan(
     if not runs and labels is None:
         raise UserError("nothing to plan from", remedy="reviewgauge plan --from RUN --detect .03, or --labels FILE")
     if runs and detect is None:
-        raise UserError("how small a difference should the study find?", remedy="--detect .03")
+        raise UserError("--detect is required: the smallest difference to find", remedy="--detect .03")
     if data is not None and labels is None:
         raise UserError("--data goes with --labels", remedy="--from names a run")
     if margin is not None and not margin > 0:
-        raise UserError(f"a margin of {margin:g} is not a margin", remedy="--margin .1 asks for ±.1")
+        raise UserError(f"--margin must be positive, got {margin:g}", remedy="--margin .1 asks for ±.1")
     costs = {"attempt cost": attempt_cost or 0.0, "change cost": change_cost}
     for name, cost in costs.items():
         if not 0 <= cost < float("inf"):
-            raise UserError(f"a {name} of {cost:g} dollars is not a price")
+            raise UserError(f"the {name} must be a valid price, got {cost:g}")
     asked = {"power": power, "level": level, "comparisons": comparisons, "dollars_per_change": change_cost}
     changes = []
     for entry in read_scored_runs(runs, metric) if runs else ():
@@ -63,9 +63,9 @@ def plan(
     found: list[RaterPlan] = []
     wanted = Question(detect, **asked) if detect is not None and labels is not None else None  # type: ignore[arg-type]
     notes: list[str] = []
-    for source, judged, said in _judged(runs, labels, data):
+    for source, judged, found_notes in _judged(runs, labels, data):
         found += rater_plans(judged, source=source, question=wanted, margin=margin, resamples=resamples, seed=seed)
-        notes += said
+        notes += found_notes
     return Plan(changes=tuple(changes), raters=tuple(found), notes=(*notes, *_notes(runs, labels, found)))
 
 
@@ -107,7 +107,7 @@ def _judged(
 
 def _notes(runs: Sequence[str | Path], labels: str | Path | None, found: Sequence[RaterPlan]) -> list[str]:
     if labels is None and runs and not any(plan.judged_twice for plan in found):
-        return ["raters: cannot be told, these runs hold no item that two raters judged (--labels FILE)"]
+        return ["raters: not known, as no item of these runs was judged by two raters (--labels FILE)"]
     if labels is not None and not found:
-        return [f"raters: cannot be told, {labels} holds no labels"]
+        return [f"raters: not known, as {labels} holds no labels"]
     return []

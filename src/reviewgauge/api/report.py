@@ -96,7 +96,7 @@ def _write(path: Path, page: bytes) -> None:
 
 
 def telling_slices(run: ScoredRun) -> list[str]:
-    """The facts and facets worth a picture: two to twelve values, and not a value for nearly every case."""
+    """The facts and facets worth a plot: two to twelve values, and not one for nearly every case."""
     values: dict[str, set[str]] = {}
     for case in run.cases:
         for fact, value in case.facts.items():

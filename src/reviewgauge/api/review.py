@@ -111,7 +111,7 @@ def review(
 
 
 def _check_code(plan: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case], found: Dataset) -> None:
-    """Raise NeedsCode, with what to do, before a folder is made: with the code it will be another benchmark."""
+    """Raise NeedsCode before a folder is made: with the code it will be another benchmark."""
     for reviewer in plan:
         if cases and isinstance(reviewer, Reviewer):
             try:
@@ -155,7 +155,7 @@ def _rehearse(
     how: _How,
     progress: Progress | None,
 ) -> tuple[list[ReviewTotals], Spending]:
-    """What it would ask, with nothing written; a run that is there already says what is done."""
+    """Count what would be asked, writing nothing; an existing run says what is done already."""
     folder = RunFolder.open(run) if (Path(run) / MANIFEST).exists() else None
     if folder is not None and folder.manifest.benchmark != benchmark_hash(cases):
         raise UserError(f"{run} holds a run on {folder.manifest.dataset}, not on {label}", remedy="use another folder")
@@ -195,7 +195,7 @@ def _import(
 
 
 def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
-    """Where the data was said to be, in the user's own words: an absolute path would tell of this machine."""
+    """The path of the data as the user gave it: an absolute path would reveal this machine."""
     if source:
         return str(source)
     named = isinstance(word, str) and found.path == str(Path(word).resolve())

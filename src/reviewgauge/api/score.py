@@ -51,7 +51,7 @@ def score(
     """Measure every review of a run that the metrics have not measured yet; `hits` when none is named.
 
     `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by. `only` does a part:
-    `failed`, `case=ID`. What stopped it early stands in the totals and in `stop`.
+    `failed`, `case=ID`. The totals and `stop` say what stopped it early.
     """
     wanted, part = find_metrics(metrics), parse_only(only)
     models, stop = models or ModelOptions(), stop or Interruption()

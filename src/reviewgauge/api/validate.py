@@ -1,4 +1,4 @@
-"""`reviewgauge validate`: metrics held against human labels."""
+"""`reviewgauge validate`: metrics compared with human labels."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def validate(
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ValidateResult:
-    """Hold metrics against what people said of recorded reviews, and write the report and its tables.
+    """Compare metrics with human judgements of recorded reviews, and write the report and its tables.
 
     `dataset` is a data set with recorded reviews and labels, which are put into the run folder `out`
     (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
@@ -129,7 +129,7 @@ def validate(
 
 
 def _without_report(run: Path, measured: MeasureResult, notes: tuple[str, ...], began: float) -> ValidateResult:
-    """What there is to say where no figure was made: figures on a part of the reviews would be others."""
+    """The result without a report, as figures on a part of the reviews would be other ones."""
     return ValidateResult(
         run=str(run),
         folder=str(run),
@@ -233,19 +233,19 @@ def digest(inputs: Iterable[object]) -> str:
 
 
 def unchanged(folder: Path, made_of: str) -> tuple[str, ...] | None:
-    """The names of the files in `folder` if they were made of the same and are as they were; None otherwise."""
+    """The names of the files in `folder` if they are unchanged and made from the same inputs; None otherwise."""
     try:
         stamp = json.loads((folder / STAMP).read_bytes())
         files = {str(name): str(sha) for name, sha in stamp["files"].items()}
         if stamp["made_of"] != made_of or any(_sha(folder / name) != sha for name, sha in files.items()):
             return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # no stamp, or one that somebody else wrote: made anew
+        return None  # no stamp, or not one of ours
     return tuple(files)
 
 
 def write_stamp(folder: Path, made_of: str, files: Sequence[str]) -> None:
-    """Note what the files were made of and what they are; the last thing that is written."""
+    """Write the stamp file, after all others: what the files were made from, and their digests."""
     stamp = {"made_of": made_of, "files": {name: _sha(folder / name) for name in files}}
     write_whole(folder / STAMP, json.dumps(stamp, indent=1).encode())
 

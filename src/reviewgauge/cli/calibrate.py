@@ -71,7 +71,7 @@ def _shown(result: CalibrateResult) -> object:
         calibration(result.account, leakage=result.leakage, weights=result.weights, closing=closing, folds=result.folds)
         for _ in result.account[:1]
     ]
-    said = [] if result.account else [measured_words(result.totals, result.seconds, result.spending.estimated)]
-    said += [result.spending.sentence] if result.spending.sentence else []
-    said += next_words(result.totals)
-    return Group(*fitted, *(escape(line) for line in said))
+    lines = [] if result.account else [measured_words(result.totals, result.seconds, result.spending.estimated)]
+    lines += [result.spending.sentence] if result.spending.sentence else []
+    lines += next_words(result.totals)
+    return Group(*fitted, *(escape(line) for line in lines))

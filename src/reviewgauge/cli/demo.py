@@ -14,7 +14,7 @@ from reviewgauge.cli.review import counted_notes
 from reviewgauge.core.reports.build_card import BuildCard
 
 NOISE = "What a history can show"  # the part of the card that says how sure the labels are
-TOLD = ("observed", "half-life", "rewritten")  # words in its figures that are shown here
+SHOWN = ("observed", "half-life", "rewritten")  # words in its figures that are shown here
 
 
 @click.command("demo")
@@ -57,8 +57,8 @@ def _about(result: DemoResult, card: BuildCard) -> Iterator[str]:
     yield f"card: {result.build.folder}/{CARD_MD}, which says of the labels, among others:"
     for section in card.sections:
         if section.title == NOISE:
-            told = {name: value for name, value in section.figures.items() if any(word in name for word in TOLD)}
-            yield from (f"  {name}: {value}" for name, value in told.items())
+            figures = {name: value for name, value in section.figures.items() if any(word in name for word in SHOWN)}
+            yield from (f"  {name}: {value}" for name, value in figures.items())
     recorded = sorted({name for totals in result.review.totals[:1] for name in totals.systems})
     yield f"{', '.join(recorded)} was recorded on {result.recorded} of the {card.cases} cases"
 

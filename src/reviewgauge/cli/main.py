@@ -30,7 +30,7 @@ VERBS = {
     "report": "Write one self-contained HTML report of one or more runs.",
     "agree": "Measure how far raters agree, humans and models in one table.",
     "plan": "Say how many changes, attempts and raters a study takes.",
-    "validate": "Hold metrics against what people said of recorded reviews.",
+    "validate": "Compare metrics with human judgements of recorded reviews.",
     "judge-check": "Measure a judge: agreement, repeats, order, length, rewording, injection, cost.",
     "calibrate": "Make several metrics into one grade, fitted to human labels.",
     "bundle": "Pack runs and their tables into one archive that recomputes every number, or check one.",

@@ -21,7 +21,7 @@ from reviewgauge.cli.output import emit, end, left_words, note, note_reasons, pr
 from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.spending import Spending
 
-LABELS = "labels"  # who left out what was not a label
+LABELS = "labels"  # names left out what was not a label
 NAMED = 20  # more systems than this are counted, not named
 
 
@@ -88,7 +88,7 @@ def _next(result: ReviewResult) -> list[str]:
         return []
     failed = sum(sum(totals.failed.values()) + totals.failed_before for totals in result.totals)
     nothing = [", ".join(totals.systems) for totals in result.totals if _all_failed(totals)]
-    lines = [f"{who}: every review failed; {result.run}/reviews.jsonl says why" for who in nothing]
+    lines = [f"{names}: every review failed; {result.run}/reviews.jsonl says why" for names in nothing]
     if failed:
         lines.append(f"{failed} failed: the same command with --only failed tries them again")
     return lines if len(nothing) == len(result.totals) else [*lines, f"next: reviewgauge score {result.run} hits"]
@@ -96,11 +96,11 @@ def _next(result: ReviewResult) -> list[str]:
 
 def _line(totals: ReviewTotals, spent: Spending) -> str:
     """What one reviewer did, or all recorded systems."""
-    who = ", ".join(totals.systems[:NAMED])
+    names = ", ".join(totals.systems[:NAMED])
     if len(totals.systems) > NAMED:
-        who += f" and {len(totals.systems) - NAMED} more systems"
+        names += f" and {len(totals.systems) - NAMED} more systems"
     if spent.estimated:
-        return f"{who}: {_count(totals.left, 'review')} to make"
+        return f"{names}: {_count(totals.left, 'review')} to make"
     failed = sum(totals.failed.values())
     parts = [f"{_count(totals.done, 'review')} with {_count(totals.comments, 'comment')}"]
     if failed:
@@ -113,7 +113,7 @@ def _line(totals: ReviewTotals, spent: Spending) -> str:
     if totals.cost.calls and not spent.sentence:
         price = "price unknown" if totals.cost.dollars is None else f"${totals.cost.dollars:.2f}"
         parts.append(f"{totals.cost.calls} model calls, {price}")
-    return f"{who}: {'; '.join(parts)}; {totals.seconds:.1f} s"
+    return f"{names}: {'; '.join(parts)}; {totals.seconds:.1f} s"
 
 
 def _count(n: int, what: str) -> str:

@@ -86,10 +86,10 @@ def _closing(totals: ScoreTotals, result: ScoreResult) -> str:
         return f"{totals.left} reviews to measure"
     failed = sum(totals.failed.values())
     kinds = ", ".join(f"{kind} {n}" for kind, n in totals.failed.items())
-    said = [f"{totals.done} reviews measured"]
-    said += [f"{totals.skipped} measured before"] if totals.skipped else []
-    said += [f"{totals.not_applicable} not applicable"] if totals.not_applicable else []
-    said += [f"{failed} failed ({kinds})"] if failed else []
-    said += [f"{totals.failed_reviews} reviews had failed"] if totals.failed_reviews else []
-    said += left_words(totals.stopped, totals.left)
-    return f"{'; '.join(said)}; {totals.seconds:.1f} s"
+    counts = [f"{totals.done} reviews measured"]
+    counts += [f"{totals.skipped} measured before"] if totals.skipped else []
+    counts += [f"{totals.not_applicable} not applicable"] if totals.not_applicable else []
+    counts += [f"{failed} failed ({kinds})"] if failed else []
+    counts += [f"{totals.failed_reviews} reviews had failed"] if totals.failed_reviews else []
+    counts += left_words(totals.stopped, totals.left)
+    return f"{'; '.join(counts)}; {totals.seconds:.1f} s"

@@ -1,4 +1,4 @@
-"""`reviewgauge validate`: metrics held against human labels."""
+"""`reviewgauge validate`: metrics compared with human labels."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ from reviewgauge.views.terminal.closing import all_failed, measured_words, next_
 @model_options
 @json_option
 def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any) -> int:
-    """Hold METRICS against what people said of the recorded reviews of DATASET.
+    """Compare METRICS with human judgements of the recorded reviews of DATASET.
 
-    DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric goes best with
-    people and how each tells their grades apart, and writes report.html and its tables as CSV.
+    DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric agrees best with
+    people and how well each tells their grades apart, and writes report.html and its tables as CSV.
 
     Killed or interrupted while it measures, the same command goes on where it stopped. The exit code is 1 when all
     measurements of a metric failed.
@@ -70,9 +70,9 @@ def _shown(result: ValidateResult) -> object:
     from reviewgauge.views.validity.tables import validity
 
     tables = [] if result.report is None else [validity(result.report)]
-    said = [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
-    said += next_words(result.totals)
-    return Group(*tables, *(escape(line) for line in said))
+    lines = [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
+    lines += next_words(result.totals)
+    return Group(*tables, *(escape(line) for line in lines))
 
 
 def _closing(result: ValidateResult) -> str:

@@ -1,7 +1,7 @@
-"""A run's comments, references or changes into labels: only what this way of asking has not labelled yet.
+"""A run's comments, references or changes sorted into classes by a model, one label each.
 
-A label is written when its votes agree on a class. What broke, and what stayed undecided, is counted and not written,
-so that the same command tries it again.
+A label is written when its votes agree on a class. Failures and undecided items are counted and not written, so the
+same command tries them again.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from reviewgauge.models.chat.client import counted
 
 Of = Literal["comments", "references", "changes"]
 FAKE = "fake: "  # how the batch of a label begins that a fake model gave
-WRITE_EVERY = 1.0  # seconds between two writes of labels, at least; what is lost then is in the cache of calls
-REST = 20  # times as long as a write took before the next one: adding to many labels takes reading them
+WRITE_EVERY = 1.0  # seconds between two writes of labels, at least; a killed run finds the answers in the cache
+REST = 20  # times as long as the last write took: adding to many labels takes reading them
 
 
 class Sorted(Record):
@@ -71,7 +71,7 @@ class Item(NamedTuple):
     stated: str | None
 
 
-class _Said(NamedTuple):
+class _Answer(NamedTuple):
     decision: Decision | None
     failure: Failure | None
     usage: Usage
@@ -83,16 +83,16 @@ class _Said(NamedTuple):
 class _Job:
     classifier: Classifier
 
-    def __call__(self, item: Item) -> _Said:
+    def __call__(self, item: Item) -> _Answer:
         """The decision on one item, with what it cost."""
         with counted(item.subject.attempt) as tally:
             try:
                 decision = self.classifier.decide(item.texts)
             except Failed as error:
-                return _Said(None, error.failure, tally.usage, tally.fake, error if error.stops else None)
+                return _Answer(None, error.failure, tally.usage, tally.fake, error if error.stops else None)
             except UserError as error:  # a parameter that the model does not take, a missing library: the same for all
-                return _Said(None, None, tally.usage, tally.fake, error)
-        return _Said(decision, None, tally.usage, tally.fake)
+                return _Answer(None, None, tally.usage, tally.fake, error)
+        return _Answer(decision, None, tally.usage, tally.fake)
 
 
 def classify(
@@ -106,11 +106,10 @@ def classify(
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> Sorted:
-    """Label what the run holds. `without_code` asks also where the prompt's diff hunk is not at hand, and says so.
+    """Label the comments, references or changes of a run that this classifier has not labelled yet.
 
-    `write=False` leaves the run as it is, for a rehearsal.
-
-    Raises UserError for changes where the question is about comments and the other way round, and a full disk.
+    `without_code` asks also where the diff hunk of the prompt is missing. `write=False` leaves the run as it is, for a
+    rehearsal. Raises UserError where the question does not fit `of`, and for a full disk.
     """
     began = time.monotonic()
     stop = stop or Interruption()
@@ -118,44 +117,44 @@ def classify(
     items, left_out = what_to_sort(run, classifier, of, without_code)
     done_before = _labelled(run, classifier, setting)
     todo = [item for item in items if _key(item.subject) not in done_before]
-    desk = _Classifier(run if write else None, classifier, setting, len(todo), progress)
+    writer = _LabelWriter(run if write else None, classifier, setting, len(todo), progress)
     try:
         with closing((executor or Threads()).map(_Job(classifier), todo, stop)) as finished:
-            for index, said in finished:
-                if isinstance(said, Failure):
-                    desk.failed(said)
-                elif said.stop is not None:
-                    stop.stop(said.stop)
-                    desk.spent.add(said.usage)
+            for index, answer in finished:
+                if isinstance(answer, Failure):
+                    writer.failed(answer)
+                elif answer.stop is not None:
+                    stop.stop(answer.stop)
+                    writer.spent.add(answer.usage)
                 else:
-                    desk.take(todo[index], said)
+                    writer.take(todo[index], answer)
     finally:
-        desk.write()
-    left = len(todo) - desk.count
+        writer.write()
+    left = len(todo) - writer.count
     return Sorted(
         what=classifier.what,
         of=of,
         dimension=classifier.question.dimension,
         rater=classifier.model,
         setting=setting,
-        done=desk.done,
+        done=writer.done,
         skipped=len(items) - len(todo),
         left_out=dict(sorted(left_out.items())),
-        failed=dict(sorted(desk.failures.items())),
-        examples=desk.examples,
-        classes=dict(sorted(desk.classes.items())),
-        agree=desk.agree,
-        known=desk.known,
-        cost=desk.spent.usage,
+        failed=dict(sorted(writer.failures.items())),
+        examples=writer.examples,
+        classes=dict(sorted(writer.classes.items())),
+        agree=writer.agree,
+        known=writer.known,
+        cost=writer.spent.usage,
         seconds=round(time.monotonic() - began, 3),
-        fake=desk.fake,
+        fake=writer.fake,
         stopped=stop.why if left else "",
         left=left,
     )
 
 
-class _Classifier:
-    """Takes decisions as they come and writes their labels a batch at a time."""
+class _LabelWriter:
+    """Collects decisions and writes their labels a batch at a time."""
 
     def __init__(
         self, run: RunFolder | None, classifier: Classifier, setting: str, total: int, progress: Progress | None
@@ -172,17 +171,17 @@ class _Classifier:
 
     @property
     def count(self) -> int:
-        """How many items were brought to an end."""
+        """How many items are done."""
         return self.done + sum(self.failures.values())
 
-    def take(self, item: Item, said: _Said) -> None:
-        """One more item, decided or not."""
-        self.spent.add(said.usage)
-        if said.decision is None:
-            assert said.failure is not None
-            self.failed(said.failure)
+    def take(self, item: Item, answer: _Answer) -> None:
+        """Take one answer, decided or not."""
+        self.spent.add(answer.usage)
+        if answer.decision is None:
+            assert answer.failure is not None
+            self.failed(answer.failure)
             return
-        value = said.decision.value
+        value = answer.decision.value
         self._waiting.append(
             Label(
                 subject=item.subject,
@@ -190,13 +189,13 @@ class _Classifier:
                 rater_kind=RaterKind.MODEL,
                 dimension=self._classifier.question.dimension,
                 value=value,
-                confidence=said.decision.share,
-                batch=(FAKE if said.fake else "") + self._setting,
-                reason=said.decision.reason,
+                confidence=answer.decision.share,
+                batch=(FAKE if answer.fake else "") + self._setting,
+                reason=answer.decision.reason,
             )
         )
         self.done += 1
-        self.fake = self.fake or said.fake
+        self.fake = self.fake or answer.fake
         self.classes[value] += 1
         if item.stated is not None:
             self.known += 1
@@ -204,7 +203,7 @@ class _Classifier:
         self._step(item.subject.case)
 
     def failed(self, failure: Failure) -> None:
-        """One more item without a label."""
+        """Count one item without a label."""
         kind = "undecided" if failure.message.startswith("undecided") else failure.kind.value
         self.failures[kind] += 1
         self.examples.setdefault(kind, failure.message)
@@ -218,7 +217,7 @@ class _Classifier:
             self._progress(self.count, self._total, (f"{failed} failed: " if failed else "") + what)
 
     def write(self) -> None:
-        """Put the labels that wait into the run."""
+        """Write the waiting labels into the run."""
         began = time.monotonic()
         if self._run is not None:
             if self._waiting:
@@ -283,7 +282,7 @@ def _comments(run: RunFolder) -> Iterator[tuple[Case, Comment, Subject]]:
 
 
 def _references(run: RunFolder) -> Iterator[tuple[Case, Comment, Subject]]:
-    """A reference is the comment of no system."""
+    """A reference is a comment without a system."""
     for case in run.cases():
         for comment in case.references:
             yield case, comment, Subject(kind=SubjectKind.COMMENT, case=case.id, reference=comment.id)
@@ -309,7 +308,7 @@ def _changes(run: RunFolder, question: Question) -> tuple[list[Item], Counter[st
 
 
 def _stated(comment: Comment, question: Question) -> str | None:
-    """What the data says of a comment, in the words of the classes; None where it says nothing, or in other words."""
+    """The class that the data states for a comment; None where it states none of the known classes."""
     stated = comment.needs if question.dimension == "needs" else comment.category
     if question.dimension == "swr_type" and (code := change_type(stated)) is not None:
         stated = f"{code} {TYPES[code].name}"

@@ -16,7 +16,7 @@ from reviewgauge.models.chat.client import counted
 
 
 class Answered(NamedTuple):
-    """What the metric said of one item, and what its model calls cost."""
+    """What the metric returned for one item, and what its model calls cost."""
 
     value: Measured | str | Failure
     usage: Usage = Usage()
@@ -32,7 +32,7 @@ class Answers(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """What a worker does with one batch. Votes are told apart by their trial, so the attempt of a call is always 1."""
+    """Measures one batch in a worker. Votes differ by their trial, so the attempt of a call is always 1."""
 
     metric: Metric
 

@@ -1,4 +1,4 @@
-"""Reviews whose worth is known before they are measured: what `reviewgauge doctor` holds a metric against.
+"""Reviews whose quality is known, with which `reviewgauge doctor` tests a metric.
 
 Probes see the answers, so they are functions of a Case and never plug-ins (design decision 1). Each is deterministic.
 """
@@ -18,8 +18,8 @@ PARROT = "Please double-check this part: consider adding tests, handling errors 
 FAR = 1000  # lines below the last line that anything is known about
 
 
-def given_back(name: str, reference: Comment, **changes: object) -> Comment:
-    """The reference as something that a reviewer said: under a name that does not give it away."""
+def as_comment(name: str, reference: Comment, **changes: object) -> Comment:
+    """The reference as a reviewer's comment, with an id that does not give it away."""
     kept = {
         field: getattr(reference, field)
         for field in ("body", "span", "quote", "category", "severity", "needs", "suggestion")
@@ -28,38 +28,40 @@ def given_back(name: str, reference: Comment, **changes: object) -> Comment:
     return Comment.model_validate({"id": name, "anchoring": place, **kept, **changes})
 
 
-def said(case: Case, system: str, comments: Sequence[Comment]) -> Review:
-    """A review of these comments."""
+def review_of(case: Case, system: str, comments: Sequence[Comment]) -> Review:
+    """A review with these comments."""
     return Review(case=case.id, system=system, comments=tuple(comments))
 
 
 def oracle(case: Case) -> Review:
     """Each finding once, in the words of its first phrasing."""
     first = [group[0] for group in findings(case.references)]
-    return said(case, "oracle", [given_back(f"o{n}", reference) for n, reference in enumerate(first)])
+    return review_of(case, "oracle", [as_comment(f"o{n}", reference) for n, reference in enumerate(first)])
 
 
 def oracle_all(case: Case) -> Review:
     """Each finding in every phrasing: all but one of a group are repetitions."""
-    return said(case, "oracle_all", [given_back(f"o{n}", reference) for n, reference in enumerate(case.references)])
+    return review_of(
+        case, "oracle_all", [as_comment(f"o{n}", reference) for n, reference in enumerate(case.references)]
+    )
 
 
 def silent(case: Case) -> Review:
-    """Nothing."""
-    return said(case, "silent", [])
+    """No comment."""
+    return review_of(case, "silent", [])
 
 
 def parrot(case: Case) -> Review:
     """The same empty words on every hunk of the change; once, without a place, where no diff is at hand."""
     places = _hunk_places(case.change) or [None]
-    return said(case, "parrot", [_word(f"p{n}", PARROT, place) for n, place in enumerate(places)])
+    return review_of(case, "parrot", [_place_comment(f"p{n}", PARROT, place) for n, place in enumerate(places)])
 
 
 def duplicate_spam(case: Case, times: int = 5) -> Review:
     """Each finding `times` times, word for word."""
     first = [group[0] for group in findings(case.references)]
-    comments = [given_back(f"d{n}-{k}", reference) for n, reference in enumerate(first) for k in range(times)]
-    return said(case, "duplicate_spam", comments)
+    comments = [as_comment(f"d{n}-{k}", reference) for n, reference in enumerate(first) for k in range(times)]
+    return review_of(case, "duplicate_spam", comments)
 
 
 def wrong_line(case: Case) -> Review:
@@ -75,7 +77,7 @@ def wrong_line(case: Case) -> Review:
             comments.append(comment.model_copy(update={"span": moved}))
         else:
             comments.append(comment)
-    return said(case, "wrong_line", comments)
+    return review_of(case, "wrong_line", comments)
 
 
 def shuffled(cases: Sequence[Case]) -> Probe:
@@ -84,7 +86,7 @@ def shuffled(cases: Sequence[Case]) -> Probe:
 
     def probe(case: Case) -> Review:
         comments = oracle(donors[case.id]).comments if case.id in donors else ()
-        return said(case, "shuffled", comments)
+        return review_of(case, "shuffled", comments)
 
     return probe
 
@@ -95,11 +97,11 @@ def shuffled_in_place(cases: Sequence[Case]) -> Probe:
 
     def probe(case: Case) -> Review:
         if case.id not in donors:
-            return said(case, "shuffled_in_place", [])
+            return review_of(case, "shuffled_in_place", [])
         words = [group[0].body for group in findings(donors[case.id].references)]
         mine = oracle(case).comments
-        comments = [_word(f"s{n}", words[n % len(words)], comment.span) for n, comment in enumerate(mine)]
-        return said(case, "shuffled_in_place", comments)
+        comments = [_place_comment(f"s{n}", words[n % len(words)], comment.span) for n, comment in enumerate(mine)]
+        return review_of(case, "shuffled_in_place", comments)
 
     return probe
 
@@ -111,9 +113,9 @@ def mixed(cases: Sequence[Case]) -> Probe:
     def probe(case: Case) -> Review:
         right = [group[0] for group in findings(case.references)][::2]
         wrong = [group[0] for group in findings(donors[case.id].references)] if case.id in donors else []
-        comments = [given_back(f"m{n}", reference) for n, reference in enumerate(right)]
-        comments += [given_back(f"w{n}", reference) for n, reference in enumerate(wrong[: max(1, len(right))])]
-        return said(case, "mixed", comments)
+        comments = [as_comment(f"m{n}", reference) for n, reference in enumerate(right)]
+        comments += [as_comment(f"w{n}", reference) for n, reference in enumerate(wrong[: max(1, len(right))])]
+        return review_of(case, "mixed", comments)
 
     return probe
 
@@ -128,7 +130,7 @@ def mixed_spam(cases: Sequence[Case], times: int = 5) -> Probe:
             comments.append(comment)
             if comment.id.startswith("m"):
                 comments += [comment.model_copy(update={"id": f"{comment.id}-{k}"}) for k in range(1, times)]
-        return said(case, "mixed_spam", comments)
+        return review_of(case, "mixed_spam", comments)
 
     return probe
 
@@ -148,13 +150,13 @@ def reworded(case: Case) -> tuple[Case, Review] | None:
         rest = [member for member in group if member.id != other.id and member.body != other.body]
         references.append(rest[0].model_copy(update={"same_as": None}))
         references += [member.model_copy(update={"same_as": rest[0].id}) for member in rest[1:]]
-        comments.append(given_back(f"r{len(comments)}", other))
+        comments.append(as_comment(f"r{len(comments)}", other))
     if not comments:
         return None
-    return case.model_copy(update={"references": tuple(references)}), said(case, "reworded", comments)
+    return case.model_copy(update={"references": tuple(references)}), review_of(case, "reworded", comments)
 
 
-def _word(name: str, body: str, place: Span | None) -> Comment:
+def _place_comment(name: str, body: str, place: Span | None) -> Comment:
     anchoring = Anchoring.NONE if place is None else Anchoring.UNCHECKED
     return Comment(id=name, body=body, span=place, anchoring=anchoring)
 

@@ -30,10 +30,10 @@ from reviewgauge.models.chat.client import counted
 class ReviewTotals(Record):
     """The closing line of a review. `done` and `failed` are of this call, `skipped` was there before it.
 
-    `failed_before` counts the failures among the skipped, which `retry_failed` would try again. `reasons` has the words
-    of the first failure of each kind. `cost` covers this
-    call, failures included, at the price that an answer had when it was made; its dollars are None as soon as one
-    call's price is not known. `stopped` says what ended the run early, and `left` how much it left undone.
+    `failed_before` counts the failures among the skipped, which `retry_failed` would try again. `reasons` has the
+    message of the first failure of each kind. `cost` covers this call, failures included, at the price that an answer
+    had when it was made; its dollars are None when a price is not known. `stopped` says what ended the run early, and
+    `left` how much it left undone.
     """
 
     systems: tuple[str, ...]
@@ -53,16 +53,16 @@ class ReviewTotals(Record):
 
 @dataclass(frozen=True)
 class _Stopped:
-    """In an answer's place: every further item would break on this too, so the run ends and this one stays undone."""
+    """In place of an outcome: every further item would meet this error too, so the run ends."""
 
     error: UserError
 
 
 @dataclass(frozen=True)
 class _Job:
-    """What a worker does with one (case id, change, attempt). It holds no case.
+    """Reviews one (case id, change, attempt) in a worker, which never sees the case.
 
-    The attempt is part of the key of every model call on the way, so that attempts are different calls.
+    The attempt is part of the key of every model call, so that attempts are different calls.
     """
 
     reviewer: Reviewer
@@ -279,7 +279,7 @@ def what_to_review(
 
 
 def _broken(case: str, system: str, attempt: int, failure: Failure) -> Outcome:
-    """What stands for an item whose worker itself broke, a process that died for one."""
+    """The outcome of an item whose worker itself broke."""
     return Outcome(case=case, system=system, attempt=attempt, failure=failure)
 
 
@@ -296,7 +296,7 @@ def _append(run: RunFolder, outcome: Outcome) -> Outcome:
 
 
 class _Tally:
-    """Adds up what was done in one call."""
+    """Counts the outcomes of one call."""
 
     def __init__(self) -> None:
         self.done, self.comments, self.fake = 0, 0, False

@@ -35,7 +35,7 @@ _BATCHES_PER_WORKER = 4
 
 class ScoreTotals(Record):
     """The closing line of a score. Of this call: `done` measured, `not_applicable`, `failed` in the metric, and
-    `failed_reviews` that there was nothing to measure of. `skipped` was scored before. `reasons` has the words of the
+    `failed_reviews` that there was nothing to measure of. `skipped` was scored before. `reasons` has the message of the
     first failure of each kind.
     """
 
@@ -318,7 +318,7 @@ def _all_finite(parts: Parts) -> bool:
 
 
 class _Tally:
-    """Adds up what was done in one call."""
+    """Counts the scores of one call."""
 
     def __init__(self) -> None:
         self.done, self.not_applicable, self.failed_reviews, self.fake = 0, 0, 0, False

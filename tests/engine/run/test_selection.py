@@ -27,7 +27,7 @@ def test_a_case_is_taken_by_its_id_or_by_a_pattern() -> None:
 
 def test_a_name_that_fits_nothing_is_refused() -> None:
     Selection(cases=("a", "b*")).check(["a", "bc"])
-    with pytest.raises(UserError, match=r"case=c\* fits none of the 2 cases \(such as a\)"):
+    with pytest.raises(UserError, match=r"case=c\* matches none of the 2 cases \(such as a\)"):
         Selection(cases=("a", "c*")).check(["a", "bc"])
 
 

@@ -107,17 +107,17 @@ def share_asked(scores: Sequence[Score]) -> str:
 
 
 def notes(metric: Metric, scores: Sequence[Score], others: Mapping[str, Sequence[Score]]) -> list[str]:
-    """What must be said beside the figures of a metric whose judge asks about some pairs only.
+    """What must be lines beside the figures of a metric whose judge asks about some pairs only.
 
     `others`: the scores of the same reviews by each metric's signature. Where one of them asked the same judge about
-    everything, what the cascade lost against it is said too.
+    everything, what the cascade lost against it is lines too.
     """
-    said = [share_asked(scores)]
+    lines = [share_asked(scores)]
     if isinstance(metric, Hits) and isinstance(cascade := judge_of(metric.judge), Cascade):
         for name, theirs in others.items():
             if name.startswith("hits(") and name != signature(metric) and _asks_about_everything(name, metric, cascade):
-                said.append(_lost(cascade_cost(scores, theirs), short_spec(load_recorded(Metric, name))))
-    return [line for line in said if line]
+                lines.append(_lost(cascade_cost(scores, theirs), short_spec(load_recorded(Metric, name))))
+    return [line for line in lines if line]
 
 
 def _asks_about_everything(name: str, metric: Hits, cascade: Cascade) -> bool:

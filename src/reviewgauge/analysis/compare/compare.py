@@ -131,7 +131,7 @@ class _Duel:
         return _narrow(self.scheme, self.common)
 
     def compare(self, readings: Sequence[str], resampler: Resampler) -> tuple[list[Comparison], list[str]]:
-        """One comparison a reading (without Holm's correction), and what is to be said of them."""
+        """One comparison a reading (without Holm's correction), and notes on them."""
         panel, metric, rows = self.panel, self.metric, [self.first, self.second]
         title = f"{panel.systems[self.first]} against {panel.systems[self.second]}"
         common, clusters = self.common, self.clusters
@@ -151,11 +151,11 @@ class _Duel:
             notes.append(f"{title}: common cases in {clusters.count} repositories only, the interval is too narrow")
         found: list[Comparison] = []
         for reading in readings:
-            made, said = self._comparison(
+            comparison, remarks = self._comparison(
                 reading, points, draws, tests[reading], clusters=clusters, n=int(common.sum())
             )
-            found.append(made.model_copy(update={"worst": ends[reading][0], "best": ends[reading][1]}))
-            notes += [f"{title}: {text}" for text in said]
+            found.append(comparison.model_copy(update={"worst": ends[reading][0], "best": ends[reading][1]}))
+            notes += [f"{title}: {text}" for text in remarks]
         return found, notes
 
     def _comparison(

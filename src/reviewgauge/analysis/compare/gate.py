@@ -231,15 +231,15 @@ class _Duel:
         draws = resampled_readings(self.metric, self.panel.names, sums, np.stack([size, size]), resampler)
         gaps: Numbers = draws.of(self.reading, 0) - draws.of(self.reading, 1)
         low, high, undefined = percentile_interval(gaps, expanded_level(level, clusters.count))
-        said = [warning for warning in clusters.warnings() if "too narrow" not in warning]  # expanded for that
+        notes = [warning for warning in clusters.warnings() if "too narrow" not in warning]  # expanded for that
         if low is not None and low == high:
-            said.append(
+            notes.append(
                 "every resample gives the same difference, so the interval has no width: "
                 f"{clusters.count} clusters are not as sure as that"
             )
         if low is None:
-            said.append(f"no interval: {self.reading} is undefined in {undefined:.0%} of the resamples")
-        return _Interval(low, high, clusters.count, clusters.by, tuple(said))
+            notes.append(f"no interval: {self.reading} is undefined in {undefined:.0%} of the resamples")
+        return _Interval(low, high, clusters.count, clusters.by, tuple(notes))
 
     def pessimistic(self, level: float) -> _Interval | None:
         """The interval with the candidate's failures counted as worst; None where they cannot be bounded."""
@@ -279,7 +279,7 @@ class _Duel:
         return np.array([[parts.get(name, 0.0) for name in self.panel.names] for parts in scored], dtype=np.float64)
 
     def warnings(self) -> Sequence[str]:
-        """What must be said beside the verdict."""
+        """What must be notes beside the verdict."""
         found = []
         total, n = len(self.panel.cases), int(self.common.sum())
         if n < total:

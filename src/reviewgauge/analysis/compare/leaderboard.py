@@ -154,9 +154,9 @@ def _warn_of_rows(rows: Sequence[SystemSummary]) -> list[str]:
     found: list[str] = []
     for row in rows:
         gaps = {"failed": row.failed, "not run or not scored": row.missing}
-        said = ", ".join(f"{count} {what}" for what, count in gaps.items() if count)
-        if said:
-            found.append(f"{row.system}: of {row.cases} cases {said}")
+        shown = ", ".join(f"{count} {what}" for what, count in gaps.items() if count)
+        if shown:
+            found.append(f"{row.system}: of {row.cases} cases {shown}")
         if row.failures and any(e.value is not None and e.worst is None for e in row.estimates):
             found.append(f"{row.system}: some figures cannot be bounded with the failures counted as worst and as best")
     return found

@@ -163,12 +163,12 @@ def _say_gaps(gaps: Mapping[str, Sequence[tuple[str, float]]]) -> list[str]:
     together: dict[tuple[str, ...], list[str]] = {}
     for reading, systems in gaps.items():
         together.setdefault(tuple(name for name, _ in systems), []).append(reading)
-    said = []
+    lines = []
     for names, readings in together.items():
         most = max(share for reading in readings for _, share in gaps[reading])
-        who, what = _some(names, 5), _some(readings, 3)
-        said.append(f"no interval for {what} of {who}: undefined in up to {most:.0%} of the resamples")
-    return said
+        where = f"{_some(readings, 3)} of {_some(names, 5)}"
+        lines.append(f"no interval for {where}: undefined in up to {most:.0%} of the resamples")
+    return lines
 
 
 def _some(names: Sequence[str], most: int) -> str:

@@ -1,4 +1,4 @@
-"""The validity report of a run folder in a bundle: packed with its tables, made again when the bundle is checked."""
+"""The validity report of a run folder in a bundle: packed with its tables, recomputed when the bundle is checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LABELS = 4  # columns that name a row
 def stage_validity(run: Path, entry: RunEntry, folder: Path) -> RunEntry:
     """Copy the report that `validate` left in a run folder, and its tables, into `folder`; the entry says so.
 
-    A report of other labels or metrics than the run's is left out, with the reason: it could not be made again.
+    A report of other labels or metrics than the run's is left out, with the reason: it could not be recomputed.
     """
     file = run / RESULT
     if not file.is_file():
@@ -43,7 +43,7 @@ def stage_validity(run: Path, entry: RunEntry, folder: Path) -> RunEntry:
 
 
 def _not_of(run: Path, entry: RunEntry, report: ValidityReport) -> str:
-    """Why a report cannot be made again from the run; empty when it can."""
+    """Why a report cannot be recomputed from the run; empty when it can."""
     if report.benchmark != entry.benchmark:
         return "is a report on other cases"
     if missing := [one.label for one in report.metrics if one.metric not in (*entry.metrics, LENGTH)]:
@@ -74,7 +74,7 @@ def without_texts(report: ValidityReport) -> ValidityReport:
 
 
 def stored_report(contents: Contents, entry: RunEntry) -> ValidityReport:
-    """The report as the bundle holds it, its tables held against it. Raises Differs."""
+    """The report as the bundle holds it, with its tables compared. Raises Differs."""
     place = f"{VALIDITY}/{entry.name}"
     found = contents.read_one(ValidityReport, f"{place}/{RESULT}")
     for name, text in csv_tables(found).items():
@@ -90,7 +90,7 @@ def validity_files(contents: Contents, entry: RunEntry) -> list[str]:
 
 
 def make_again(contents: Contents, entry: RunEntry, run: Path, work: Path, progress: Progress | None) -> int:
-    """Make the report of `run` (a whole run folder, measured) again; how many figures were the same. Raises Differs."""
+    """Recompute the report of `run` (a whole run folder, measured); returns how many figures agree. Raises Differs."""
     name = f"{VALIDITY}/{entry.name}/{RESULT}"
     stored = stored_report(contents, entry)
     known = {*entry.metrics, LENGTH}  # those that were measured again; another one may be anything

@@ -82,12 +82,12 @@ def verify(
     for spec in plugins:
         import_named(spec)
     path = Path(file)
-    with tempfile.TemporaryDirectory(prefix="reviewgauge-verify-") as made:
-        folder = Path(made) / "bundle"
+    with tempfile.TemporaryDirectory(prefix="reviewgauge-verify-") as temporary:
+        folder = Path(temporary) / "bundle"
         folder.mkdir()
         found = unpack(path, folder)
         manifest = _read_manifest(path, folder)
-        check = _Check(Contents(folder, manifest, found, digits), Path(made) / "again", tables_only, progress)
+        check = _Check(Contents(folder, manifest, found, digits), Path(temporary) / "again", tables_only, progress)
         sources = _sources(manifest, source)
         try:
             with ChatClient(ModelSettings(cache=False, offline=True)):
@@ -103,10 +103,10 @@ def _read_manifest(path: Path, folder: Path) -> BundleManifest:
         raise BadInput(str(path), f"is not a bundle: it holds no {BUNDLE}", remedy="reviewgauge bundle makes one")
     raw = file.read_bytes()
     document = parse_json(raw, f"{path}:{BUNDLE}")
-    made = document.get("format") if isinstance(document, dict) else None
-    if isinstance(made, int) and made > FORMAT:
+    version = document.get("format") if isinstance(document, dict) else None
+    if isinstance(version, int) and version > FORMAT:
         raise UserError(
-            f"{path} was made by a newer ReviewGauge (format {made}; this one reads up to {FORMAT})",
+            f"{path} was made by a newer ReviewGauge (format {version}; this one reads up to {FORMAT})",
             remedy="pip install --upgrade reviewgauge",
         )
     return parse_record(BundleManifest, raw, f"{path}:{BUNDLE}")
@@ -141,10 +141,10 @@ class _Check:
         self.reviews = self.scores = self.figures = 0
         self.not_measured: dict[str, str] = {}
         self.notes: list[str] = []
-        self.checked: list[str] = []  # files whose content was held against something
+        self.checked: list[str] = []  # files whose content was verified
 
     def run(self, sources: Mapping[str, Path]) -> None:
-        """Everything, in the order in which a difference says most. Raises Differs."""
+        """Check everything, the most telling differences first. Raises Differs."""
         contents, manifest = self.contents, self.contents.manifest
         compare.check_files(contents)
         self._versions()
@@ -164,7 +164,7 @@ class _Check:
         here = {"reviewgauge": __version__, **versions()}
         there = {"reviewgauge": self.contents.manifest.reviewgauge, **self.contents.manifest.libraries}
         self.notes += [
-            f"made with {name} {there[name]}, here is {here.get(name, 'none')}"
+            f"made with {name} {there[name]}, installed is {here.get(name, 'none')}"
             for name in sorted(there)
             if here.get(name) != there[name]
         ]
@@ -195,13 +195,13 @@ class _Check:
             self._validity(entry, folder)
 
     def _validity(self, entry: RunEntry, folder: Path) -> None:
-        """The validity report, made again from the run that was just measured again."""
+        """Recompute the validity report from the run that was just measured again."""
         apart = [
             spec for spec in entry.metrics if rescore.why_not_again(self.contents, entry, spec) or self._brought(spec)
         ]
         if apart:
             why = f"it rests on {short_spec(load_recorded(Metric, apart[0]))}"
-            self.not_measured[f"{VALIDITY}/{entry.name}"] = f"its tables were held against it, but {why}"
+            self.not_measured[f"{VALIDITY}/{entry.name}"] = f"its tables were compared with it, but {why}"
             stored_report(self.contents, entry)
             return
         with rescore.replaying(self.contents, entry):
@@ -209,7 +209,7 @@ class _Check:
             self.figures += make_again(self.contents, entry, folder, again, self.progress)
 
     def _brought(self, spec: str) -> bool:
-        """Whether a metric reads a file that lies elsewhere now."""
+        """Whether a metric reads a file that the bundle brought."""
         return rescore.metric_of(self.contents, spec) != load_recorded(Metric, spec)
 
     def _tables(self, stored: Sequence[StoredRun]) -> None:

@@ -1,4 +1,4 @@
-"""Zip archives whose bytes depend on their content alone, and the reading of archives that somebody else made.
+"""Zip archives whose bytes depend on their content alone, and safe reading of archives from elsewhere.
 
 An archive from elsewhere is hostile data: nothing is written outside the folder it is unpacked into, links and
 devices are refused, and so is anything that claims to be, or turns out, larger than it may.

@@ -1,7 +1,6 @@
-"""What a bundle holds, held against what is found: the first difference, with its file, row, column and both values.
+"""A bundle compared with what is found: the first difference, with its file, row, column and both values.
 
-Numbers are compared as numbers, so that one that differs can be named, and so that hashes which were made to fit help
-nobody.
+Numbers are compared as numbers, so that the one that differs is named, and hashes that were made to fit do not help.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from reviewgauge.engine.run.manifest import MANIFEST, Manifest
 
 R = TypeVar("R", bound=Record)
 DIGITS = 9  # to which numbers must agree
-CLOSE = 1e-4  # relative; numbers this close may differ by machine alone, which is said
+CLOSE = 1e-4  # relative; numbers this close may differ by machine alone, and the hint says so
 _TINY = 1e-12
 _SMALL = 1e-3  # numbers below are held to the same distance as this one
 
 
 class Difference(Record):
-    """The first thing that is not as the bundle says: where it stands, what stands there, and what was found."""
+    """The first difference: where it is, what the bundle says, and what was found."""
 
     file: str
     row: str = ""
@@ -42,8 +41,8 @@ class Difference(Record):
     def sentence(self) -> str:
         """The difference in one line."""
         where = ", ".join(part for part in (self.file, self.row, self.column) if part)
-        said = f"{where}: the bundle says {self.stored}, it is {self.found}"
-        return said + (f" ({self.hint})" if self.hint else "")
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{where}: the bundle says {self.stored}, it is {self.found}{hint}"
 
 
 class Differs(Exception):
@@ -134,13 +133,13 @@ def check_files(contents: Contents) -> None:
 
 
 def check_nothing_else(contents: Contents, expected: Iterable[str]) -> None:
-    """No file is there that nothing was held against, however well it is listed."""
+    """Raise Differs for a file that was not verified, even if it is listed."""
     if more := sorted(contents.found.keys() - {BUNDLE, README, *expected, *contents.manifest.parameters.values()}):
         raise contents.differs(more[0], "no such file", "there")
 
 
 def check_hashes(contents: Contents) -> None:
-    """Every file has its hash; for last, because a hash names no number."""
+    """Every file has its hash; last, because a hash does not name the number that differs."""
     for name in sorted(contents.changed):
         listed, there = contents.manifest.files[name], contents.found[name]
         raise contents.differs(name, listed.sha256, there.sha256, column="sha256")
@@ -180,7 +179,7 @@ def same_value(stored: object, found: object, tolerance: float = 10.0**-DIGITS) 
 
 
 def compare_tables(contents: Contents, name: str, found: str, labels: int) -> None:
-    """Hold a stored CSV table against the one that was made again. `labels` columns name a row. Raises Differs."""
+    """Compare a stored CSV table with the recomputed one. `labels` columns name a row. Raises Differs."""
     stored = _rows(contents.text(name))
     again = _rows(found)
     head = again[0] if again else []
@@ -211,7 +210,7 @@ def _is_number(cell: str) -> bool:
 
 
 def compare_text(contents: Contents, name: str, found: str) -> None:
-    """Hold a stored text file against the one that was made again, line by line. Raises Differs."""
+    """Compare a stored text file with the recomputed one, line by line. Raises Differs."""
     stored = contents.text(name).splitlines()
     for number, (one, other) in enumerate(
         _pad([[line] for line in stored], [[x] for x in found.splitlines()]), start=1

@@ -48,7 +48,7 @@ class StoredRun:
 
 
 def read_run(contents: Contents, entry: RunEntry) -> StoredRun:
-    """A run's records, each held against the others: cases against their hash, scores against their reviews."""
+    """A run's records, checked against each other: cases by their hash, scores by their reviews."""
     contents.manifest_of(entry)
     whole = entry.texts == "all"
     names = {name: f"{entry.folder}/{name}" for name in (CASES, OUTLINE, REVIEWS, SCORES)}
@@ -83,7 +83,7 @@ def read_run(contents: Contents, entry: RunEntry) -> StoredRun:
 
 
 def check_withheld(contents: Contents, entry: RunEntry, what: str, found: Iterable[Record]) -> None:
-    """Records from somebody's own copy of the data are those that the bundle was made from."""
+    """Raise Differs where records from a copy of the data are not those that the bundle was made from."""
     stored, there = entry.withheld[what], lines_hash(found)
     if stored != there:
         raise contents.differs(f"{entry.folder}/{what} (from the data)", _of(stored), _of(there))
@@ -110,7 +110,7 @@ def why_not_again(contents: Contents, entry: RunEntry, spec: str) -> str:
 
 
 def check_calls(contents: Contents, entry: RunEntry) -> None:
-    """Every recorded call is one, and has the key that its model, its request and its repeat give it."""
+    """Check that every recorded call has the key that its model, its request and its repeat give it."""
     if not entry.calls:
         return
     name = f"{entry.folder}/{CALLS}"
@@ -124,7 +124,7 @@ def check_calls(contents: Contents, entry: RunEntry) -> None:
 
 
 def replaying(contents: Contents, entry: RunEntry) -> ChatClient:
-    """A door behind which the recorded calls of a run answer and no endpoint is called, whatever the bundle names."""
+    """A client that answers from the recorded calls of a run and never calls an endpoint."""
     recorded = contents.folder / entry.folder / CALLS
     return ChatClient(ChatSettings(cache=False, replay=recorded if entry.calls else None, offline=True))
 
@@ -141,9 +141,9 @@ def metric_of(contents: Contents, spec: str) -> Metric:
 
 
 def measure_again(contents: Contents, stored: StoredRun, run: Path, spec: str, progress: Progress | None) -> list[str]:
-    """Measure every review of `run` (a run folder without scores) and hold the scores against the stored ones.
+    """Measure every review of `run` (a run folder without scores) and compare the scores with the stored ones.
 
-    Returns what must be said, such as other versions of what the metric rests on. Raises Differs.
+    Returns notes, such as other versions of what the metric rests on. Raises Differs.
     """
     metric = metric_of(contents, spec)
     with RunFolder.open(run, write=True) as folder, replaying(contents, stored.entry):

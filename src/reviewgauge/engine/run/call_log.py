@@ -1,4 +1,4 @@
-"""The calls that a run made of chat models: `calls.jsonl`, from which it can be replayed and its cost added up."""
+"""`calls.jsonl`: the model calls of a run, for replay and for its cost."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from reviewgauge.models.request.messages import Answer, Call
 
 
 class CallLog:
-    """The file of calls of one run. Safe for several threads. No file is there before the first call.
+    """The calls of one run. Safe for several threads. The file is made with the first call.
 
-    A call that was paid for is always written. An answer that came from a cache is written once, and again only where
-    it is another one than the record holds under its key: the last line under a key is the answer that was used.
+    A paid call is always written. An answer from a cache is written once, and again only if it differs from the one on
+    record: the last line under a key is the answer that was used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -29,7 +29,7 @@ class CallLog:
     def append(self, call: Call, *, ours: bool = False) -> None:
         """Record one call; it is with the operating system when this returns, and on the disk after `sync`.
 
-        `ours`: the answer came from a cache, and it was this run that paid for it, before it was killed.
+        `ours`: the answer came from a cache, and this run paid for it before it was killed.
         """
         with self._lock:
             if not self._open:
@@ -55,12 +55,12 @@ class CallLog:
         return recorded is not None and recorded.answer == call.answer
 
     def read(self) -> Iterator[Call]:
-        """The calls in the order in which they were made; none where there is no file."""
+        """The calls, oldest first; none where there is no file."""
         if self.path.exists():
             yield from read_calls(self.path)
 
     def spent(self) -> float:
-        """Dollars that the calls cost that were paid for, as far as their prices were known."""
+        """Dollars paid, as far as the prices were known."""
         return sum(call.answer.usage.dollars or 0.0 for call in self.read() if call.paid)
 
     def sync(self) -> None:

@@ -41,7 +41,7 @@ class Executor(Protocol):
 
 
 def failure_of(error: BaseException) -> Failure:
-    """The Failure that stands for an exception: at what it broke, and its words on one line."""
+    """The Failure for an exception: its kind, and its message on one line."""
     if isinstance(error, Failed):
         return error.failure
     if isinstance(error, TimeoutError):
@@ -52,8 +52,8 @@ def failure_of(error: BaseException) -> Failure:
         kind = FailureKind.UNREADABLE
     else:
         kind = FailureKind.CRASH
-    words = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
-    return Failure(kind=kind, message=one_line(hide_secrets(words), 500))
+    message = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+    return Failure(kind=kind, message=one_line(hide_secrets(message), 500))
 
 
 def _attempt(fn: Callable[[A], B], item: A) -> B | Failure:

@@ -142,11 +142,11 @@ class RunFolder:
     # --- manifest ----------------------------------------------------------------------------------------------
 
     def add_system(self, system: str, signature: str, pins: Mapping[str, str]) -> None:
-        """Note who is being run. Raises UserError when that name stands for another reviewer in this run."""
+        """Record the reviewer behind a system. Raises UserError when the run holds another reviewer under that name."""
         self.add_systems({system: pins}, signature)
 
     def add_systems(self, pins: Mapping[str, Mapping[str, str]], signature: str) -> None:
-        """Note several at once, by name what each rests on: all of them, or none where one is refused (UserError)."""
+        """Record several systems at once, with their pins: all of them, or none where one is refused (UserError)."""
         new = {}
         for system, own in pins.items():
             known = self.manifest.systems.get(system)
@@ -165,7 +165,7 @@ class RunFolder:
             self._write_manifest(self.manifest.model_copy(update={"systems": {**self.manifest.systems, **new}}))
 
     def _raise_format(self) -> None:
-        """A run of an older format is one of this format from its first new line on."""
+        """Mark a run of an older format as one of this format, which its next line will be."""
         if self.manifest.format < FORMAT:
             self._write_manifest(self.manifest.model_copy(update={"format": FORMAT}))
 
@@ -180,8 +180,8 @@ class RunFolder:
     def cases(self) -> list[Case]:
         """The cases in the data set's order, each with the labels that the run holds on it.
 
-        Their code is looked for where the data set has it now, not where it was when the run was made: folders move,
-        and a run may come from others. Raises BadInput when they are not those that the manifest names.
+        Their code is read from where the data set has it now, as folders move. Raises BadInput when they are not those
+        that the manifest names.
         """
         if self._cases is None:
             path = self.path / CASES
@@ -349,9 +349,15 @@ def _check_outcome(outcome: Outcome, known: set[str], path: str, number: int) ->
         raise BadInput(path, f"case {outcome.case!r} is not in {CASES}", record=number, field="case")
     if (outcome.review is None) == (outcome.failure is None):
         raise BadInput(path, "must hold either a review or a failure", record=number)
-    said = outcome.review
-    if said is not None and (said.case, said.system, said.attempt) != (outcome.case, outcome.system, outcome.attempt):
-        raise BadInput(path, f"holds a review of case {said.case!r} by {said.system!r}", record=number, field="review")
+    review = outcome.review
+    if review is not None and (review.case, review.system, review.attempt) != (
+        outcome.case,
+        outcome.system,
+        outcome.attempt,
+    ):
+        raise BadInput(
+            path, f"holds a review of case {review.case!r} by {review.system!r}", record=number, field="review"
+        )
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,7 +1,7 @@
-"""What ends a run before its items do: Ctrl-C, or what every further item would break on.
+"""What ends a run early: Ctrl-C, or an error that every further item would meet.
 
-Executors look at an `Interruption` before they hand out an item. What is in flight is finished and recorded; what was
-not done stays undone, and the same command goes on with it. A second Ctrl-C stops at once.
+Executors check an `Interruption` before they hand out an item. Items in flight are finished and recorded, and the same
+command goes on with the rest. A second Ctrl-C stops at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CTRL_C = "interrupted"
 
 
 class Interruption:
-    """Whether nothing more is to be handed out, and why. Safe for several threads; it never takes a stop back."""
+    """Whether to stop, and why. Safe for several threads; once set, it stays set."""
 
     def __init__(self) -> None:
         self._stop = threading.Event()
@@ -28,22 +28,22 @@ class Interruption:
 
     @property
     def why(self) -> str:
-        """What stopped the run, on one line; empty as long as nothing did."""
+        """Why the run stopped, on one line; empty while it goes on."""
         if self.error is not None:
             return str(self.error)
         return CTRL_C if self.by_user else ""
 
     def is_set(self) -> bool:
-        """Whether nothing more is to be handed out."""
+        """Whether to stop."""
         return self._stop.is_set()
 
     def ask(self) -> None:
-        """The user asks to stop."""
+        """Stop because the user asked."""
         self.by_user = True
         self._stop.set()
 
     def stop(self, error: UserError) -> None:
-        """Every further item would break on `error`; of several, the first counts."""
+        """Stop because of `error`; of several, the first counts."""
         if self.error is None:
             self.error = error
         self._stop.set()

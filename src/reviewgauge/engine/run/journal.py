@@ -22,7 +22,7 @@ class Unstorable(UserError):
 
 
 def write_error(path: Path, error: OSError) -> UserError:
-    """What a user is told when the machine would not take the bytes."""
+    """The UserError for a file that cannot be written."""
     if error.errno in _FULL:
         return UserError(
             f"{path}: no room left to write ({error.strerror})",
@@ -62,7 +62,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last."""
+    """Put the names in a folder on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -102,7 +102,7 @@ class Journal(Generic[R]):
                     yield number, parse_record(self.model, line, str(self.path), number)
 
     def open_for_writing(self) -> None:
-        """Open at the end; what a killed process left of a line is moved into `<name>.torn` first."""
+        """Open at the end, after moving half a line that a killed process left into `<name>.torn`."""
         try:
             new = not self.path.exists()
             self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -126,7 +126,7 @@ class Journal(Generic[R]):
                 out.flush()
                 os.fsync(out.fileno())
         except OSError as error:
-            if error.errno not in _FULL:  # a full disk must not stand between a user and a clean folder
+            if error.errno not in _FULL:  # on a full disk the folder can still be cleaned up
                 raise
         os.ftruncate(self._descriptor, keep)
         os.fsync(self._descriptor)

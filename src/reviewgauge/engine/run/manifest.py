@@ -92,7 +92,7 @@ def read_manifest(folder: Path) -> Manifest:
 def benchmark_hash(cases: Iterable[Case]) -> str:
     """SHA-256 (64 hex digits) of the cases: free of their order, of the order of keys, of `Change.git` and of labels.
 
-    Labels judge what somebody said on a case; they are not part of what the case asks.
+    Labels judge reviews of a case; they are not part of it.
 
     Fields left at their default do not count, so a field that a later version adds changes no hash.
     """

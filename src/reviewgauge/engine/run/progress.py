@@ -13,21 +13,21 @@ SYNC_EVERY = 0.25  # seconds between two fsyncs while results stream in
 
 
 class SyncedProgress:
-    """Reports progress only on what is on the disk; the disk is asked at most every SYNC_EVERY seconds."""
+    """Reports progress on what is on the disk; syncs at most every SYNC_EVERY seconds."""
 
     def __init__(self, run: RunFolder, total: int, progress: Progress | None) -> None:
         self._run, self._total, self._progress = run, total, progress
         self._done, self._last, self._text = 0, time.monotonic(), ""
 
     def step(self, text: str) -> None:
-        """One more was appended."""
+        """Count one more appended record."""
         self._done += 1
         self._text = text
         if self._done == self._total or time.monotonic() - self._last >= SYNC_EVERY:
             self.finish()
 
     def finish(self) -> None:
-        """Put everything on the disk now and report it."""
+        """Sync, and report what was appended."""
         self._run.sync()
         self._last = time.monotonic()
         if self._progress is not None and self._text:
@@ -53,14 +53,14 @@ def with_cost(progress: Progress | None, client: ChatClient) -> Progress | None:
 
 
 class UsageSum:
-    """Adds up usages. Dollars are None as soon as one price is not known, and where nothing was called."""
+    """A sum of usages. Dollars are None when a price is not known, or nothing was called."""
 
     def __init__(self) -> None:
         self._calls, self._tokens_in, self._tokens_out, self._seconds = 0, 0, 0, 0.0
         self._dollars, self._priced, self._unpriced = 0.0, False, False
 
     def add(self, usage: Usage) -> None:
-        """One more."""
+        """Add one."""
         self._calls += usage.calls
         self._tokens_in += usage.tokens_in
         self._tokens_out += usage.tokens_out

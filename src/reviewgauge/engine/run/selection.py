@@ -1,4 +1,4 @@
-"""Which part of a run to do: the failed ones, or some cases, instead of everything that is missing."""
+"""`--only`: do what failed, or some cases, instead of everything that is missing."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ class Selection:
         return not self.cases or any(case == name or fnmatchcase(case, name) for name in self.cases)
 
     def check(self, cases: Iterable[str]) -> None:
-        """Raise UserError for a name that fits no case: a mistyped one would look like a finished run."""
+        """Raise UserError for a name that matches no case."""
         known = list(cases)
         for name in self.cases:
             if name not in known and not any(fnmatchcase(case, name) for case in known):
-                raise UserError(f"--only case={name} fits none of the {len(known)} cases", remedy=f"such as {known[0]}")
+                raise UserError(
+                    f"--only case={name} matches none of the {len(known)} cases", remedy=f"such as {known[0]}"
+                )
 
 
 def parse_only(words: Sequence[str]) -> Selection:
-    """What `--only` was given, once or several times. Raises UserError."""
+    """The selection that `--only` was given, once or several times. Raises UserError."""
     cases = []
     for word in words:
         what, equals, name = word.partition("=")
