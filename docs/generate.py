@@ -360,15 +360,14 @@ def card(name: str) -> str:
     """A data set's card in short: what it is and its first traps. `reviewgauge info` prints the rest and the files."""
     found = load(protocols.Dataset, name).card
     rows = {
-        "what": found.summary,
         "holds": ", ".join(f"{count:,} {what}" for what, count in found.expected.items()),
         "licence": found.licence,
         "cite": found.citation,
     }
-    lines = ["| | |", "|---|---|", *(f"| {key} | {text} |" for key, text in rows.items() if text)]
-    lines += ["", *(f"- {trap}" for trap in found.traps[:TRAPS])] if found.traps else []
+    lines = [f"| what | {found.summary} |", "|---|---|", *(f"| {key} | {text} |" for key, text in rows.items() if text)]
+    lines += ["", "Traps:", "", *(f"- {trap}" for trap in found.traps[:TRAPS])] if found.traps else []
     more = len(found.traps) - TRAPS
-    lines += [f"- {more} more traps: `reviewgauge info {name}`"] if more > 0 else []
+    lines += [f"- `reviewgauge info {name}` lists {more} more"] if more > 0 else []
     return "\n".join(lines)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,11 @@ def read_schema(name: str) -> dict[str, Any]:
     return schema
 
 
-def test_generated_pages_are_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_generated_pages_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    pages: dict[Path, str] = import_module("generate").pages()
+    stale = [path.name for path, text in pages.items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, "run: make docs"
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
@@ -74,7 +73,7 @@ def test_json_output_satisfies_its_schema(
 def test_every_data_set_has_its_card() -> None:
     page = (REFERENCE / "datasets.md").read_text(encoding="utf-8")
     for name in set(names("datasets")) - {"sample", "jsonl"}:
-        assert f"## `{name}`\n\n<!-- generated: card {name} -->\n\n| | |" in page
+        assert f"## `{name}`\n\n<!-- generated: card {name} -->\n\n| what |" in page
 
 
 def test_the_example_case_is_a_case() -> None:
