@@ -43,7 +43,7 @@ from typing import Any, NamedTuple
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Span, Usage
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.cache.file import unpack
+from reviewgauge.models.cache.call_cache import unpack
 from reviewgauge.models.fake.server import FakeServer, digest_of
 from reviewgauge.models.request.messages import Call
 

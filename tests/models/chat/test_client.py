@@ -16,7 +16,7 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.cache.call_store import Memory
+from reviewgauge.models.cache.stores import Memory
 from reviewgauge.models.chat.client import ChatClient, call_key, chat_model, counted, current_client, together
 from reviewgauge.models.chat.event_loop import background, run_in_background
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, user

@@ -91,11 +91,11 @@ def _calls(number: int) -> str:
 
 def spending(client: ChatClient) -> Spending:
     """What went through a client so far, for a verb's result and its closing line."""
-    totals, reused = client.budget.totals, client.calls.reused
+    totals, reused = client.budget.totals, client.reused
     found = Spending(
         calls=totals.calls,
         unanswered=totals.gave_back,
-        reused=reused.calls,
+        reused=reused.answers,
         tokens_in=totals.tokens_in,
         tokens_out=totals.tokens_out,
         dollars=None if totals.unpriced else totals.dollars,

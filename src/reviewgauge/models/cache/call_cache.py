@@ -1,8 +1,7 @@
-"""Where answers are kept: the cache on disk, the record that is replayed, or nothing.
+"""The cache of calls: one SQLite file, `chat.sqlite`, beside that of the vectors.
 
-The cache is one SQLite file, `chat.sqlite`, beside that of the vectors (see `_vector_cache.cache_home`). Any number of
-threads and processes may use it. It holds whole calls: requests with the code under review in them, and answers. An
-answer costs money, so trouble with it is an error that says what to do, and never a second call in silence.
+Any number of threads and processes may use it. It holds whole calls: requests with the code under review in them, and
+answers. An answer costs money, so a cache that cannot be used stops the run with an error that says what to do.
 """
 
 from __future__ import annotations
@@ -18,35 +17,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.cache.call_store import Memory, Reused
-from reviewgauge.models.cache.file import WAIT, open_file, trouble, unpack
 from reviewgauge.models.cache.vector_cache import cache_home
 from reviewgauge.models.request.messages import Call
 
 NAME = "chat.sqlite"
 _INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-
-
-class Rehearsed(Memory):
-    """Finds what the cache holds, and keeps nothing of what the fake model makes up."""
-
-    def __init__(self, cache: CallCache) -> None:
-        super().__init__()
-        self._cache = cache
-
-    def get(self, key: str) -> Call | None:
-        """See `CallStore.get`."""
-        found = super().get(key)
-        if found is None and self._cache.file.exists():
-            found = self._cache.get(key)
-            if found is not None:
-                self.reused.add(found.answer)
-        return found
-
-    def close(self) -> None:
-        """See `CallStore.close`."""
-        self._cache.close()
+SCHEMA = 2
+ELSEWHERE = "set REVIEWGAUGE_CACHE to another folder, or ask without a cache (--no-cache)"
+WAIT = 30.0  # seconds for another process to finish writing
+_TABLE = """
+CREATE TABLE IF NOT EXISTS calls (
+    key BLOB PRIMARY KEY, model TEXT NOT NULL, made REAL NOT NULL, tokens_in INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL, dollars REAL, call BLOB NOT NULL, payer TEXT NOT NULL DEFAULT ''
+)
+"""
+_WITH_PAYER = "ALTER TABLE calls ADD COLUMN payer TEXT NOT NULL DEFAULT ''"  # what schema 1 lacks
 
 
 class _Put(NamedTuple):
@@ -69,7 +57,6 @@ class CallCache:
     def __init__(self, file: Path, wait: float = WAIT) -> None:
         self.file, self._wait = file, wait
         self.payer = ""
-        self.reused = Reused()
         self._ours: set[str] = set()
         self._trouble: Failed | None = None  # why the last answer could not be kept
         self._lock = threading.Lock()
@@ -103,7 +90,6 @@ class CallCache:
         call = unpack(row[0], self.file)
         if row[1] and row[1] == self.payer:
             self._ours.add(key)
-        self.reused.add(call.answer)
         return call
 
     def ours(self, key: str) -> bool:
@@ -151,6 +137,95 @@ def cache_file() -> Path | None:
     """Where the cache lies, None where it is turned off."""
     home = cache_home()
     return None if home is None else home / NAME
+
+
+# --- the file ------------------------------------------------------------------------------------------------------
+
+
+def _stop(problem: str, remedy: str) -> Failed:
+    return Failed(FailureKind.CRASH, problem, remedy=remedy, stops=True)
+
+
+def open_file(file: Path, wait: float = WAIT) -> sqlite3.Connection:
+    """A connection to the cache, made where it is not there. Raises Failed that says what to do."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _stop(f"no cache of answers can be kept in {file.parent}: {error.strerror or error}", ELSEWHERE) from None
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(file, timeout=wait, isolation_level=None, check_same_thread=False)
+        _write_ahead(connection, wait)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        if found != SCHEMA:
+            _make(connection, file, found)
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise trouble(file, error) from None
+        raise
+    return connection
+
+
+def _write_ahead(connection: sqlite3.Connection, wait: float) -> None:
+    """Turn the write-ahead log on. SQLite does not wait for others here as it does elsewhere."""
+    until = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+
+
+def _make(connection: sqlite3.Connection, file: Path, found: int) -> None:
+    """The table of an empty or an older file. Raises Failed for a file of a newer version, or of something else."""
+    if found > SCHEMA:
+        raise _stop(
+            f"the cache {file} is of a newer ReviewGauge (schema {found}; this one reads {SCHEMA})",
+            "pip install --upgrade reviewgauge, or " + ELSEWHERE,
+        )
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'calls'").fetchone()[0]:
+        raise _stop(f"{file} is a database of something else", ELSEWHERE)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(_TABLE)
+    if connection.execute("SELECT count(*) FROM pragma_table_info('calls') WHERE name = 'payer'").fetchone()[0] == 0:
+        connection.execute(_WITH_PAYER)
+    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    connection.execute("COMMIT")
+
+
+def trouble(file: Path, error: sqlite3.Error) -> Failed:
+    """What a user is told when the cache cannot be used."""
+    said = str(error)
+    if "locked" in said or "busy" in said:
+        return _stop(
+            f"the cache of answers {file} is locked by another process, and stays so",
+            "end that process and run the same command again, or ask without a cache (--no-cache)",
+        )
+    if "full" in said:
+        return _stop(f"{file}: no room left to keep an answer", "free some space and run the same command again")
+    if isinstance(error, sqlite3.OperationalError):  # read-only, no permission, an input/output error
+        return _stop(f"the cache of answers {file} cannot be used: {said}", ELSEWHERE)
+    return _stop(
+        f"the cache of answers {file} is broken: {said}",
+        f"what it holds would be paid for again: restore it, or move it away, or {ELSEWHERE}",
+    )
+
+
+def unpack(packed: bytes, file: Path) -> Call:
+    """A call as the cache keeps it. Raises Failed for one that is broken."""
+    try:
+        return parse_record(Call, zlib.decompress(packed), str(file))
+    except (zlib.error, BadInput) as error:
+        raise _stop(
+            f"the cache of answers {file} holds a call that cannot be read: {error}",
+            f"reviewgauge cache clear, or {ELSEWHERE}",
+        ) from None
 
 
 # --- the writer ----------------------------------------------------------------------------------------------------

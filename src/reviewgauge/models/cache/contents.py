@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from reviewgauge.models.cache.file import open_file, trouble, unpack
+from reviewgauge.models.cache.call_cache import open_file, trouble, unpack
 from reviewgauge.models.request.budget import kind_of
 from reviewgauge.models.request.messages import Call
 

@@ -1,4 +1,4 @@
-"""A file of recorded calls, found by key without holding it in memory, and the replay of such a file."""
+"""A file of recorded calls, found by key without holding the file in memory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import lines, parse_record
-from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.cache.call_store import Reused
 from reviewgauge.models.request.messages import Call
 
 CALLS = "calls.jsonl"
@@ -65,51 +63,14 @@ def read_calls(path: Path) -> Iterator[Call]:
             yield parse_record(Call, line, str(path), number)
 
 
-class Replay:
-    """Recorded calls answer and nothing else does: what is not among them is a failure, and nothing is sent."""
-
-    def __init__(self, where: Path) -> None:
-        self.payer = ""
-        self.reused = Reused()
-        self._calls = RecordedCalls(calls_file(where))
-
-    def get(self, key: str) -> Call | None:
-        """See `CallStore.get`."""
-        call = self._calls.get(key)
-        if call is None:
-            raise Failed(
-                FailureKind.REQUEST,
-                f"this call is not in the record {self._calls.path}, and a replay asks no model",
-                remedy="a prompt, a model, its parameters or the attempt is another one than was recorded; "
-                "run without --replay to ask",
-            )
-        self.reused.add(call.answer)
-        return call
-
-    def ours(self, key: str) -> bool:
-        """See `CallStore.ours`."""
-        return False
-
-    async def put(self, call: Call) -> None:
-        """See `CallStore.put`. A replay makes no calls."""
-        raise AssertionError("a replay makes no calls")
-
-    def forget(self, keys: Sequence[str]) -> None:
-        """See `CallStore.forget`. A record stays as it is."""
-
-    def close(self) -> None:
-        """See `CallStore.close`."""
-        self._calls.close()
-
-
-def calls_file(where: Path) -> Path:
+def calls_file(path: Path) -> Path:
     """The file of calls that a path names: itself, or the one in a run folder. Raises UserError."""
-    if not where.is_dir():
-        return where
+    if not path.is_dir():
+        return path
     for name in (CALLS, f"{CALLS}.gz"):
-        if (where / name).is_file():
-            return where / name
-    raise UserError(f"{where} holds no {CALLS}", remedy="a run that asks models records its calls there")
+        if (path / name).is_file():
+            return path / name
+    raise UserError(f"{path} holds no {CALLS}", remedy="a run that asks models records its calls there")
 
 
 def _open(path: Path) -> BinaryIO:

@@ -42,7 +42,7 @@ def ask_for(
 ) -> Reading[T]:
     """What `read` makes of the model's answer. `remind`: a further ask shows the answer before and what was wrong.
 
-    Raises Failed: what the door raises, or UNREADABLE with the last raw answer after `asks` of them.
+    Raises Failed: that of the call, or UNREADABLE with the last raw answer after `asks` of them.
     """
     found = ask_for_each(model, [messages], read, trials=[trial], schema=schema, asks=asks, remind=remind)[0]
     if isinstance(found, Failed):
@@ -97,7 +97,7 @@ class _Talk(Generic[T]):
                 reason = str(error)
             if self.remind:
                 talk = (*messages, assistant(answer.text), user(f"That answer cannot be used: {reason}."))
-        self.model.door.forget(keys)
+        self.model.client.forget(keys)
         raise Failed(
             FailureKind.UNREADABLE,
             f"{self.model.of.model}: no readable answer in {self.asks} asks: {reason}",

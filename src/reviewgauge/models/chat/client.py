@@ -1,10 +1,10 @@
-"""The one door to chat models: every call is cached, limited, retried, counted, recorded and replayable.
+"""The one way to chat models: every call is cached, limited, retried, counted, recorded and replayable.
 
-Plug-ins are synchronous and hold a model's spec. They call `chat_model(spec)` when they need it and `ask`. Behind it
-one event loop in a background thread runs the providers' async clients. A verb opens a `ChatClient` with its settings
-(budget, limits, cache, replay) and `with` it; without one, a door with default settings is opened.
+Plug-ins are synchronous and hold a model's spec; they call `chat_model(spec)` when they need it, and `ask`. A verb
+opens a `ChatClient` with its settings (budget, limits, cache, replay); without one, default settings hold. One event
+loop in a background thread serves all of them.
 
-    with ChatClient(ChatSettings(budget=5.0)) as door, counted() as tally:
+    with ChatClient(ChatSettings(budget=5.0)), counted() as tally:
         answer = chat_model("openai:gpt-5").ask(Request(messages=(user("Say yes."),)))
     tally.usage.dollars
 
@@ -26,10 +26,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.cache.call_store import CallStore
-from reviewgauge.models.cache.open import open_call_cache
+from reviewgauge.models.cache.stores import CallStore, open_store
 from reviewgauge.models.chat.endpoints import Endpoints, check_parameters
 from reviewgauge.models.chat.event_loop import run_in_background
 from reviewgauge.models.chat.retries import Unusable
@@ -37,55 +35,29 @@ from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request
 from reviewgauge.models.request.model_spec import ModelSpec, address_of, family, parse_model
 from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.usage import UsageSum
 
 T = TypeVar("T")
 Recorder = Callable[[Call], None]
 
 
-class Tally:
-    """What the calls of one piece of work cost, and whether a fake model answered one. Safe for several threads."""
+class Tally(UsageSum):
+    """What one piece of work asked of models, also where answers came from the cache. `attempt`: of its review."""
 
     def __init__(self, attempt: int = 1) -> None:
+        super().__init__()
         self.attempt = attempt
-        self._lock = threading.Lock()
-        self._calls, self._tokens_in, self._tokens_out, self._seconds = 0, 0, 0, 0.0
-        self._dollars: float | None = 0.0
-        self.fake = False
-
-    def add(self, answer: Answer) -> None:
-        """One more answer: what it cost when it was made, also where it came from the cache now."""
-        with self._lock:
-            self._calls += answer.usage.calls
-            self._tokens_in += answer.usage.tokens_in
-            self._tokens_out += answer.usage.tokens_out
-            self._seconds += answer.usage.seconds
-            known = self._dollars is not None and answer.usage.dollars is not None
-            self._dollars = (self._dollars or 0.0) + (answer.usage.dollars or 0.0) if known else None
-            self.fake = self.fake or answer.fake
-
-    @property
-    def usage(self) -> Usage:
-        """The sum so far; its dollars are None as soon as one call's price is not known, or when there was none."""
-        with self._lock:
-            dollars = self._dollars if self._calls else None
-            return Usage(
-                calls=self._calls,
-                tokens_in=self._tokens_in,
-                tokens_out=self._tokens_out,
-                dollars=None if dollars is None else round(dollars, 10),
-                seconds=round(self._seconds, 6),
-            )
 
 
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
-_doors: list[ChatClient] = []
+_clients: list[ChatClient] = []
 _default: ChatClient | None = None
 _opening = threading.Lock()
 
 
 @contextmanager
 def counted(attempt: int = 1) -> Iterator[Tally]:
-    """Count the calls that this thread makes meanwhile. `attempt` is that of the review being made: part of the key."""
+    """Count the calls that this thread makes meanwhile. `attempt` is that of the review: part of a call's key."""
     tally = Tally(attempt)
     token = _tally.set(tally)
     try:
@@ -95,7 +67,7 @@ def counted(attempt: int = 1) -> Iterator[Tally]:
 
 
 class InFlightCall:
-    """A call being made, and how many wait for it."""
+    """A call being made, and how many callers wait for it."""
 
     def __init__(self, task: asyncio.Task[Call]) -> None:
         self.task, self.waiting = task, 0
@@ -103,7 +75,10 @@ class InFlightCall:
 
 @dataclass(eq=False)
 class ChatClient:
-    """Settings, and everything that is shared by the calls made under them. `record` is told of every answer, once."""
+    """The cache, budget, endpoints and record that the calls under some settings share.
+
+    `record` gets every answer once. `reused` sums up the answers that came from the cache.
+    """
 
     settings: ChatSettings = field(default_factory=ChatSettings)
     record: Recorder | None = None
@@ -112,46 +87,47 @@ class ChatClient:
         if is_offline():
             self.settings = replace(self.settings, offline=True)
         self.budget = BudgetTracker(self.settings.budget, self.settings.spent, self.settings.prices)
-        self.calls: CallStore = open_call_cache(self.settings.cache, self.settings.replay, self.settings.rehearsal)
+        self.calls: CallStore = open_store(self.settings.cache, self.settings.replay, self.settings.rehearsal)
+        self.reused = UsageSum()
         self._recorded: set[str] = set()
         self._lock = threading.Lock()
         self._closed = False
-        self._begin()
+        self._connect()
 
-    def _begin(self) -> None:
+    def _connect(self) -> None:
         self._process = os.getpid()
         self._endpoints = Endpoints(self.settings)
-        self._flying: dict[str, InFlightCall] = {}
+        self._in_flight: dict[str, InFlightCall] = {}
 
     def __enter__(self) -> ChatClient:
         with _opening:
-            _doors.append(self)
+            _clients.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         with _opening:
-            _doors.remove(self)
+            _clients.remove(self)
         self.close()
 
     @property
     def closed(self) -> bool:
-        """Whether nothing goes through it any more."""
+        """Whether it takes no more calls."""
         return self._closed
 
     def close(self) -> None:
-        """Close connections and the cache. Calls in flight are abandoned: who waits for one gets a Failed."""
+        """Close connections and the cache. Calls in flight are abandoned: their callers get a Failed."""
         if self._closed:
             return
         self._closed = True
         if self._process == os.getpid():
-            run_in_background(self._land())
+            run_in_background(self._disconnect())
         self.calls.close()
 
-    async def _land(self) -> None:
-        flights = list(self._flying.values())
-        for flight in flights:
-            flight.task.cancel()
-        await asyncio.gather(*(flight.task for flight in flights), return_exceptions=True)
+    async def _disconnect(self) -> None:
+        tasks = [call.task for call in self._in_flight.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._endpoints.close()
 
     def model(self, spec: str | ModelSpec) -> ChatModel:
@@ -161,76 +137,85 @@ class ChatClient:
         return ChatModel(parsed, self)
 
     async def answer(self, spec: ModelSpec, request: Request, tally: Tally | None, trial: int, ask: int) -> Answer:
-        """The answer to one request: from the record, the cache or the endpoint. Runs on the background loop."""
-        if self._closed:
-            raise Failed(FailureKind.CRASH, "this door is closed", remedy="ask while it is open", stops=True)
-        if self._process != os.getpid():
-            self._begin()  # a fork has its parent's connections, and no loop that serves them
+        """The answer to one request. Runs on the background loop. Raises Failed."""
+        self._check_open()
         repeat = Repeat(tally.attempt if tally else 1, trial, ask)
         key = call_key(spec, request, repeat)
-        # Who comes between the commit of an answer and its record joins the flight, and does not find it in the cache.
-        call = None if key in self._flying else self.calls.get(key)
+        call = self._cached(key)
         if call is None:
             try:
-                call = await self._fly(key, spec, request, repeat)
+                call = await self._join(key, spec, request, repeat)
             except Unusable as unusable:
                 if tally is not None:
                     tally.add(unusable.paid)
                 raise
-        else:
-            call = call.model_copy(update={"paid": False})
-            self._note(call)
         if tally is not None:
             tally.add(call.answer)
         if call.failure is not None:
             raise Failed(call.failure.kind, call.failure.message, raw=call.failure.raw)
         return call.answer
 
-    async def _fly(self, key: str, spec: ModelSpec, request: Request, repeat: Repeat) -> Call:
-        """Make a call, or wait for the same one that is being made. The last to stop waiting stops the call."""
-        flight = self._flying.get(key)
-        if flight is None:
-            flight = InFlightCall(asyncio.ensure_future(self._make(key, spec, request, repeat)))
-            self._flying[key] = flight
-            flight.task.add_done_callback(lambda task: self._landed(key, task))
-        flight.waiting += 1
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Failed(FailureKind.CRASH, "this client is closed", remedy="ask while it is open", stops=True)
+        if self._process != os.getpid():
+            self._connect()  # a fork has its parent's connections, and no loop that serves them
+
+    def _cached(self, key: str) -> Call | None:
+        """Step 1, the cache. A caller arriving between commit and record joins the in-flight call instead."""
+        found = None if key in self._in_flight else self.calls.get(key)
+        if found is None:
+            return None
+        self.reused.add(found.answer)
+        call = found.model_copy(update={"paid": False})
+        self._record(call)
+        return call
+
+    async def _join(self, key: str, spec: ModelSpec, request: Request, repeat: Repeat) -> Call:
+        """Make a call, or wait for the same one in flight. The last to stop waiting stops it."""
+        call = self._in_flight.get(key)
+        if call is None:
+            call = InFlightCall(asyncio.ensure_future(self._make(key, spec, request, repeat)))
+            self._in_flight[key] = call
+            call.task.add_done_callback(lambda task: self._forget_task(key, task))
+        call.waiting += 1
         try:
-            return await asyncio.shield(flight.task)
+            return await asyncio.shield(call.task)
         except asyncio.CancelledError:
-            me = asyncio.current_task()
-            if self._closed and me is not None and not me.cancelling():
-                raise Failed(FailureKind.CRASH, "the door was closed before the answer came", stops=True) from None
+            current = asyncio.current_task()
+            if self._closed and current is not None and not current.cancelling():
+                raise Failed(FailureKind.CRASH, "the client was closed before the answer came", stops=True) from None
             raise
         finally:
-            flight.waiting -= 1
-            if not flight.waiting and not flight.task.done():
-                self._flying.pop(key, None)
-                flight.task.cancel()
+            call.waiting -= 1
+            if not call.waiting and not call.task.done():
+                self._in_flight.pop(key, None)
+                call.task.cancel()
 
-    def _landed(self, key: str, task: asyncio.Task[Call]) -> None:
-        flight = self._flying.get(key)
-        if flight is not None and flight.task is task:
-            del self._flying[key]
+    def _forget_task(self, key: str, task: asyncio.Task[Call]) -> None:
+        call = self._in_flight.get(key)
+        if call is not None and call.task is task:
+            del self._in_flight[key]
         if not task.cancelled():
-            task.exception()  # looked at, so that nobody warns of it where nobody waits any more
+            task.exception()  # retrieved, or asyncio would warn where all callers left
 
     async def _make(self, key: str, spec: ModelSpec, request: Request, repeat: Repeat) -> Call:
-        """Ask the endpoint, and commit the answer before anybody sees it."""
+        """Steps 2 to 5: budget, retries and provider in the endpoint; then commit and record, before it is seen."""
         named: dict[str, Any] = {"key": key, "model": str(spec), "request": request, **repeat._asdict()}
         try:
             answer = await self._endpoints.of(spec).answer(request, repeat=repeat, budget=self.budget)
         except Unusable as unusable:
-            self._note(Call(**named, answer=unusable.paid, failure=unusable.failure))
+            self._record(Call(**named, answer=unusable.paid, failure=unusable.failure))
             raise
         call = Call(**named, answer=answer)
         try:
             await self.calls.put(call)
         finally:
-            self._note(call)  # also where the cache cannot take it: the run has paid for it
+            self._record(call)  # also where the cache cannot take it: the run has paid for it
         return call
 
-    def _note(self, call: Call) -> None:
-        """Tell of a call that was paid for, and of an answer that was there already, once."""
+    def _record(self, call: Call) -> None:
+        """Record a call that was paid for, and once an answer from the cache."""
         if self.record is None or self.settings.rehearsal:
             return
         with self._lock:
@@ -239,17 +224,17 @@ class ChatClient:
             self._recorded.add(call.key)
         self.record(call)
 
-    def forget(self, calls: Sequence[str]) -> None:
-        """Take unreadable answers out of the cache, so that trying a failed case again asks anew."""
-        self.calls.forget(calls)
+    def forget(self, keys: Sequence[str]) -> None:
+        """Remove unreadable answers from the cache, so that a failed case is asked anew."""
+        self.calls.forget(keys)
 
 
 def current_client() -> ChatClient:
-    """The door that was opened last; one with default settings where none is. That one lives as long as the process."""
-    global _default  # noqa: PLW0603  (the one door that nobody opens)
+    """The client that was opened last; else one with default settings, which lives as long as the process."""
+    global _default  # noqa: PLW0603  (the one client that nobody opens)
     with _opening:
-        if _doors:
-            return _doors[-1]
+        if _clients:
+            return _clients[-1]
         if _default is None or _default.closed:
             _default = ChatClient()
             atexit.register(_default.close)
@@ -257,25 +242,25 @@ def current_client() -> ChatClient:
 
 
 def is_offline() -> bool:
-    """Whether nothing may be fetched or asked over the network now: an open door is offline."""
-    return any(door.settings.offline for door in tuple(_doors))
+    """Whether nothing may be fetched or asked over the network now: an open client is offline."""
+    return any(client.settings.offline for client in tuple(_clients))
 
 
 def chat_model(spec: str) -> ChatModel:
-    """The model that `spec` names, behind the current door. Raises UserError for a spec that names none."""
+    """The model that `spec` names, behind the current client. Raises UserError for a spec that names none."""
     return current_client().model(spec)
 
 
 @dataclass(frozen=True)
 class ChatModel:
-    """One model behind one door. Synchronous; safe to share between threads."""
+    """One model behind one client. Synchronous; safe to share between threads."""
 
     of: ModelSpec
-    door: ChatClient
+    client: ChatClient
 
     @cached_property
     def family(self) -> str:
-        """See `model_spec.family`."""
+        """The family of the model, such as "gpt"."""
         return family(self.of.model)
 
     def ask(self, request: Request, *, trial: int = 1, ask: int = 1) -> Answer:
@@ -287,7 +272,7 @@ class ChatModel:
 
     async def answer(self, request: Request, tally: Tally | None, *, trial: int = 1, ask: int = 1) -> Answer:
         """As `ask`, for code that runs on the background loop itself."""
-        return await self.door.answer(self.of, request, tally, trial, ask)
+        return await self.client.answer(self.of, request, tally, trial, ask)
 
 
 def together(work: Sequence[Callable[[Tally | None], Coroutine[Any, Any, T]]]) -> list[T | Failed]:

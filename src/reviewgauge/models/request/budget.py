@@ -16,6 +16,7 @@ from reviewgauge.models.request.messages import Answer, Request
 from reviewgauge.models.request.model_spec import ModelSpec
 from reviewgauge.models.request.prices import VARIABLE, Facts, Prices, dollars, open_prices, trillionths
 from reviewgauge.models.request.prompts import FENCE_NOTE
+from reviewgauge.models.request.usage import UsageSum
 
 _OF_A_MESSAGE = 16  # tokens that a protocol puts around a message, at most
 _OPENING = 60  # characters that tell the prompts apart
@@ -39,14 +40,6 @@ class Totals(NamedTuple):
     prices_of: date | None = None
 
 
-class Flow(NamedTuple):
-    """Answered calls of one model, and their tokens."""
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
 class _Waiting(NamedTuple):
     worst: int
     model: str
@@ -68,7 +61,7 @@ class BudgetTracker:
         self._aside = self._flying = self._worst = 0
         self._gave_back = 0
         self._unpriced: dict[str, None] = {}
-        self.by_model: dict[ModelSpec, Flow] = {}
+        self.by_model: dict[ModelSpec, UsageSum] = {}
         self.asked: Counter[tuple[ModelSpec, str]] = Counter()  # tries by model and kind of question
         self._days: set[date] = set()
         self._facts: dict[ModelSpec, Facts] = {}
@@ -94,12 +87,12 @@ class BudgetTracker:
     @property
     def totals(self) -> Totals:
         """What went through it so far, without what was spent before."""
-        flows = self.by_model.values()
+        sums = self.by_model.values()
         return Totals(
-            sum(flow.calls for flow in flows),
+            sum(one.calls for one in sums),
             self._gave_back,
-            sum(flow.tokens_in for flow in flows),
-            sum(flow.tokens_out for flow in flows),
+            sum(one.tokens_in for one in sums),
+            sum(one.tokens_out for one in sums),
             round(dollars(self._spent - trillionths(self.before)), 12),
             dollars(self._worst),
             tuple(self._unpriced),
@@ -143,9 +136,8 @@ class BudgetTracker:
         if answer is None:
             self._gave_back += 1
             return None
-        calls, tokens_in, tokens_out = self.by_model.get(spec, Flow())
         usage = answer.usage
-        self.by_model[spec] = Flow(calls + 1, tokens_in + usage.tokens_in, tokens_out + usage.tokens_out)
+        self.by_model.setdefault(spec, UsageSum()).add(answer)
         entry, day, *_ = self._facts_of(spec)
         if day is not None:
             self._days.add(day)
