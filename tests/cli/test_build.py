@@ -195,7 +195,7 @@ def test_info_names_the_card(shop: Told, tmp_path: Path, capsys: pytest.CaptureF
     build(shop.folder, out=tmp_path / "b")
     assert main(["info", str(tmp_path / "b"), "--json"]) == 0
     (note,) = json.loads(capsys.readouterr().out)["notes"]
-    assert note.endswith(f"stands in {tmp_path / 'b' / 'card.md'}")
+    assert f"{tmp_path / 'b' / 'card.md'} says how" in note
 
 
 def test_a_mark_that_cannot_be_read_is_told_before_anything_is_built(

@@ -84,7 +84,7 @@ def test_clearing_asks_first_and_takes_out_what_was_named(filled: Path) -> None:
     assert clear(older_than=1).calls == 0
     assert clear(model="fake:rules?temperature=0.5").calls == 2
     assert clear(model="other").calls == 1
-    assert "3 calls taken out" in run("clear", "--yes").stdout
+    assert "3 calls deleted" in run("clear", "--yes").stdout
     assert reviewgauge.cache().calls == 0
 
 

@@ -112,6 +112,6 @@ def test_a_model_that_holds_a_key_is_refused_before_anything_is_written(
     capsys.readouterr()
     assert main(words) == 2
     said = capsys.readouterr()
-    assert "the value of OPENAI_API_KEY stands in" in said.err, said.err
+    assert "the value of OPENAI_API_KEY is in" in said.err, said.err
     assert KEY not in said.out + said.err
     assert not any(KEY.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())

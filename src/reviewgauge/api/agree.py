@@ -93,7 +93,7 @@ def _of_run(folder: Path) -> FoundLabels:
     run = RunFolder.open(folder)
     try:
         scales = find_dataset(run.manifest.dataset.partition(" | ")[0]).scales()
-    except UserError:  # a data set of one's own that is not here any more
+    except UserError:  # a data set of the user that is gone
         scales = {}
     labels, notes = keep_latest(label for case in run.cases() for label in case.labels)
     return FoundLabels(labels, folder.resolve().name, scales, notes)

@@ -68,9 +68,9 @@ def bundle(
 ) -> BundleResult:
     """Write scored runs and their tables into the archive `out`.
 
-    `texts` None packs the texts of data whose licence lets everybody pass them on, and one's own; True packs all,
-    False none. `slices` are facts or facets that the tables are broken down by. `plugins`: code outside the package
-    that the runs may use.
+    `texts` None packs the texts of data whose licence lets everybody pass them on, and of the user's own data; True
+    packs all, False none. `slices` are facts or facets that the tables are broken down by. `plugins`: code outside the
+    package that the runs may use.
     """
     for spec in plugins:
         import_named(spec)

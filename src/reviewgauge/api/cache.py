@@ -1,4 +1,4 @@
-"""`reviewgauge cache`: what is kept of the answers of models, taking it out, and writing it into a file."""
+"""`reviewgauge cache`: the stored answers of models."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CacheInfo(Record):
 
 
 class CacheCleared(Record):
-    """How many calls and vectors were taken out of the cache."""
+    """How many calls and vectors were deleted from the cache."""
 
     schema_version: int = 1
     path: str
@@ -89,12 +89,12 @@ def cache() -> CacheInfo:
 
 
 def clear(*, model: str | None = None, older_than: float | None = None, vectors: bool = False) -> CacheCleared:
-    """Take answers out of the cache: all, those of one model, or those older than so many days.
+    """Delete answers from the cache: all, those of one model, or those older than so many days.
 
-    `vectors` takes out the vectors of texts instead. Raises UserError for a cache that is broken or locked.
+    `vectors` deletes the vectors of texts instead. Raises UserError for a cache that is broken or locked.
     """
     if vectors and (model is not None or older_than is not None):
-        raise UserError("vectors are taken out all together", remedy="leave --model and --older-than away")
+        raise UserError("vectors are deleted all together", remedy="leave out --model and --older-than")
     file = _file()
     if vectors:
         place = file.with_name(VECTORS)
@@ -149,5 +149,5 @@ def _write(path: Path, calls: Iterable[Call]) -> int:
 def _file() -> Path:
     file = cache_file()
     if file is None:
-        raise UserError("the cache is turned off", remedy="REVIEWGAUGE_CACHE names the folder that it lies in")
+        raise UserError("the cache is turned off", remedy="set REVIEWGAUGE_CACHE to its folder")
     return file

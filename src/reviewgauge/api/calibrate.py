@@ -84,7 +84,7 @@ def calibrate(
     """Fit `metrics` to the human labels of a data set or a run folder, and write the file that `combined` reads.
 
     `run` is the folder that keeps the measurements of a data set (`validity-<data set>`, which `validate` shares).
-    Metrics that ask models do so as `models` says; what stopped them early stands in the totals and in `stop`.
+    Metrics that ask models do so as `models` says; the totals and `stop` say what stopped them early.
     """
     began = time.monotonic()
     check_settings(resamples, 0.95)

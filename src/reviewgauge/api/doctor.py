@@ -23,7 +23,7 @@ def doctor(
 ) -> DoctorReport:
     """Run the probes through a data set and metrics (`hits` when none is named), and lint the data.
 
-    `stages` narrow the cases first; their drops stand among the notes. `models`: how metrics ask models.
+    `stages` narrow the cases first; their drops are among the notes. `models`: how metrics ask models.
     """
     return _examined(dataset, metrics, source, stages, models or ModelOptions())[0]
 

@@ -60,7 +60,7 @@ def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | No
 
 
 def split_reading(word: str) -> tuple[str, str]:
-    """`hits.f1` as metric and reading; a dotted path to a class of one's own stays whole."""
+    """`hits.f1` as metric and reading; a dotted path to a class outside the package stays whole."""
     ends = re.fullmatch(r"(.+\))\.([A-Za-z0-9_.]+)", word, re.DOTALL)
     if ends:
         return ends[1], ends[2]

@@ -1,4 +1,4 @@
-"""`reviewgauge get`: fetch a data set, or take it from where it lies."""
+"""`reviewgauge get`: fetch a data set, or take it from a folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reviewgauge.core.results import Drop
 
 
 class GetResult(Record):
-    """Where the data set lies now, which files are not the official version, and what could not be fetched."""
+    """The folder of the data set, which files are not the official version, and what could not be fetched."""
 
     schema_version: int = 1
     dataset: str

@@ -1,4 +1,4 @@
-"""`reviewgauge info`: a data set's card, and what the files at hand hold."""
+"""`reviewgauge info`: a data set's card, and what the local files hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reviewgauge.core.protocols import Card, Dataset
 
 
 class DatasetInfo(Record):
-    """A card with the counts of the files at hand; `counts` is empty when they are not there, `missing` says why."""
+    """A card with the counts of the local files; `counts` is empty when they are missing, and `missing` says why."""
 
     schema_version: int = 1
     dataset: str
@@ -25,7 +25,7 @@ class DatasetInfo(Record):
 
 
 def info(dataset: str | Dataset, source: str | Path | None = None) -> DatasetInfo:
-    """The card of a data set and the counts of the files at hand, under the names that the card expects them by."""
+    """The card of a data set, and the counts of the local files under the names that the card uses."""
     found = find_dataset(dataset, source)
     try:
         counts, notes = found.counts(), found.notes()

@@ -74,7 +74,7 @@ def judged_run(
 
 
 def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
-    """A run as it is, judged by the labels in a file, or by those that it holds."""
+    """A run with the labels in a file, or with those that it holds."""
     run = RunFolder.open(path, write=True)
     try:
         notes: tuple[str, ...] = ()

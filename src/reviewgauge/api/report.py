@@ -84,7 +84,7 @@ def report(
 
 
 def _write(path: Path, page: bytes) -> None:
-    """The whole page or, on a full disk, none of it; a pipe or a device is written to as it is."""
+    """Write the whole page or, on a full disk, none of it; a pipe or a device is written to directly."""
     if path.exists() and not path.is_file():
         path.write_bytes(page)
         return

@@ -1,4 +1,4 @@
-"""Words to objects: data sets and metrics as a user writes them."""
+"""Data sets, stages and metrics from the specs and paths that a user writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def find_dataset(word: str | Dataset, path: str | Path | None = None) -> Dataset
 
 
 def _is_path(word: str) -> bool:
-    """Whether a word means files of one's own; a folder that is called like a data set needs a `./`."""
+    """Whether a word is a path; a folder with the name of a data set needs a `./`."""
     is_spec = "(" in word and word.partition("(")[0] in names(Dataset.kind)
     return not is_spec and (word.endswith(".jsonl") or "/" in word or Path(word).is_file() or _is_own_folder(word))
 
@@ -36,7 +36,7 @@ def _is_own_folder(word: str) -> bool:
 
 
 def dataset_label(dataset: Dataset) -> str:
-    """The data set's spec without its path, which is a fact about this machine; files of one's own by their name."""
+    """The data set's spec without its path, which is a fact about this machine; for a JSON lines file its name."""
     if plugin_name(dataset) == "jsonl" and dataset.path:
         return Path(dataset.path).name
     return short_spec(dataclasses.replace(dataset, path="")) if dataset.path else short_spec(dataset)  # type: ignore[type-var]
@@ -59,7 +59,7 @@ def find_metrics(specs: Sequence[str | Metric]) -> list[Metric]:
 
 
 def names_dataset(word: str) -> bool:
-    """Whether the manifest names a data set; files of one's own stand there by their name."""
+    """Whether the manifest names a data set; other files are named there by their file name."""
     try:
         name = parse_spec(word).name
     except UserError:

@@ -77,9 +77,9 @@ def review(
 ) -> ReviewResult:
     """Let reviewers review every case of a data set, resuming what `run` holds already.
 
-    The reviewer `recorded` stands for the reviews that came with the data set, all systems at once. `source` is the
+    The reviewer `recorded` imports the reviews that came with the data set, all systems at once. `source` is the
     folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted. `only` does a
-    part: `failed`, `case=ID`. What stopped a run early stands in the totals and in `stop`.
+    part: `failed`, `case=ID`. The totals and `stop` say what stopped a run early.
     """
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewgauge list reviewers")

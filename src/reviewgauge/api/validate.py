@@ -82,8 +82,8 @@ def validate(
     beside the system and the language. Labels without a round count, or those of the first round; `of_round` names
     another. `where` (`{"system": "Auger"}` or `["system=Auger"]`) makes the whole report on the rows where the facts
     have these values, into a folder of its own inside `out`; scores and run are those of all rows. Without `report`
-    no report is written. Metrics that ask models do so as `models` says; what stopped them early stands in the totals
-    and in `stop`, and the same call goes on.
+    no report is written. Metrics that ask models do so as `models` says; the totals and
+    `stop` say what stopped them early, and the same call goes on.
     """
     began = time.monotonic()
     check_settings(resamples, 0.95)

@@ -40,7 +40,7 @@ def command(source: str, settings: Sequence[str], model: str | None, as_json: bo
     """Build a benchmark from SOURCE: a git repository on this machine, or github:OWNER/NAME.
 
     Without --recipe a local history needs no key and no network: changes that later needed a fix, and ones that never
-    did. The funnel and what is uncertain about the labels stand on the benchmark's card (card.md). Killed or
+    did. The benchmark's card (card.md) has the funnel and what is uncertain about the labels. Killed or
     interrupted, the same command goes on where it stopped; run again later, it takes in what is new.
     """
     given = dict(_setting(word) for word in settings)

@@ -16,9 +16,6 @@ from reviewgauge.engine.bundle import compare
 __all__ = ["bundle", "command", "verify"]
 
 
-# --- the command ---------------------------------------------------------------------------------------------------
-
-
 class Bundle(click.Group):
     """`bundle RUN... -o FILE` makes one, `bundle verify FILE` checks one; a run called `verify` needs a `./`."""
 
@@ -70,7 +67,7 @@ def make_command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     with progress_bar("bundling", quiet=as_json) as progress:
         result = bundle(*runs, progress=progress, **options)
     if not as_json:
-        for line in _said(result):
+        for line in _notes(result):
             note(line)
 
     def show() -> object:
@@ -84,8 +81,8 @@ def make_command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     emit(result, as_json, show)
 
 
-def _said(result: BundleResult) -> list[str]:
-    """What somebody who is about to publish the bundle must know."""
+def _notes(result: BundleResult) -> list[str]:
+    """Notes for the user who is about to publish the bundle."""
     lines = []
     for entry in result.runs:
         if entry.texts == "all":

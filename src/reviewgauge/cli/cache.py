@@ -1,4 +1,4 @@
-"""`reviewgauge cache`: what is kept of the answers of models, taking it out, and writing it into a file."""
+"""`reviewgauge cache`: show, clear or export the stored answers of models."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from reviewgauge.api.cache import CacheInfo, cache, clear, export
 from reviewgauge.cli.options import json_option
 from reviewgauge.cli.output import emit
 from reviewgauge.core.errors import UserError
-
-# --- the command ---------------------------------------------------------------------------------------------------
 
 
 class Cache(click.Group):
@@ -27,7 +25,7 @@ class Cache(click.Group):
 
 @click.group("cache", cls=Cache, no_args_is_help=True)
 def command() -> None:
-    """Show, clear or export the answers of models that are kept, so that no call is paid for twice."""
+    """Show, clear or export the stored answers of models, which keep a call from being paid for twice."""
 
 
 @command.command("info")
@@ -85,18 +83,18 @@ def _table(found: CacheInfo) -> object:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def clear_command(model: str | None, older_than: float | None, vectors: bool, yes: bool, as_json: bool) -> None:
-    """Take calls out of the cache. What is asked for again is then paid for again."""
+    """Delete calls from the cache. The same questions are then paid for again."""
     if not yes:
         if not sys.stdin.isatty():
-            raise UserError("this takes answers out that were paid for", remedy="say --yes")
-        click.confirm("Take these answers out of the cache?", abort=True, err=True)
+            raise UserError("this deletes answers that were paid for", remedy="confirm with --yes")
+        click.confirm("Delete these answers from the cache?", abort=True, err=True)
     result = clear(model=model, older_than=older_than, vectors=vectors)
 
     def show() -> object:
         from rich.markup import escape
 
         gone = f"{result.vectors:,} vectors" if vectors else f"{result.calls:,} calls"
-        return escape(f"{result.path}: {gone} taken out")
+        return escape(f"{result.path}: {gone} deleted")
 
     emit(result, as_json, show)
 

@@ -1,4 +1,4 @@
-"""`reviewgauge calibrate`: several metrics made into one grade, fitted to one's own labels."""
+"""`reviewgauge calibrate`: several metrics made into one grade, fitted to human labels."""
 
 from __future__ import annotations
 

@@ -30,13 +30,15 @@ from reviewgauge.judges.classes.classes import QUESTIONS
     show_default=True,
     help="The paper's words to the letter, or with what is judged marked as data.",
 )
-@click.option("--without-code", is_flag=True, help="Ask also where no diff hunk is at hand; that is not as published.")
+@click.option(
+    "--without-code", is_flag=True, help="Ask also where the diff hunk is missing, unlike the published setting."
+)
 @model_options
 @json_option
 def command(run: str, model: str, as_json: bool, **options: Any) -> int:
     """Let MODEL sort the comments, references or changes of RUN, and keep its votes as labels in the run.
 
-    What was sorted by the same model in the same way before is left out, so the same command goes on where it stopped.
+    Items that the same model sorted in the same way before are skipped, so the same command goes on where it stopped.
     """
     with progress_bar("classifying", quiet=as_json) as progress, interruptible() as stop:
         result = classify(run, model, stop=stop, progress=progress, **options)

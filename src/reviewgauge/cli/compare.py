@@ -1,4 +1,4 @@
-"""`reviewgauge compare`: systems held against each other on the cases they share."""
+"""`reviewgauge compare`: systems compared on the cases that they share."""
 
 from __future__ import annotations
 

@@ -64,6 +64,6 @@ def _about(result: DemoResult, card: BuildCard) -> Iterator[str]:
 
 
 def _end(result: DemoResult) -> Iterator[str]:
-    yield "! a label is what was mended later: a true remark on what nobody mended counts as false"
+    yield "! a label is a later fix: a true remark on code that was never fixed counts as false"
     yield f"report: {result.report.path} ({result.report.bytes / 1e6:.1f} MB, open it in a browser)"
     yield f"next: reviewgauge review {result.build.folder} 'replay(path=\"my-tool.sarif\")' -o {result.review.run}"

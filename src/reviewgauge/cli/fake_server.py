@@ -1,19 +1,16 @@
-"""`reviewgauge fake-server`: the fake model behind a local server, which fails as often and as oddly as it is told."""
+"""`reviewgauge fake-server`: the fake model behind a local server, which fails as often and in such ways as asked."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from reviewgauge.api.fake_server import FakeServerResult, fake_server
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit, note
-
-if TYPE_CHECKING:
-    pass
-from reviewgauge.api.fake_server import FakeServerResult, fake_server
 
 
 @click.command("fake-server")
@@ -21,7 +18,7 @@ from reviewgauge.api.fake_server import FakeServerResult, fake_server
 @click.option("--latency", default="0", show_default=True, help="Seconds until an answer comes: 0.2, or 0.1-2.0.")
 @click.option("--fail", default="", help="What goes wrong, and how often: 429:0.2,timeout:0.05,drop:first=3.")
 @seed_option
-@click.option("--model", default="", help="The manner of the model, whatever a call asks for: noisy-30, gullible.")
+@click.option("--model", default="", help="The behaviour of the model, whatever a call asks for: noisy-30, gullible.")
 @click.option("--key", default=None, help="Refuse calls without this key.")
 @json_option
 def command(as_json: bool, **options: Any) -> None:

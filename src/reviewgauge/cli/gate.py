@@ -19,7 +19,7 @@ EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL:
 
 @click.command("gate")
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
-@click.option("--baseline", type=click.Path(exists=True, file_okay=False), help="The run to hold it against.")
+@click.option("--baseline", type=click.Path(exists=True, file_okay=False), help="The run to compare it with.")
 @click.option("--metric", default="", help="Metric and reading, such as hits.f1 (default: the metric of the runs).")
 @click.option("--margin", type=float, help="How much worse would still be fine, in the reading's unit.")
 @click.option("--system", default="", help="The candidate, where RUN holds several systems.")
@@ -74,7 +74,7 @@ def command(
 
 
 def _check_options(context: click.Context, smoking: bool) -> None:
-    """Refuse an option that would be passed over: a file that was asked for and never written is found too late."""
+    """Refuse an option that would have no effect."""
     apart = {"margin", "system", "against", "markdown", "junit", "resamples", "seed"} if smoking else {"output"}
     given = click.core.ParameterSource.COMMANDLINE
     for option in context.command.params:

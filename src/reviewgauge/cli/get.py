@@ -1,4 +1,4 @@
-"""`reviewgauge get`: fetch a data set, or take it from where it lies."""
+"""`reviewgauge get`: fetch a data set, or take it from a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reviewgauge info`: a data set's card, and what the files at hand hold."""
+"""`reviewgauge info`: a data set's card, and what the local files hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reviewgauge.cli.output import emit
 @from_option
 @json_option
 def command(dataset: str, source: str | None, as_json: bool) -> None:
-    """Show the card of DATASET and the counts of the files at hand."""
+    """Show the card of DATASET and the counts of the local files."""
     result = info(dataset, source)
 
     def show() -> object:

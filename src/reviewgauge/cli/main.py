@@ -18,7 +18,7 @@ GO_ON = "interrupted: nothing finished is lost, run the same command again to go
 VERBS = {
     "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
     "list": "List the data sets, stages, reviewers, metrics, formats, judges and recipes.",
-    "info": "Show a data set's card and the counts of the files at hand.",
+    "info": "Show a data set's card and the counts of the local files.",
     "get": "Fetch a data set from its public origin, or take it from a folder.",
     "check": "Check a JSON lines file record by record.",
     "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
@@ -35,7 +35,7 @@ VERBS = {
     "calibrate": "Make several metrics into one grade, fitted to human labels.",
     "bundle": "Pack runs and their tables into one archive that recomputes every number, or check one.",
     "fake-server": "Serve the fake model on this machine, to try everything offline.",
-    "cache": "Show, clear or export the answers of models that are kept, so that no call is paid for twice.",
+    "cache": "Show, clear or export the stored answers of models, which keep a call from being paid for twice.",
     "doctor": "Probe whether a benchmark and a metric can be trusted.",
 }
 

@@ -39,7 +39,7 @@ def stage_option(command: F) -> F:
 
 
 def only_option(command: F) -> F:
-    """The --only option of verbs that do what is missing of a run."""
+    """The --only option of verbs that complete a run."""
     return click.option(
         "--only",
         multiple=True,

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 
 def backoff(tries: int, patience: float) -> float:
-    """Seconds to wait after so many tries: anything up to a limit that doubles, to 60 first waits (full jitter)."""
+    """Seconds to wait after so many tries: exponential with full jitter, capped at 60 times the base `patience`."""
     return random.uniform(0, patience * min(60.0, 2.0 ** min(tries - 1, 9)))
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Seconds that an answer asks to wait, by retry-after-ms or Retry-After (a number or a date); None: it does not.
 
-    The names of `headers` are in lower case. `now` is what a date is held against: this machine's clock by default.
+    The names of `headers` are in lower case. A date is compared with `now`, by default the clock of this machine.
     """
     exact = _seconds(headers.get("retry-after-ms"))
     if exact is not None:

@@ -1,4 +1,4 @@
-"""What every record stands on: the base class, the checked kinds of text, ids made from content."""
+"""The base class of records, checked kinds of text, and ids made from content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class Record(BaseModel):
-    """Base of every record: frozen, and a field that nobody declared is an error."""
+    """Base of every record: frozen, and an undeclared field is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
 

@@ -1,4 +1,4 @@
-"""What flows through a build: candidates, drops and decisions; and what a build offers its stages."""
+"""Candidates, decisions and card sections of a build, and what a build offers its stages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from reviewgauge.core.records import Case, Review
 
 
 class Candidate(Record):
-    """A case in the making, with the pull request that it is made from (None when it came from a git history alone).
+    """A case being built, with the pull request that it is made from (None when it came from a git history alone).
 
-    `reviews` are what hosted bots and people said on exactly this change, for `--reviews-by`. Only `case` and
+    `reviews` are those that hosted bots and people posted on exactly this change, for `--reviews-by`. Only `case` and
     `reviews` leave a build.
     """
 
@@ -45,7 +45,7 @@ class Candidate(Record):
 class Decision(Record):
     """One thing that a model decided during a build, in a form that a person can check: `--audit n` draws from these.
 
-    `shown` is what the model had before it, `decided` what it said, `reason` why.
+    `shown` is what the model was given, `decided` its answer, `reason` why.
     """
 
     item: str
@@ -58,7 +58,7 @@ class Decision(Record):
 class CardSection(Record):
     """A part of the build's card: figures that a stage knows (noise estimates, balance before and after).
 
-    `warnings` are what a user has to know before any figure is used: they stand at the top of the card.
+    `warnings` go to the top of the card: a user must know them before using any figure.
     """
 
     by: str
@@ -71,7 +71,7 @@ class CardSection(Record):
 
 
 class RepositoryCandidate(Record):
-    """A repository that may be chosen: what a forge says about it. Counts are None where nobody asked."""
+    """A repository that may be chosen: what a forge says about it. Counts are None where they were not asked for."""
 
     name: Id
     language: str = ""
@@ -103,7 +103,7 @@ class BuildContext(Protocol):
         ...
 
     def recall(self, key: Sequence[str]) -> bytes | None:
-        """What was remembered under `key` in this build folder, by an earlier run or a killed one."""
+        """The value remembered under `key` in this build folder, also by a run that was killed."""
         ...
 
     def remember(self, key: Sequence[str], value: bytes) -> None:
@@ -111,7 +111,7 @@ class BuildContext(Protocol):
         ...
 
     def progress(self, label: str, done: int, total: int | None = None) -> None:
-        """Tell the user how far a long step is."""
+        """Show the user how far a long step is."""
         ...
 
     def report(self, section: CardSection) -> None:

@@ -1,4 +1,4 @@
-"""Errors that a person can cause: one line that says where, what, and what to do."""
+"""Errors that a user can fix: one line that says where, what, and what to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 _IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
 _NAME_A_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS")  # how such names end
-_SHORTEST_SECRET = 8  # characters; a shorter value is a word that may stand anywhere
+_SHORTEST_SECRET = 8  # characters; a shorter value is a word that may occur anywhere
 
 
 def hide_secrets(text: str) -> str:
@@ -19,7 +19,7 @@ def hide_secrets(text: str) -> str:
 
 
 def secret_in(text: str) -> str:
-    """The environment variable that names a secret and whose value stands in `text`; empty where none does."""
+    """The environment variable that names a secret and whose value occurs in `text`; empty where none does."""
     return next((name for name, value in _secrets() if value in text), "")
 
 
@@ -38,7 +38,7 @@ def one_line(text: str, limit: int = 300) -> str:
 
 
 class UserError(Exception):
-    """Something a user can put right. The command line prints it as one line and exits with code 2."""
+    """An error that a user can fix. The command line prints it as one line and exits with code 2."""
 
     def __init__(self, problem: str, *, remedy: str = "") -> None:
         self.problem = one_line(hide_secrets(problem), 500)
@@ -47,7 +47,7 @@ class UserError(Exception):
 
 
 class BadInput(UserError):
-    """A file, a record of it or a field of that record is not what it should be.
+    """A file, a record or a field is not valid.
 
     `record` is the 1-based line of a JSON lines file, or a name such as `results[3]`.
     """
@@ -72,7 +72,7 @@ class MissingExtra(UserError):
 
 
 class NeedsCode(UserError):
-    """Something asks for diffs or files of a change whose commits are not at hand.
+    """Something needs diffs or files of a change whose commits are not available.
 
     A reviewer does not know which data set its change comes from and leaves `dataset` empty.
     """

@@ -1,4 +1,4 @@
-"""Findings: the phrasings that `same_as` joins are one, and count once."""
+"""Findings: references joined by `same_as` are one finding, and count once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reviewgauge.core.records import Comment
 def groups_of(references: Sequence[Comment]) -> list[list[int]]:
     """Indices of the references, one list a finding, in order of first appearance.
 
-    `same_as` may name any other phrasing, in chains or circles; what it names outside `references` joins nothing.
+    `same_as` may name any other phrasing, in chains or circles; ids outside `references` are ignored.
     """
     index = {reference.id: i for i, reference in enumerate(references)}
     root = list(range(len(references)))

@@ -1,4 +1,4 @@
-"""What a benchmark is made from: a pull request with its revisions, threads and events. It never reaches a reviewer.
+"""Pull requests with their revisions, threads and events, from which benchmarks are made. Reviewers never see them.
 
 Names follow GitHub's API where it has one. E-mail addresses are never kept. Times are aware (UTC when not stated).
 """
@@ -16,7 +16,7 @@ from reviewgauge.core.records import ChangedFile, Issue, Side
 
 
 class AccountType(StrEnum):
-    """What kind of account spoke."""
+    """What kind of account it is."""
 
     PERSON = "person"
     BOT = "bot"  # a hosted bot or app, by the account's type or its name
@@ -24,7 +24,7 @@ class AccountType(StrEnum):
 
 
 class Account(Record):
-    """Who did something. `login` is empty for a ghost; `association` is GitHub's `author_association`."""
+    """An account. `login` is empty for a ghost; `association` is GitHub's `author_association`."""
 
     login: str = ""
     standing: AccountType = AccountType.PERSON
@@ -49,10 +49,10 @@ class Remark(Record):
 
 
 class Thread(Record):
-    """A review thread on lines of the diff: where it was said, and what became of it.
+    """A review thread on lines of the diff: its place, and its resolution.
 
     `commit`, `start` and `line` are where it was *said* (GitHub's `original_commit_id`, `original_start_line`,
-    `original_line`); `now_line` and `position` are where it stands in the final diff, None once it is outdated.
+    `original_line`); `now_line` and `position` are its place in the final diff, None once it is outdated.
     `hunk` is the diff hunk it was shown with. `resolved` is None where the forge was not asked or does not say.
     """
 
@@ -74,7 +74,7 @@ class Thread(Record):
 
     @property
     def opened_by(self) -> Account:
-        """Who began it."""
+        """Who opened it."""
         return self.remarks[0].author
 
 
@@ -94,7 +94,7 @@ class Revision(Record):
     """One state of a pull request that people could see: its head, and the base that it is compared with.
 
     `commits` are all commits from base to head, oldest first. `forced`: it was reached by a force push. `files` is what
-    it changed, where a dump holds that; who has the commits reads it there.
+    it changed, if a dump holds that; otherwise the commits say.
     """
 
     head: str
@@ -108,7 +108,7 @@ class Revision(Record):
 class Event(Record):
     """One entry of the timeline. `source` names what is behind a cross-reference (`owner/name#12`).
 
-    `before` is the title that a renaming took away.
+    `before` is the title before a renaming.
     """
 
     kind: str
@@ -121,7 +121,7 @@ class Event(Record):
 
 
 class IssueHistory(Record):
-    """An issue with what was said on it. `references` are the pull requests that refer to it, as `owner/name#12`."""
+    """An issue with its comments. `references` are the pull requests that refer to it, as `owner/name#12`."""
 
     repo: Id
     issue: Issue

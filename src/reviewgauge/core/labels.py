@@ -1,4 +1,4 @@
-"""Judgements: who judged what, in which dimension. Recorded verdicts of published judges are labels too."""
+"""Labels: judgements of people and models. Recorded verdicts of published judges are labels too."""
 
 from __future__ import annotations
 

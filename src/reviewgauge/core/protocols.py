@@ -1,4 +1,4 @@
-"""What each kind of plug-in must be able to do. One file in the kind's folder, one public frozen dataclass."""
+"""The protocol of each kind of plug-in: one file in its kind's folder, with one public frozen dataclass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Origin(Record):
 
 
 class Card(Record):
-    """What a data set is, where it comes from and what one may do with it."""
+    """A data set: what it is, where it comes from, and what its licence allows."""
 
     title: str
     summary: str
@@ -85,7 +85,7 @@ class Dataset(Plugin):
         return ()
 
     def counts(self) -> Mapping[str, int]:
-        """What the files at hand hold, under the names that the card expects them by; what is not there is left out."""
+        """Counts of the local files, by the names that the card uses; zero counts are left out."""
         cases = list(self.cases())
         found = {
             "changes": len(cases),
@@ -104,11 +104,11 @@ class Dataset(Plugin):
         )
 
     def code_remedy(self) -> str:
-        """What a user can do when a reviewer needs the code under review and it is not at hand."""
+        """What to do when a reviewer needs the code under review and it is missing."""
         return "its changes come without code: choose a reviewer that needs none"
 
     def notes(self) -> Sequence[Drop]:
-        """What reading put right or left out, each with its reason. Complete once `cases()` was read."""
+        """What reading corrected or left out, each with its reason. Complete after `cases()` was read."""
         return ()
 
 
@@ -119,7 +119,7 @@ class Stage(Plugin):
     """One step of building a benchmark. Most stages only write `keep`.
 
     One that needs the pull request behind a case writes `narrow`; one that makes several candidates out of one, or
-    tells of a model's decisions, writes `each`; a source, or one that must see the whole stream (to resample, to
+    reports a model's decisions, writes `each`; a source, or one that must see the whole stream (to resample, to
     balance), writes `apply`. `items` of `apply` can be gone through more than once, and are not held in memory.
     `costly`: what `each` yields is remembered by the content of the item, so that a killed build does not pay twice;
     a stage that asks a model is costly.
@@ -138,7 +138,7 @@ class Stage(Plugin):
         return item.model_copy(update={"case": kept}) if isinstance(kept, Case) else kept
 
     def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """What becomes of one candidate; by default what `narrow` says."""
+        """The results for one candidate; by default what `narrow` returns."""
         kept = self.narrow(item)
         yield kept if isinstance(kept, Candidate) else self.drop(item.id, kept)
 
@@ -158,15 +158,15 @@ class Stage(Plugin):
 
 
 class Reviewer(Plugin):
-    """Reads a change and says something about it. It never receives a Case, so the answers are out of reach."""
+    """Reviews a change. It never receives a Case, so it cannot see the answers."""
 
     kind: ClassVar[str] = "reviewers"
     needs_diff: ClassVar[bool] = True
-    runs_programs: ClassVar[bool] = False  # that its parameters name: only a user's own words may
+    runs_programs: ClassVar[bool] = False  # named in its parameters, which only the user may write
 
     @property
     def system(self) -> str:
-        """The name that stands in tables; by default the plug-in's name and its changed parameters."""
+        """The name in tables; by default the plug-in's name and its changed parameters."""
         from reviewgauge.core.plugin import short_spec
 
         return short_spec(self)
@@ -227,8 +227,8 @@ class Format(Plugin):
 class Judge(Plugin):
     """Says whether a comment and a reference raise the same thing.
 
-    `threshold` is the probability from which on it says yes. `estimate` is a label that stands beside every
-    figure that came from an offline judge, empty for others.
+    `threshold` is the probability from which on it says yes. `estimate` is a label for every figure
+    of an offline judge, empty for others.
     """
 
     kind: ClassVar[str] = "judges"
@@ -267,7 +267,7 @@ class Judge(Plugin):
     def refine(
         self, case: Case, tables: Mapping[str, Sequence[Sequence[Verdict | None]]], reviews: Mapping[str, Review]
     ) -> Mapping[str, Sequence[Sequence[Verdict | None]]]:
-        """A second look with all systems' comments on one case at hand (by system); the same tables by default."""
+        """The tables after a second look at all systems' comments on one case (by system); unchanged by default."""
         return tables
 
 
@@ -369,5 +369,5 @@ class Metric(Plugin):
 
     @property
     def estimate_note(self) -> str:
-        """A label that must stand beside the figures, such as "offline estimate"; empty when there is none."""
+        """A label for the figures, such as "offline estimate"; empty when there is none."""
         return ""

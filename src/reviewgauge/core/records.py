@@ -1,4 +1,4 @@
-"""The nouns: what is reviewed, what is known about it, and what was said about it.
+"""The records: a change, what is known about it, and its reviews.
 
 Records are frozen, refuse unknown fields, and are the lines of the JSON lines files. Lines are 1-based, ranges
 include both ends, paths are relative with forward slashes, and "new" is the side after the change.
@@ -55,7 +55,7 @@ class Anchoring(StrEnum):
     """How a comment got its span, or why it has none."""
 
     AS_GIVEN = "as_given"  # the claimed place lies in the change
-    UNCHECKED = "unchecked"  # taken as claimed: no diff was at hand to hold it against
+    UNCHECKED = "unchecked"  # taken as claimed: there was no diff to check it against
     QUOTE = "quote"  # found through the quoted code, which beats a number
     DIFF_LINE = "diff_line"  # the number counted lines of the diff text, not of the file
     RENAMED = "renamed"  # the path was the file's other name
@@ -90,7 +90,7 @@ class Span(Record):
 
 
 class Location(Record):
-    """Where a tool said that its comment belongs, exactly as claimed: not yet checked against any change.
+    """The place that a tool claims for its comment, not yet checked against any change.
 
     `position` is GitHub's diff position (1-based line below the first hunk header of the file). Columns are
     1-based characters. `path` may be absolute or invented.
@@ -115,7 +115,7 @@ class Resolution(Record):
 
 
 class Comment(Record):
-    """Something said about a change. Human, model and golden comments and change-points are all Comments."""
+    """A comment on a change: by a person, a model or a golden set; change-points are Comments too."""
 
     id: Id
     body: Text
@@ -168,7 +168,7 @@ class FileStatus(StrEnum):
 
 
 class ChangedFile(Record):
-    """One file of a change. `patch` is its unified diff from the first `@@` on; None when it is not at hand."""
+    """One file of a change. `patch` is its unified diff from the first `@@` on; None when it is not available."""
 
     path: RelPath
     old_path: RelPath | None = None
@@ -216,7 +216,7 @@ class Change(Record):
 
     @property
     def has_diff(self) -> bool:
-        """Whether the patches of the changed files are at hand."""
+        """Whether the patches of the changed files are available."""
         return any(file.patch is not None or file.binary for file in self.files)
 
 
@@ -260,7 +260,7 @@ class Case(Record):
 
 
 class Usage(Record):
-    """What something cost. `dollars` is None when the price is not known."""
+    """Cost. `dollars` is None when the price is not known."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -270,7 +270,7 @@ class Usage(Record):
 
 
 class Review(Record):
-    """What one reviewer said on one case in one attempt (counted from 1)."""
+    """The review of one case by one reviewer in one attempt (counted from 1)."""
 
     case: Id
     system: Id

@@ -1,4 +1,4 @@
-"""What comes out: failures, drops, matchings and scores."""
+"""Results: failures, drops, matchings, scores and outcomes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from reviewgauge.core.records import Review, Usage
 
 
 class FailureKind(StrEnum):
-    """At what something broke."""
+    """What kind of failure it was."""
 
     NETWORK = "network"
     REFUSAL = "refusal"
     UNREADABLE = "unreadable"
     BUDGET = "budget"  # of tokens or of money
     TIMEOUT = "timeout"
-    REQUEST = "request"  # the endpoint does not take what it was asked: a parameter, the length, the key
+    REQUEST = "request"  # the endpoint refuses the request: a parameter, the length, the key
     CRASH = "crash"
 
 
 class Failure(Record):
-    """Something broke. It stands where a value would stand, and is never counted as zero."""
+    """A failure, in place of a value. It is never counted as zero."""
 
     kind: FailureKind
     message: Text
@@ -35,10 +35,10 @@ class Failure(Record):
 
 
 class Failed(UserError):
-    """What broke, on its way to becoming a Failure record.
+    """An error that becomes a Failure record.
 
-    `stops`: the next item would break on it too (a wrong key, a spent budget, an endpoint that is down). Then the run
-    ends, what was not done stays undone, and the same command goes on with it.
+    `stops`: the next item would fail on it too (a wrong key, a spent budget, an endpoint that is down). Then the run
+    ends, and the same command goes on with the rest.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class Failed(UserError):
 
     @property
     def failure(self) -> Failure:
-        """The record of it; the remedy stands in its message, and `raw` holds no NUL, which a record refuses."""
+        """Its record, with the remedy in the message; NUL characters in `raw` are replaced, as records refuse them."""
         raw = None if self.raw is None else self.raw.replace("\x00", "\N{REPLACEMENT CHARACTER}")
         return Failure(kind=self.kind, message=str(self), raw=raw)
 
 
 class Drop(Record):
-    """Something was left out, by whom and why. Reasons are counted, so particulars stand in `detail`."""
+    """Something was left out, by whom and why. Reasons are counted; particulars go into `detail`."""
 
     item: str
     by: str
@@ -99,7 +99,7 @@ class Pair(Record):
     """The evidence on one (comment, reference) pair, each axis apart.
 
     `distance` is the gap in lines between the two spans (0: they overlap), None when one has no lines or the
-    files or sides differ. `located` says whether the location rule holds; None: there was nothing to hold it to.
+    files or sides differ. `located` says whether the location rule holds; None: there was no place to check.
     `weighed` is the verdict's probability after the place was weighed in, where that was done.
     """
 
@@ -145,7 +145,7 @@ class GroupOutcome(Record):
 
 
 class Matching(Record):
-    """One review held against one case. Every comment and every reference group occurs exactly once.
+    """One review matched with one case. Every comment and every reference group occurs exactly once.
 
     `pairs` keeps the evidence behind each outcome, not the whole matrix. `broken` names the accounting identities
     that a published variant breaks, in words.

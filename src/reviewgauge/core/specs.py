@@ -152,10 +152,10 @@ def load(kind: type[P], text: str) -> P:
 
 
 def load_recorded(kind: type[P], text: str) -> P:
-    """The plug-in of a spec that stands in a file, such as a score's metric. It imports no code.
+    """The plug-in of a spec found in a file, such as a score's metric. It imports no code.
 
     A class outside the package is found only where its module was imported already: naming it on the command line does
-    so (`import_named`), or making it in Python. Otherwise whoever wrote the file would choose what runs here. Raises
+    so (`import_named`), or making it in Python. Otherwise the author of the file would choose what runs here. Raises
     UserError.
     """
     spec = parse_spec(text)
@@ -175,7 +175,7 @@ def _quoted(text: str) -> str:
 
 
 def import_named(text: str) -> None:
-    """Import the code that a user's own words name, also inside of parameters; then files may name it too."""
+    """Import the code that a spec given by the user names, also inside of parameters; then files may name it too."""
     spec = parse_spec(text)
     for name in _dotted_names(spec):
         if not _is_imported(name) and (name == spec.name or _would_import(name)):
@@ -266,8 +266,8 @@ def build(cls: type[P], spec: Spec) -> P:
             )
     if variable := next(filter(None, map(secret_in, _texts_in(spec.parameters.values()))), ""):
         raise UserError(
-            f"{spec.name}: the value of {variable} stands in a parameter, and parameters are written into manifests "
-            "and reports",
+            f"{spec.name}: the value of {variable} is in a parameter, and parameters are written into manifests and "
+            "reports",
             remedy=f"leave it out: {variable} is read where it is needed",
         )
     hints = typing.get_type_hints(cls)

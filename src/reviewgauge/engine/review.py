@@ -193,7 +193,7 @@ def import_reviews(
     pins: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> ReviewTotals:
-    """Take recorded reviews of any number of systems into the run; `source` is the spec that stands for them.
+    """Import recorded reviews of any number of systems into the run; `source` is their spec.
 
     Reviews of cases that the run does not hold are dropped and counted. Those that it holds already are skipped;
     other ones under the names of systems that it holds are refused, before anything is recorded.
@@ -231,7 +231,7 @@ def import_reviews(
 
 
 def checked_system(system: str) -> str:
-    """The name, if it can stand in a run. Raises UserError."""
+    """The name, if it is valid in a run. Raises UserError."""
     try:
         return TypeAdapter(Id).validate_python(system)
     except ValidationError as error:

@@ -142,8 +142,7 @@ def rehearse_score(
 ) -> ScoreTotals:
     """Measure what is missing with a client that rehearses, and write nothing; `left` says how many reviews that were.
 
-    The fake model stands in. It says less, or more, than another one: a judge that is asked about each comment is asked
-    as often as the reviews at hand have comments.
+    The fake model answers in place of the others, and may say less or more than they would.
     """
     scorer = _Scorer(run, metric)
     todo = _find_missing(run, scorer, retry_failed, only).outcomes

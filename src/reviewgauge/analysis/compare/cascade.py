@@ -32,7 +32,7 @@ class CascadeCost(Record):
     """A cascade beside asking about everything, on the reviews that both measured.
 
     `pairs` there were to ask about, `asked` of them by the cascade. `calls` and `dollars` (None: a price is not
-    known) are those of the measurements, whoever paid for a cached answer first. `kappa` and `agreement` are over
+    known) are those of the measurements, cached answers included. `kappa` and `agreement` are over
     the decisions "this review hits this finding", intervals by change. `only_cascade` and `only_everything` count
     the decisions that differ.
     """
@@ -56,7 +56,7 @@ class CascadeCost(Record):
 def cascade_cost(
     cascade: Sequence[Score], everything: Sequence[Score], *, resamples: int = 1000, seed: int = 0
 ) -> CascadeCost:
-    """Hold the scores of a cascade against those of its second judge. Raises UserError where none are in common."""
+    """Compare the scores of a cascade with those of its second judge. Raises UserError where none are in common."""
     one, other = _by_key(cascade), _by_key(everything)
     common = sorted(one.keys() & other.keys())
     if not common:
@@ -124,7 +124,7 @@ def _asks_about_everything(name: str, metric: Hits, cascade: Cascade) -> bool:
     """Whether a metric is the same but for its judge, which is the cascade's second one."""
     try:
         other = load_recorded(Metric, name)
-    except UserError:  # of code outside the package, which nobody named
+    except UserError:  # code outside the package that the user did not name
         return False
     if not isinstance(other, Hits) or replace(other, judge=metric.judge) != metric:
         return False

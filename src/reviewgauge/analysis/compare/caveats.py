@@ -1,4 +1,4 @@
-"""What must stand beside the figures of a run: systems not measured, a judge of a system's own family, a cascade.
+"""Warnings for the figures of a run: systems not measured, a judge of a system's own family, a cascade.
 
 Why the family matters: Panickssery et al. 2024, LLM Evaluators Recognize and Favor Their Own Generations,
 arXiv:2404.13076.
@@ -22,7 +22,7 @@ _NAMED = re.compile(
 
 
 def caveats(run: ScoredRun) -> list[str]:
-    """What must be said wherever the scores of `run` are shown."""
+    """The warnings to show wherever the scores of `run` are shown."""
     found = []
     if run.unscored:
         more = f" and {len(run.unscored) - 8} more" if len(run.unscored) > 8 else ""
@@ -33,7 +33,7 @@ def caveats(run: ScoredRun) -> list[str]:
 
 
 def judged_by_own_family(judges: Sequence[str], systems: Mapping[str, Sequence[str]]) -> list[str]:
-    """One line for each family that stands on both sides.
+    """One line for each model family that both judged and was judged.
 
     `judges`: the specs of the models that a metric asks. `systems`: what is known of what made each system's reviews,
     by its name: the reviewer's signature, its pins. A system whose name begins with that of a model counts too.

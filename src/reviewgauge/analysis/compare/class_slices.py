@@ -128,7 +128,7 @@ def _add_facet(score: Score, name: str, facet: Facet | None) -> Score:
 
 
 def _stated_classes(case: Case, dimension: str) -> dict[str, str]:
-    """What the data says of the references, by id; a type of change in the words of the classes."""
+    """The classes that the data states for the references, by id; a type of change by the name of its class."""
     found: dict[str, str] = {}
     for reference in case.references:
         value = reference.needs if dimension == "needs" else reference.category

@@ -1,4 +1,4 @@
-"""Slices at a limit: `created<2025-03-31` parts the cases before a day from those of that day and later.
+"""Slices at a limit: `created<2025-03-31` separates the cases before a day from those of that day and later.
 
 A model that was trained until some day may have seen the changes before it, with their reviews. So a score on the
 cases since then is the one to trust, and a gap between the two tells of leakage.
@@ -32,9 +32,9 @@ class Cut(NamedTuple):
     limit: float | date
 
     def side(self, case: Case) -> str | None:
-        """Which side of the limit a case lies on, in words; None where it does not say.
+        """The side of the limit that a case is on, in words; None where the case does not say.
 
-        Raises UserError for a value that cannot be held against the limit.
+        Raises UserError for a value that cannot be compared with the limit.
         """
         value = case.facts.get(self.fact)
         if value is None:
@@ -67,7 +67,7 @@ def parse_cut(name: str) -> Cut | None:
 
 
 def sides(cases: Sequence[Case], cut: Cut) -> list[Fact | None] | None:
-    """The side of each case, None where it does not say; None if no case does."""
+    """The side of each case, None where it is unknown; None if it is for all."""
     found: list[Fact | None] = [cut.side(case) for case in cases]
     return found if any(side is not None for side in found) else None
 
@@ -85,7 +85,7 @@ def _day(value: Fact) -> date | None:
 def stated_cutoffs(signatures: Iterable[str]) -> dict[str, date]:
     """The last day of the training data of each model that these reviewers ask, where its vendor states one.
 
-    Recorded reviews and reviewers that ask no model have none; nor have those whose plug-in is not at hand.
+    Recorded reviews, reviewers that ask no model and plug-ins that cannot be loaded have none.
     """
     found: dict[str, date] = {}
     prices = open_prices()

@@ -89,9 +89,9 @@ def leaderboard(
 def check_settings(resamples: int, level: float) -> None:
     """Raise UserError for settings that no interval can be made with."""
     if resamples < 1:
-        raise UserError(f"{resamples} resamples are too few", remedy="10000 is the default")
+        raise UserError(f"resamples must be positive, got {resamples}", remedy="10000 is the default")
     if not 0 < level < 1:
-        raise UserError(f"level {level} lies outside 0 to 1", remedy="0.95 is the default")
+        raise UserError(f"level must be between 0 and 1, got {level}", remedy="0.95 is the default")
 
 
 def _order(rows: Sequence[SystemSummary], metric: Metric) -> list[int]:
@@ -150,7 +150,7 @@ def show_fact(value: Fact | None) -> str:
 
 
 def _warn_of_rows(rows: Sequence[SystemSummary]) -> list[str]:
-    """Failures and gaps, named in words."""
+    """Warnings of failures and gaps."""
     found: list[str] = []
     for row in rows:
         gaps = {"failed": row.failed, "not run or not scored": row.missing}

@@ -45,7 +45,7 @@ class MadeTable(NamedTuple):
 
     @property
     def latex_path(self) -> str:
-        """Where the LaTeX lies in the bundle."""
+        """The path of the LaTeX in the bundle."""
         return self.entry.path.removesuffix(".csv") + ".tex"
 
 
@@ -57,14 +57,14 @@ def make_tables(runs: Sequence[StoredRun], settings: TableSettings) -> list[Made
     groups: dict[str, list[StoredRun]] = {}
     for run in runs:
         groups.setdefault(run.entry.benchmark, []).append(run)
-    made: list[MadeTable] = []
+    tables: list[MadeTable] = []
     taken: set[str] = set()
     for group in groups.values():
         prefix = _plain(group[0].entry.dataset) + "." if len(groups) > 1 else ""
         for spec in dict.fromkeys(metric for run in group for metric in run.entry.metrics):
             name = _new_name(prefix + _plain(short_spec(load_recorded(Metric, spec))), taken)
-            made += _of_metric([run for run in group if spec in run.scores], spec, name, settings)
-    return made
+            tables += _of_metric([run for run in group if spec in run.scores], spec, name, settings)
+    return tables
 
 
 def _of_metric(group: Sequence[StoredRun], spec: str, name: str, settings: TableSettings) -> list[MadeTable]:
@@ -87,14 +87,14 @@ def _of_metric(group: Sequence[StoredRun], spec: str, name: str, settings: Table
             TableEntry(path=f"{TABLES}/{name}.{kind}.csv", kind=kind, metric=spec, runs=runs), text, to_latex
         )
 
-    made = [table(LEADERBOARD, csv_files.leaderboard_csv(board), _leaderboard_latex(board, label, name))]
+    tables = [table(LEADERBOARD, csv_files.leaderboard_csv(board), _leaderboard_latex(board, label, name))]
     if board.slices:
         facts = frozenset(piece.fact for piece in board.slices)
-        made.append(table(SLICES, csv_files.slices_csv(board), None)._replace(facts=facts))
+        tables.append(table(SLICES, csv_files.slices_csv(board), None)._replace(facts=facts))
     if sum(row.scored > 0 for row in board.systems) > 1:
         duels = compare(scored, resamples=settings.resamples, seed=settings.seed)
-        made.append(table(COMPARISONS, csv_files.comparisons_csv(duels), _comparisons_latex(duels, label, name)))
-    return made
+        tables.append(table(COMPARISONS, csv_files.comparisons_csv(duels), _comparisons_latex(duels, label, name)))
+    return tables
 
 
 def _scores(group: Sequence[StoredRun], spec: str, name: str) -> list[Score]:

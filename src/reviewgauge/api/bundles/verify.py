@@ -133,7 +133,7 @@ def _dataset(manifest: BundleManifest, run: str) -> str:
 
 
 class _Check:
-    """One pass over a bundle, which counts what it has checked."""
+    """Checks a bundle, and counts what it has checked."""
 
     def __init__(self, contents: Contents, work: Path, tables_only: bool, progress: Progress | None) -> None:
         self.contents, self.work = contents, work
@@ -252,7 +252,7 @@ class _Check:
 
 
 class GivenData(NamedTuple):
-    """What one's own copy of the data holds of a run."""
+    """The records of a run from the user's copy of the data."""
 
     cases: Sequence[Case]
     outcomes: Sequence[Outcome]

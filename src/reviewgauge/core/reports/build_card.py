@@ -1,4 +1,4 @@
-"""What a build says of the benchmark that it made: the funnel, the counts, what is uncertain, and what it rests on."""
+"""The card of a built benchmark: its funnel, its counts, what is uncertain and what it rests on."""
 
 from __future__ import annotations
 

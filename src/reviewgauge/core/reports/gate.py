@@ -1,4 +1,4 @@
-"""What `reviewgauge gate` says of a candidate and a baseline, and the cases that a small budget is best spent on."""
+"""What `gate` reports: a candidate compared with a baseline; and a smoke set, for a small budget."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reviewgauge.core.base import Record
 
 
 class GateVerdict(StrEnum):
-    """What the interval of the difference allows to say."""
+    """The verdict that the interval of the difference allows."""
 
     NOT_WORSE = "not worse"
     WORSE = "worse"

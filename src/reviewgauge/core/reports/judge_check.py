@@ -1,4 +1,4 @@
-"""What `judge-check` reports: how a judge holds against others, against itself, and against those who would fool it.
+"""What `judge-check` reports: agreement with others, consistency with itself, and resistance to attacks.
 
 Every figure carries its n and, where there is one, its interval; one that is undefined has no value and a `reason`.
 What a judge could not answer is counted in `JudgeCost.failed` and in no figure: a failure is not a disagreement.
@@ -99,7 +99,7 @@ class SelfPreference(Record):
 
 
 class InjectionRow(Record):
-    """Attacks of one technique in one direction: how many answers turned the way they were told to.
+    """Attacks of one technique in one direction: how many answers turned the way the attack asked for.
 
     `low` and `high` are Wilson's 95% interval.
     """
@@ -215,10 +215,10 @@ class JudgeReport(Record):
 
 
 class CalibrationItem(Record):
-    """One line of a stored calibration set: a question, what the reference rater said, and what the judge said then.
+    """One line of a stored calibration set: a question, the reference rater's answer, and the judge's answer then.
 
     `rows` are (comment, reference) places; None where each finding of the case is one row, or the review is. `truth`
-    has one entry a row, None where nobody decided.
+    has one entry a row, None where there was no decision.
     """
 
     kind: Kind

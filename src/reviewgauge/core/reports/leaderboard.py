@@ -1,4 +1,4 @@
-"""What a user reads: estimates with their intervals, leaderboards, slices and paired comparisons.
+"""Estimates with their intervals, leaderboards, slices, paired comparisons and the doctor's report.
 
 These records are the `--json` output of the verbs, so their fields are a promise.
 """
@@ -147,7 +147,7 @@ class Comparison(Record):
 
 
 class ComparisonTable(Record):
-    """Paired comparisons that were made together."""
+    """Paired comparisons of one call."""
 
     schema_version: Literal[1] = 1
     metric: str
@@ -163,7 +163,7 @@ class ComparisonTable(Record):
 
 
 class ProbeCheck(Record):
-    """One thing that must hold of a benchmark and a metric, and the smallest case that shows it does not."""
+    """A check of a benchmark and a metric, and the smallest case that fails it."""
 
     name: str
     expected: str
@@ -185,7 +185,7 @@ class LintFinding(Record):
 
 
 class DoctorReport(Record):
-    """What `reviewgauge doctor` found."""
+    """What `doctor` reports."""
 
     schema_version: Literal[1] = 1
     dataset: str
@@ -198,5 +198,5 @@ class DoctorReport(Record):
 
     @property
     def ok(self) -> bool:
-        """Nothing that must hold was seen to fail."""
+        """Whether no check failed and the data has no error."""
         return all(check.ok is not False for check in self.checks) and not any(f.level == "error" for f in self.lint)

@@ -1,4 +1,4 @@
-"""What `reviewgauge plan` answers: how many changes, attempts and raters a study takes. Its `--json` output."""
+"""What `plan` reports: how many changes, attempts and raters a study takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reviewgauge.core.base import Record
 
 
 class Estimated(Record):
-    """A number from a pilot, with its interval. `value` is None where it cannot be told: `reason` says why."""
+    """A number from a pilot, with its interval. `value` is None where it is unknown: `reason` says why."""
 
     value: float | None
     low: float | None = None
@@ -23,8 +23,8 @@ class AttemptRow(Record):
     """What a study with so many attempts at each change takes, or with so many raters of each review.
 
     `changes` find the difference with the power asked for; `low` and `high` bound them at 95%, as far as the pilot's
-    variances are known. `judgements` counts reviews, or labels, of both systems. `detectable` is what the changes at
-    hand would find with so many attempts. `dollars` is the price of the study, None where it is not known.
+    variances are known. `judgements` counts reviews, or labels, of both systems. `detectable` is what the present
+    changes would find with so many attempts. `dollars` is the price of the study, None where it is not known.
     """
 
     attempts: int
@@ -137,7 +137,7 @@ class RaterPlan(Record):
 
 
 class Plan(Record):
-    """What `reviewgauge plan` found: one plan a metric, one a dimension of labels, and what cannot be told."""
+    """What `reviewgauge plan` found: one plan a metric, one a dimension of labels, and notes on what is unknown."""
 
     schema_version: Literal[1] = 1
     changes: tuple[ChangePlan, ...] = ()

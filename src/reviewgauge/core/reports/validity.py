@@ -1,4 +1,4 @@
-"""What `validate` and `agree` report: how a metric, or a rater, holds against the people who judged.
+"""What `validate` and `agree` report: how far a metric, or a rater, agrees with human judgements.
 
 These records are the `--json` output of the verbs and what the validity report is drawn from. Every figure carries
 its row set, its n and its interval; a figure that is undefined has no value and a `reason`.
@@ -109,7 +109,7 @@ class ClassRow(Record):
 
 
 class Classifier(Record):
-    """How well grades can be told from the scores: means over `splits` splits, with the range over splits.
+    """How well the scores predict grades: means over `splits` splits, with the range over splits.
 
     `name` is `decision tree` or `majority class`. `macro` is the row of means over the grades.
     """
@@ -264,7 +264,7 @@ class MetricValidity(Record):
 
 
 class LabelSummary(Record):
-    """The human labels of one dimension: who gave how many, on which scale, and how they are distributed."""
+    """The human labels of one dimension: the counts by rater, the scale and the distribution."""
 
     dimension: str
     scale: Scale

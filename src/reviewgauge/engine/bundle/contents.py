@@ -1,7 +1,7 @@
 """What a bundle holds: runs with their hashes, scores and tables, so that every figure can be recomputed offline.
 
 Texts that may not be passed on stay out: their place is taken by an outline of the cases (ids, repositories and facts,
-which tables need) and by hashes that tell whether somebody else's copy of the data is the same.
+which tables need) and by hashes that tell whether another copy of the data is the same.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FORMAT = 2  # 1 held no calls of chat models
 BUNDLE, README, OUTLINE = "bundle.json", "README.md", "outline.jsonl"
 RUNS, TABLES, PARAMETERS, VALIDITY = "runs", "tables", "parameters", "validity"
 LARGEST_PARAMETER = 64 * 1024 * 1024  # bytes; a larger file is a model, which a bundle does not hold
-MOST_RESAMPLES = 1_000_000  # that a bundle may ask somebody else's machine for
+MOST_RESAMPLES = 1_000_000  # that a bundle may ask of the machine that checks it
 LONGEST_FACT = 80  # characters; a longer fact is a text, which an outline has none of
 RECORDED = "recorded"
 _PARAMETER_FILES = (".json", ".jsonl", ".csv", ".toml", ".yaml", ".yml", ".txt")
@@ -85,7 +85,7 @@ class RunEntry(Record):
 
     @property
     def folder(self) -> str:
-        """Where the run lies in the bundle."""
+        """The folder of the run in the bundle."""
         return f"{RUNS}/{self.name}"
 
 
@@ -101,7 +101,7 @@ class TableEntry(Record):
 class BundleManifest(Record):
     """`bundle.json`: what is in the bundle, what it was made with, and how its tables were made.
 
-    `parameters` names the files that metrics were given, such as a calibration: as given, and where it lies here.
+    `parameters` names the files that metrics were given, such as a calibration: as given, and its name in the bundle.
     """
 
     format: int
@@ -157,7 +157,7 @@ def file_entry(path: Path) -> FileEntry:
 def stage(run: RunFolder, name: str, target: Path, *, texts: Texts, why: str, licence: str) -> RunEntry:
     """Copy what a bundle holds of a run into `target/runs/NAME`, without paths of this machine.
 
-    Raises UserError for a run that was scored in part: a table of it would not be what it seems.
+    Raises UserError for a run that was scored in part, whose tables would mislead.
     """
     folder = target / RUNS / name
     folder.mkdir(parents=True)
@@ -252,7 +252,7 @@ def _check_complete(path: Path, outcomes: Sequence[Outcome], scores: Sequence[Sc
 
 
 def _left_out(folder: Path, texts: Texts) -> dict[str, str]:
-    """The files of a run folder that a bundle does not hold, and why; what a killed writer left is none of them."""
+    """The files of a run folder that a bundle does not hold, and why; leftovers of a killed writer do not count."""
     known = {MANIFEST, CASES, REVIEWS, SCORES, LABELS, LOCK, CALLS}
     found = {}
     for path in sorted(folder.iterdir()):

@@ -51,7 +51,7 @@ class RunFolder:
         self._labels = Journal(path / LABELS, Label)
         self._calls = CallLog(path)
         self._cases: list[Case] | None = None
-        self._code: Mapping[str, str | None] | None = None  # where each case's code lies now
+        self._code: Mapping[str, str | None] | None = None  # the git directory of each case's code now
         self._kept: dict[str, tuple[object, object]] = {}
         self.manifest: Manifest
 

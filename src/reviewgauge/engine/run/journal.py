@@ -162,7 +162,7 @@ class Journal(Generic[R]):
             raise write_error(self.path, error) from None
 
     def close(self) -> None:
-        """Close; reading goes on to work."""
+        """Close the file; reading still works."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

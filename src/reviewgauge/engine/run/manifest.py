@@ -1,4 +1,4 @@
-"""The manifest of a run folder: what the run is about, what it rests on, who was run. See docs/reference/runs.md."""
+"""The manifest of a run folder, and the hash that identifies a benchmark. See docs/reference/runs.md."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ class Spending(Record):
     cache or in the record that is replayed, and were worth `worth` dollars when they were made. `known` is the part of
     `dollars` that has a price, `worst` what the same calls could have cost, `prices_of` the day of the oldest price.
     `invented`: a fake model was among those paid, whose price is made up.
-    `estimated`: no model was asked, the fake model stood in (`--dry-run`). `seen` counts the answers in
-    the cache to such questions, which then say how long answers are.
+    `estimated`: a dry run, in which the fake model answered. `seen` counts the answers in the cache to such questions,
+    whose lengths the estimate uses.
     """
 
     calls: int = 0
