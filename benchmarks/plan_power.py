@@ -1,8 +1,8 @@
 """Does a study of the planned size find the difference as often as it was planned to?
 
 A pilot is made, a study planned from it, and studies of that size made with a true difference of exactly what was
-asked for; the share in which `reviewgauge compare` finds it is the power. It prints the tables of docs/plan.md (about
-four minutes on one core):
+asked for; the share in which `reviewgauge compare` finds it is the power. docs/guides/compare.md sums its tables up
+(about four minutes on one core):
 
     python benchmarks/plan_power.py [--trials 2000]
 """

@@ -1,6 +1,6 @@
 """Holds the labels that `from_git` finds in the sample's history against what was planted and mended in it.
 
-    python benchmarks/sample_labels.py   # prints the tables of docs/sample.md
+    python benchmarks/sample_labels.py   # prints the tables of docs/reference/sample.md
 
 A label is one fix on one change. It is right when the fix was made to mend a problem that this change brought.
 """
@@ -151,7 +151,7 @@ def held_against_history(repository: Path, findings: Sequence[Finding], folder: 
 
 
 def main() -> None:
-    """Print what docs/sample.md shows."""
+    """Print what docs/reference/sample.md shows."""
     build_sample = run_path(str(BUILDER))["build"]
     with tempfile.TemporaryDirectory() as folder:
         built = build_sample(Path(folder))

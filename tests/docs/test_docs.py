@@ -103,3 +103,12 @@ def _reviewers_named() -> list[tuple[str, str]]:
 def test_reviewers_on_pages_exist_with_these_parameters(page: str, spec: str) -> None:
     if spec.partition("(")[0] not in ("recorded", *names("datasets")):
         assert load(Reviewer, spec)
+
+
+def test_pages_that_the_code_names_exist() -> None:
+    """Messages and docstrings send readers to `docs/...`; pages of other projects are named with their site."""
+    for source in (ROOT / "src").rglob("*.py"):
+        for page in re.findall(
+            r"docs/(?:start|guides|reference|explanation)/[\w/.-]+\.(?:md|json)", source.read_text("utf-8")
+        ):
+            assert (ROOT / page).exists(), f"{source.name} names {page}"

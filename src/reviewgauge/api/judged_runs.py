@@ -24,7 +24,7 @@ from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.models.cache.recorded_calls import CALLS
 
-NO_LABELS = "--labels FILE.csv with judgements of your own (docs/labels.md), or graded_reviews or crscore_study"
+NO_LABELS = "--labels FILE.csv with judgements of your own (docs/guides/people.md), or graded_reviews or crscore_study"
 
 
 @dataclass(frozen=True)

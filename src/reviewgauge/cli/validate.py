@@ -22,7 +22,7 @@ from reviewgauge.views.terminal.closing import all_failed, measured_words, next_
     "-o", "--out", type=click.Path(file_okay=False), help="The folder for run and report.  [validity-DATASET]"
 )
 @click.option(
-    "--labels", type=click.Path(exists=True), help="Judgements of your own that count instead: docs/labels.md."
+    "--labels", type=click.Path(exists=True), help="Judgements of your own that count instead: docs/guides/people.md."
 )
 @click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
 @click.option("--slice", "slices", multiple=True, help="Also break down by this fact; may be given again.")

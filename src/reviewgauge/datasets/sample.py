@@ -1,7 +1,7 @@
 """The sample that ships with ReviewGauge: 24 changes of one small repository, two thirds with planted problems.
 
-Source: written for this project; how it was made is in docs/sample.md, what it is made from in the folder sample/ of
-this project's repository.
+Source: written for this project; docs/reference/sample.md says how it was made, and the folder sample/ of this
+project's repository holds what it is made from.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Sample(Dataset):
                 yield case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
-        """What a language model said that reviewed every change blind (docs/sample.md), as system `blind-reader`."""
+        """The reviews of a language model that knew no answers, as system `blind-reader` (docs/reference/sample.md)."""
         return Jsonl(path=str(self._folder())).recorded(**parameters)
 
     def check_out(self, folder: Path, branch: str = "main") -> int:

@@ -1,7 +1,7 @@
 """How many of a reviewer's posted comments did people act on, beyond what would have changed anyway?
 
-Source: this project, on what `collect_reviews` recorded of a forge (docs/github.md); the signals are GitHub's: lines
-changed by a later commit, threads resolved, answers, thumbs.
+Source: this project, on what `collect_reviews` recorded of a forge (docs/guides/build.md); the signals are GitHub's:
+lines changed by a later commit, threads resolved, answers, thumbs.
 """
 
 from __future__ import annotations

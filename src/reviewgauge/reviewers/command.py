@@ -1,7 +1,7 @@
 """Your own program or coding agent, run on a scrubbed checkout of each change; what it prints is the review.
 
 Source: no published method; an external tool is compared on the same terms as any other reviewer. What the program
-finds, what is kept from it and what is not is in `docs/command.md`.
+finds, what is kept from it and what is not is in `docs/guides/review.md`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reviews that your own tool wrote to files: SARIF, rdjson, GitHub comments and others.
 
 Nothing is run: what the tool said is read, held against each change and placed by the anchor engine. The formats
-and their sources are in `docs/reference/formats.md`; how a file finds its change is in `docs/reviewers.md`.
+and their sources are in `docs/reference/formats.md`; how a file finds its change is in `docs/guides/review.md`.
 """
 
 from __future__ import annotations

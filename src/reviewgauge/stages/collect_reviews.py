@@ -1,7 +1,7 @@
 """Collect what hosted bots and people already posted, as reviews of the states of a pull request they looked at.
 
-Source: this project; "which bot do our people act on" needs no judge and no labels (docs/github.md). Comments count
-where they were said (`original_commit_id`), as GitHub's REST API documents it.
+Source: this project; "which bot do our people act on" needs no judge and no labels (docs/guides/build.md). Comments
+count where they were said (`original_commit_id`), as GitHub's REST API documents it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Source: this project, for the criterion that SWR-Bench, ContextCRBench and AACR-Bench name without a procedure (AACR,
 arXiv:2601.19494: "at least one adopted comment that led to code modification"). No model is asked: lines are followed
-through the commits. That lines changed is not proof that a comment was right; docs/github.md has the base rate.
+through the commits. That lines changed is not proof that a comment was right; docs/guides/build.md has the base rate.
 """
 
 from __future__ import annotations

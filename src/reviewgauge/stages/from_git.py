@@ -1,7 +1,7 @@
 """Changes out of a local git history: what later needed a fix, with the lines, and what never did.
 
-Source: this project (docs/from-git.md), on the idea of Śliwerski, Zimmermann and Zeller (MSR 2005) that the lines which
-a fix changes are where the defect came in; none of the papers builds its benchmark so.
+Source: this project (docs/guides/build.md), on the idea of Śliwerski, Zimmermann and Zeller (MSR 2005) that the lines
+which a fix changes are where the defect came in; none of the papers builds its benchmark so.
 """
 
 from __future__ import annotations

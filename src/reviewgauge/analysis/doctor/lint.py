@@ -28,7 +28,7 @@ _LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 
 
 def lint(cases: Sequence[Case]) -> list[LintFinding]:
-    """Everything odd in these cases, errors first. Each rule is described in docs/doctor.md."""
+    """Everything odd in these cases, errors first. Each rule is described in docs/guides/score.md."""
     found = list(_case_ids(cases))
     for case in cases:
         found += _same_as(case)

@@ -1,4 +1,4 @@
-"""Can this benchmark and this metric be trusted? Reviews of known worth through a metric. See docs/doctor.md."""
+"""Can this benchmark and this metric be trusted? Reviews of known worth through a metric. See docs/guides/score.md."""
 
 from __future__ import annotations
 

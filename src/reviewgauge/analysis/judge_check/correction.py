@@ -186,7 +186,7 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
     if not any(row.checked for row in found) and not asker.stopped:
         raise UserError(
             "people decided on no review of this run wholly, so there is nothing to correct by",
-            remedy="label every pair of a few reviews as same_issue: docs/judge-check.md",
+            remedy="label every pair of a few reviews as same_issue: docs/guides/score.md",
         )
     return found
 

@@ -217,7 +217,7 @@ def label_bench(material: Material) -> JudgeBench:
     if not items:
         raise UserError(
             f"{material.label} holds no people's labels of pairs",
-            remedy="a pair's label has the dimension same_issue: docs/judge-check.md",
+            remedy="a pair's label has the dimension same_issue: docs/guides/score.md",
         )
     return JudgeBench("pairs", material.label, tuple(items), tuple(pairs), left_out=dict(left))
 

@@ -1,4 +1,4 @@
-"""Rows of judgements to labels: CSV tables as people and spreadsheets write them, and JSON lines (docs/labels.md)."""
+"""Reads labels from CSV tables, as people and spreadsheets write them, and JSON lines (docs/guides/people.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People's judgements from a file: one a row of a CSV table, or one a line of JSON. See docs/labels.md.
+"""People's judgements from a file: one a row of a CSV table, or one a line of JSON. See docs/guides/people.md.
 
 A file is refused where a guess could make a number wrong: values that are not numbers, two judgements of one thing by
 one rater, names or words that differ in upper and lower case only, numbers and words mixed in one dimension.
@@ -43,7 +43,7 @@ def read_label_file(path: Path) -> LabelFile:
     """The same with the line of each label and with what was left out, and why."""
     file = find_labels(path) if path.is_dir() else path
     if file is None:
-        raise UserError(f"{path} holds no labels", remedy=f"put them into {FILES[0]}: docs/labels.md")
+        raise UserError(f"{path} holds no labels", remedy=f"put them into {FILES[0]}: docs/guides/people.md")
     try:
         if file.stat().st_size > LARGEST:
             raise BadInput(file.name, f"is {file.stat().st_size:,} bytes, over {LARGEST:,}")
@@ -63,7 +63,7 @@ def read_label_file(path: Path) -> LabelFile:
         else:
             missing[label] += 1
     if not labels:
-        raise BadInput(file.name, "holds no label", remedy="one judgement a row: docs/labels.md")
+        raise BadInput(file.name, "holds no label", remedy="one judgement a row: docs/guides/people.md")
     _refuse_twice(labels, numbers, file.name)
     _refuse_doubt(labels, numbers, file.name)
     notes.extend(

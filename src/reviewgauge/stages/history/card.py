@@ -127,7 +127,7 @@ def noise_section(counts: Counts, horizon: int, gone: Sequence[float]) -> CardSe
             "A clean change is one that no recognised fix spoke about within the horizon: defects that nobody found, "
             "that were fixed without saying so, or by adding lines only, are in it. The longer a line stays, the more "
             "can be found in it: lines that were rewritten early could not show a defect. A label says that a fix had "
-            "to change these lines, not that a reviewer could have known; docs/from-git.md has what people say of 20."
+            "to change these lines, not that a reviewer could have known; docs/guides/build.md has a count."
         ),
         figures=figures,
     )
