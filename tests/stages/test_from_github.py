@@ -210,7 +210,7 @@ def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: For
     asked = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
     forge.asked.clear()
     forge.troubles.append(revoked(TOKEN, after=at))
-    with pytest.raises(Failed, match="refuses GITHUB_TOKEN, and no other token is left"):
+    with pytest.raises(Failed, match="refuses GITHUB_TOKEN, and there is no other token"):
         run(stage, tmp_path / "killed")
     assert not (tmp_path / "killed" / FOLDER / DUMP).exists(), "a dump that is there is whole"
     forge.tokens = {TOKEN}
@@ -391,7 +391,7 @@ def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
         FromGithub(until="2024-13-01")
     with pytest.raises(UserError, match="no repository is named"):
         run(FromGithub(), tmp_path / "a", "")
-    with pytest.raises(UserError, match="names no repository"):
+    with pytest.raises(UserError, match="is not the name of a repository"):
         run(FromGithub(repos=("../..",)), tmp_path / "b")
     with pytest.raises(UserError, match="there is no archive"):
         run(FromGithub(archive=str(tmp_path / "none.jsonl")), tmp_path / "c")

@@ -180,7 +180,7 @@ def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, context: Build
     assert len(counted) == 4, "issues and pull requests, only of those that were still in"
     before = len(forge.asked)
     assert run(stage, context) == reasons
-    assert len(forge.asked) == before, "what was answered is kept"
+    assert len(forge.asked) == before, "the answers so far are stored"
 
 
 def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, context: BuildFolder) -> None:

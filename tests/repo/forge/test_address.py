@@ -59,7 +59,7 @@ def test_names_of_repositories(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "shop", "a/b/c", "../..", "./x", "acme/sh op", "github:", "https://x.org/a/b"])
 def test_what_names_no_repository_is_refused(text: str) -> None:
-    with pytest.raises(UserError, match="names no repository"):
+    with pytest.raises(UserError, match="is not the name of a repository"):
         repository_name(text)
 
 

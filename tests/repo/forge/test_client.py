@@ -85,11 +85,11 @@ def test_mail_addresses_and_tokens_are_nowhere_on_disk(forge: Forge, server: Scr
 
 def test_pages_follow_links_inside_the_api_only(forge: Forge, server: Scripted) -> None:
     server.script = [say([1], headers={"Link": '<http://169.254.169.254/latest?page=2>; rel="next"'})]
-    with pytest.raises(Failed, match=r"points to http://169\.254\.169\.254, which is not asked"):
+    with pytest.raises(Failed, match=r"points to http://169\.254\.169\.254, which is not its API"):
         list(forge.pages("repos/o/n/pulls"))
     server.script = [say([1], headers={"Link": f'<{server.url}/repos/o/n/other?per_page=100>; rel="next"'})]
     server.always = lambda _: say([2], headers={"Link": f'<{server.url}/repos/o/n/other?per_page=100>; rel="next"'})
-    with pytest.raises(Failed, match="its pages never end"):
+    with pytest.raises(Failed, match="the pages do not end"):
         list(forge.pages("repos/o/n/endless"))
 
 
@@ -157,7 +157,7 @@ def test_secondary_limits_again_and_again_wait_longer_and_end_in_a_state_that_re
     server.always = lambda _: say({"message": "You have exceeded a secondary rate limit"}, 403)
     with pytest.raises(Failed, match="asks to wait until") as error:
         forge.get("repos/o/n")
-    assert error.value.stops and "what was answered is kept" in error.value.remedy
+    assert error.value.stops and "the answers so far are stored" in error.value.remedy
     assert sum(clock.slept) == 60.0 * (2**7 - 1), "the eighth would be over two hours"
     assert len(server.asked) <= client.PAUSES + 1
 
@@ -207,7 +207,7 @@ def test_a_token_that_is_revoked_is_left_out_and_the_last_one_ends_the_crawl(
     good.discard(bearer(server.asked[0]))
     assert forge.get("repos/o/b") == {"id": 1}
     good.clear()
-    with pytest.raises(Failed, match=r"refuses GITHUB_TOKEN\[\d\], and no other token is left") as error:
+    with pytest.raises(Failed, match=r"refuses GITHUB_TOKEN\[\d\], and there is no other token") as error:
         forge.get("repos/o/c")
     assert error.value.stops
     assert TOKEN not in str(error.value) and OTHER not in str(error.value)

@@ -1,8 +1,9 @@
-"""Where a forge is: its REST and GraphQL addresses, the address of its git repositories, and names of repositories.
+"""Addresses of a forge and its repositories, and the tokens to ask it with.
 
 Source: https://docs.github.com/en/rest/using-the-rest-api and, for `/api/v3` and `/api/graphql`,
-https://docs.github.com/en/enterprise-server/rest/using-the-rest-api. Only what the user's own configuration names is
-ever an address; nothing that was read from a forge becomes one.
+https://docs.github.com/en/enterprise-server/rest/using-the-rest-api. Addresses come
+from the user's configuration only, never from what a forge answers. Tokens come from environment variables and appear
+neither in addresses nor in errors, logs or stored answers.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class Address(NamedTuple):
-    """A forge. `rest` and `graphql` are asked; `web` is what `owner/name.git` is appended to."""
+    """The URLs of a forge; `owner/name.git` is appended to `web`."""
 
     rest: str
     graphql: str
@@ -32,7 +33,7 @@ class Address(NamedTuple):
 
     @property
     def private(self) -> bool:
-        """Whether what is sent there can be read by nobody else: https, or this machine."""
+        """Whether tokens are safe to send there: https, or this machine."""
         parts = urllib.parse.urlsplit(self.rest)
         return parts.scheme == "https" or parts.hostname in _LOCAL
 
@@ -40,16 +41,16 @@ class Address(NamedTuple):
 def address(api: str = "") -> Address:
     """The forge whose REST API is at `api` (empty: github.com).
 
-    GitHub Enterprise is `https://HOST/api/v3`; the bare `https://HOST` means the same, but on this machine, where
-    `http://127.0.0.1:PORT` is taken as it is. Raises UserError.
+    GitHub Enterprise is `https://HOST/api/v3`, or `https://HOST` for short. An address of this machine is taken as it
+    is. Raises UserError.
     """
     given = (api or PUBLIC).strip().rstrip("/")
     parts = urllib.parse.urlsplit(given)
     if parts.scheme not in ("http", "https") or not parts.hostname or not _HOST.fullmatch(parts.netloc):
-        remedy = f"{PUBLIC}, or https://HOST/api/v3 for GitHub Enterprise; tokens stand in the environment"
-        raise UserError(f"{given} is not an http or https address of a host and a path", remedy=remedy)
+        remedy = f"{PUBLIC}, or https://HOST/api/v3 for GitHub Enterprise; tokens belong in the environment"
+        raise UserError(f"{given} is not an http or https URL of a host and a path", remedy=remedy)
     if parts.query or parts.fragment or ".." in parts.path:
-        raise UserError(f"{given} holds more than a host and a path", remedy="https://HOST/api/v3")
+        raise UserError(f"{given} has more than a host and a path", remedy="https://HOST/api/v3")
     root = f"{parts.scheme}://{parts.netloc}"
     if given == PUBLIC:
         return Address(PUBLIC, f"{PUBLIC}/graphql", "https://github.com")
@@ -64,12 +65,12 @@ def repository_name(text: str) -> str:
     """`owner/name` out of `github:owner/name` or `owner/name`. Raises UserError."""
     name = text.strip().removeprefix(SCHEME).removesuffix(".git").strip("/")
     if not is_repository(name):
-        raise UserError(f"{text!r} names no repository", remedy=f"{SCHEME}owner/name")
+        raise UserError(f"{text!r} is not the name of a repository", remedy=f"{SCHEME}owner/name")
     return name
 
 
 def is_repository(name: str) -> bool:
-    """Whether it can be `owner/name`."""
+    """Whether `name` has the form `owner/name`."""
     return _REPO.fullmatch(name) is not None and not any(set(part) <= {"."} for part in name.split("/"))
 
 
@@ -79,7 +80,7 @@ ANONYMOUS = "without a token"
 
 @dataclass
 class Budget:
-    """What is left of one resource (`core`, `search`, `graphql`); None where the forge names no limit."""
+    """The requests left of one resource (`core`, `search`, `graphql`); None where the forge states no limit."""
 
     remaining: int | None = None
     resets: float = 0.0  # by the client's clock
@@ -87,7 +88,7 @@ class Budget:
 
 @dataclass
 class Token:
-    """One token. `name` says which it is without telling it: its variable, and its place in a list."""
+    """One token. `name` identifies it without revealing it: its variable and its place in a list."""
 
     name: str
     secret: str = field(default="", repr=False)
@@ -95,7 +96,7 @@ class Token:
     refused: bool = False
 
     def left(self, resource: str, now: float) -> float:
-        """Requests that it still has; infinite where nobody said."""
+        """The requests it has left; infinite where unknown."""
         budget = self.budgets.get(resource)
         if budget is None or budget.remaining is None or budget.resets <= now:
             return float("inf")
@@ -103,9 +104,9 @@ class Token:
 
 
 def read_tokens(names: Sequence[str] = DEFAULT) -> tuple[Token, ...]:
-    """The tokens in these environment variables, each of which may hold several, with commas between them.
+    """The tokens in these environment variables; a variable may hold several, separated by commas.
 
-    Raises UserError for a variable that was asked for and is not set, and for a value that no header can hold.
+    Raises UserError for a named variable that is not set, and for a value that a header cannot hold.
     """
     found: dict[str, Token] = {}
     for name in names:
@@ -123,7 +124,7 @@ def read_tokens(names: Sequence[str] = DEFAULT) -> tuple[Token, ...]:
 
 
 class TokenPool:
-    """The tokens of one crawl. Without any, requests go out anonymously: 60 an hour on github.com, and no GraphQL."""
+    """The tokens of one crawl. Without any, requests are anonymous: 60 an hour on github.com, and no GraphQL."""
 
     def __init__(self, tokens: Sequence[Token] = ()) -> None:
         self._given = bool(tokens)
@@ -140,20 +141,20 @@ class TokenPool:
         return [token for token in self._tokens if not token.refused]
 
     def choose(self, resource: str, now: float, without: Sequence[Token] = ()) -> Token | None:
-        """The token with most left, None where none is usable. It may have nothing left: see `wait`."""
+        """The token with the most requests left, None where none is usable. It may have none left: see `wait`."""
         usable = [token for token in self.usable if token not in without]
         return max(usable, key=lambda token: (token.left(resource, now), -self._resets(token, resource)), default=None)
 
     def wait(self, token: Token, resource: str, now: float) -> float:
-        """Seconds until it may be used."""
+        """Seconds until the token may be used."""
         return max(0.0, self._resets(token, resource) - now) if token.left(resource, now) < 1 else 0.0
 
     def note(self, token: Token, resource: str, remaining: int | None, resets: float) -> None:
-        """What an answer says is left, until when."""
+        """Record how many requests an answer says are left, and until when."""
         token.budgets[resource] = Budget(remaining, resets)
 
     def left(self, now: float) -> Mapping[str, int]:
-        """What is left of each resource, over all tokens, where the forge says so."""
+        """The requests left of each resource over all tokens, where the forge states them."""
         found: dict[str, int] = {}
         for token in self.usable:
             for resource, budget in token.budgets.items():

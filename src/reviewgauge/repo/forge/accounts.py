@@ -1,7 +1,7 @@
-"""Who spoke: a person, a hosted bot or app, or an account that is gone.
+"""Tells people from bots, apps and deleted accounts.
 
-Source: GitHub's account types, the `[bot]` that its REST API puts behind the names of apps, and the names of bots that
-run as ordinary accounts, as projects on GitHub use them. GraphQL gives an app's name without `[bot]`: it is put back.
+Source: GitHub's account types, the suffix `[bot]` of apps in its REST API (GraphQL leaves it out: it is added again),
+and the names of well-known bots that run as ordinary accounts.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ qodo-merge-pro renovate renovate-bot rust-highfive rust-log-analyzer rust-timer 
 sonarcloud sonarqubecloud sourcery-ai tensorflow-copybara vercel
 """
 _KNOWN = frozenset(_KNOWN_NAMES.split())
-_ALSO = {"copilot": "copilot-pull-request-reviewer"}  # one reviewer that its comments and its reviews name apart
+_ALSO = {"copilot": "copilot-pull-request-reviewer"}  # one reviewer under two names
 
 
 def account(user: JsonValue, association: str = "") -> Account:
-    """The account of a REST `user` or a GraphQL `actor`; a ghost for null, which stands for one that is gone."""
+    """The account of a REST `user` or a GraphQL `actor`; a ghost for null, which stands for a deleted one."""
     login = text(user, "login").strip()
     if not login or login.lower() == GHOST:
         return Account(standing=AccountType.GHOST, association=association)
@@ -43,13 +43,13 @@ def account(user: JsonValue, association: str = "") -> Account:
 
 
 def is_bot_name(login: str) -> bool:
-    """Whether a name alone says that it is not a person's: `...[bot]`, `...-bot`, or one of those that are known."""
+    """Whether the name alone identifies a bot: `...[bot]`, `...-bot`, or a known one."""
     name = login.lower()
     return name.endswith(_SUFFIX) or name in _KNOWN or _BOT_NAME.fullmatch(name) is not None
 
 
 def same_login(one: str, other: str) -> bool:
-    """Whether two names are one account's: case and `[bot]` do not count, nor which of an app's two names it is."""
+    """Whether two names belong to one account, ignoring case and `[bot]`."""
     return bool(one) and _bare(one) == _bare(other)
 
 

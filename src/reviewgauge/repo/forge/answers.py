@@ -1,7 +1,7 @@
-"""The raw answers of a forge, kept on disk: what is complete is not asked again, what changed is asked with its ETag.
+"""Stores the raw answers of a forge, so that an interrupted crawl resumes and a repeated one asks only for changes.
 
 One SQLite file in the folder of a build. Each answer is committed before it is used, so a crawl can be killed at any
-request. E-mail addresses are taken out before anything is written; tokens are in no answer.
+request. E-mail addresses are removed before anything is written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DROPPED = {"email", "verification"}  # the payload of a signature repeats the a
 
 
 class Kept(NamedTuple):
-    """One answer. `version` is the state of the thing that it is complete for; `next` is the following page."""
+    """A stored answer. `version` is the state that it is complete for; `next` is the URL of the following page."""
 
     body: JsonValue
     version: str
@@ -34,7 +34,7 @@ class Kept(NamedTuple):
 
 
 class Answers:
-    """Kept answers by request. Safe to use from several threads."""
+    """Stored answers by request. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
@@ -45,7 +45,9 @@ class Answers:
             self._file.execute("PRAGMA synchronous=NORMAL")
             (found,) = self._file.execute("PRAGMA user_version").fetchone()
             if found not in (0, _FORMAT):
-                raise UserError(f"{folder / FILE} was written by another version", remedy="delete it, and ask again")
+                raise UserError(
+                    f"{folder / FILE} was written by another version", remedy="delete it and repeat the command"
+                )
             self._file.execute(
                 "CREATE TABLE IF NOT EXISTS answers"
                 "(request TEXT PRIMARY KEY, version TEXT, etag TEXT, next TEXT, body BLOB) WITHOUT ROWID"
@@ -56,7 +58,7 @@ class Answers:
             raise UserError(f"cannot keep answers in {folder}: {error}", remedy="name another folder with -o") from None
 
     def get(self, request: str) -> Kept | None:
-        """What was answered to `request`."""
+        """The stored answer to `request`, None where there is none."""
         with self._lock:
             row = self._file.execute(
                 "SELECT body, version, etag, next FROM answers WHERE request = ?", (request,)
@@ -69,7 +71,7 @@ class Answers:
             return None  # a damaged row is asked for again
 
     def put(self, request: str, kept: Kept) -> None:
-        """Keep an answer, on disk before this returns."""
+        """Store an answer; it is on disk before this returns."""
         body = zlib.compress(
             json.dumps(kept.body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         )
@@ -80,23 +82,23 @@ class Answers:
             )
 
     def renew(self, request: str, version: str) -> None:
-        """The kept answer holds for `version` too."""
+        """Mark the stored answer as valid for `version`."""
         with self._lock:
             self._file.execute("UPDATE answers SET version = ? WHERE request = ?", (version, request))
 
     def mark(self, name: str, value: str) -> None:
-        """Remember a word about the crawl."""
+        """Store a note about the crawl."""
         with self._lock:
             self._file.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (name, value))
 
     def marked(self, name: str) -> str:
-        """The word that was remembered; empty where none was."""
+        """The stored note; empty where there is none."""
         with self._lock:
             row = self._file.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()
         return "" if row is None else str(row[0])
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 
@@ -112,5 +114,5 @@ def without_addresses(value: JsonValue, key: str = "") -> JsonValue:
 
 
 def without_trailer_addresses(message: str) -> str:
-    """A commit message whose `Signed-off-by: Name <address>` and the like keep the name alone."""
+    """A commit message whose trailers (`Signed-off-by: Name <address>`) keep the name only."""
     return re.sub(r"[ \t]?" + _ADDRESS.pattern, "", message)

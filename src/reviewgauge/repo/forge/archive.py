@@ -1,4 +1,4 @@
-"""Pull requests out of a dump, for who has one instead of access. Nothing is asked, written out or unpickled.
+"""Reads pull requests from a dump, without network access. Nothing is unpacked to disk or unpickled.
 
 An archive is a file of JSON lines, one pull request a line in the shape of `reading` (`.jsonl`, `.jsonl.gz`; what a
 build leaves in `forge/pulls.jsonl.gz`), or a folder, `.zip`, `.tar` or `.tar.gz` of such files, or of answers of the
@@ -7,8 +7,8 @@ REST API under their own paths:
     OWNER/NAME/pulls/12.json    OWNER/NAME/pulls/12/commits.json, comments.json, reviews.json, files.json, threads.json
     OWNER/NAME/languages.json   OWNER/NAME/issues/12/comments.json, timeline.json
 
-Threat: archives are hostile. Links are not followed, names are matched and never opened as paths outside, sizes are
-bounded before anything is held, and an archive that unpacks to far more than it is, is refused.
+Archives are hostile input: links are not followed, names are matched and never opened as paths, sizes are bounded
+before anything is held in memory, and decompression bombs are refused.
 """
 
 from __future__ import annotations
@@ -69,10 +69,7 @@ _OTHER_NAMES = {"review_comments": "comments", "issue_comments": "conversation",
 
 
 class ArchiveLimits(NamedTuple):
-    """What an archive may be, in bytes unpacked: one answer, everything, and `ratio` times its size once past `free`.
-
-    A file of JSON lines may be longer than one answer, but no line of it.
-    """
+    """Limits in unpacked bytes: for one answer, for everything, and `ratio` times the packed size once past `free`."""
 
     answer: int = 256 * 1024**2
     everything: int = 64 * 1024**3
@@ -80,9 +77,9 @@ class ArchiveLimits(NamedTuple):
     free: int = 64 * 1024**2
 
     def weigh(self, unpacked: int, packed: int) -> None:
-        """Raise UserError for what unpacks to too much."""
+        """Raise UserError where the limits are exceeded."""
         if unpacked > self.everything or (unpacked > self.free and unpacked > self.ratio * packed):
-            raise UserError("the archive unpacks to far more than it is, which no dump of pull requests does")
+            raise UserError("the archive unpacks to far more than its size, as no dump of pull requests does")
 
 
 class Archive(AbstractContextManager["Archive"]):
@@ -108,7 +105,7 @@ class Archive(AbstractContextManager["Archive"]):
         self._open.close()
 
     def pulls(self) -> Iterator[tuple[str, Raw]]:
-        """(where it stands, the pull request), in a stable order. Raises BadInput."""
+        """(file and line, pull request) in a stable order. Raises BadInput."""
         for name in sorted(name for name in self._members if _LINES.fullmatch(name)):
             with self._members[name]() as stream:
                 for line, raw in lines(self._unpacked(stream, name), name):
@@ -154,7 +151,7 @@ class Archive(AbstractContextManager["Archive"]):
     # --- members -----------------------------------------------------------------------------------------------
 
     def _list(self) -> Mapping[str, Callable[[], IO[bytes]]]:
-        """What can be opened, by name."""
+        """The readable members, by name."""
         path = self.path
         if path.is_dir():
             return self._folder()
@@ -187,7 +184,7 @@ class Archive(AbstractContextManager["Archive"]):
         return {entry.filename: lambda entry=entry: archive.open(entry) for entry in entries}  # type: ignore[misc]
 
     def _tar(self) -> Mapping[str, Callable[[], IO[bytes]]]:
-        """A tar cannot be read at any place: what is wanted of it goes into a nameless file first."""
+        """A tar has no random access: its wanted members are copied to a temporary file first."""
         spool = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  the stack closes it
         places: dict[str, tuple[int, int]] = {}
         size = self.path.stat().st_size
@@ -207,7 +204,7 @@ class Archive(AbstractContextManager["Archive"]):
 
 
 def shaped(value: object, where: str) -> Raw:
-    """One pull request in the shape of `reading`, whether it stands under `pull` or is the object itself."""
+    """One pull request in the shape of `reading`; `value` holds it under `pull` or is the pull request."""
     if not isinstance(value, dict):
         raise BadInput(where, "is not an object")
     value = cast(Raw, value)
@@ -222,7 +219,7 @@ def shaped(value: object, where: str) -> Raw:
         raw[name] = _flat(raw.get(name))
     raw["repo"] = text(raw, "repo") or text(pull, "base", "repo", "full_name") or text(pull, "repo")
     if not raw["repo"]:
-        raise BadInput(where, "does not say which repository it is of", field="repo", remedy="owner/name")
+        raise BadInput(where, "does not name its repository", field="repo", remedy="owner/name")
     if not isinstance(raw.get("languages"), dict):
         raw["languages"] = {}
     try:
@@ -232,7 +229,7 @@ def shaped(value: object, where: str) -> Raw:
 
 
 def _flat(value: JsonValue) -> JsonValue:
-    """A list, whether it came as one or as a list of pages."""
+    """A flat list, also from a list of pages."""
     if not isinstance(value, list):
         return []
     return [part for item in value for part in (item if isinstance(item, list) else [item])]
@@ -244,44 +241,44 @@ def write_archive_line(stream: BinaryIO | gzip.GzipFile, raw: Json) -> None:
 
 
 class _Guarded(io.RawIOBase):
-    """A compressed stream that is refused once it unpacks to far more than it is."""
+    """A gzip stream that raises UserError once it unpacks to far more than its size."""
 
     def __init__(self, packed: IO[bytes], name: str, limits: ArchiveLimits) -> None:
         self._packed, self._name, self._limits, self._read = packed, name, limits, 0
         self._stream = gzip.GzipFile(fileobj=packed)
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """The next bytes. Raises UserError and BadInput."""
+        """Read the next bytes. Raises UserError and BadInput."""
         try:
             piece = self._stream.read(len(buffer))
             self._read += len(piece)
             self._limits.weigh(self._read, max(1, self._packed.tell()))
         except (OSError, EOFError, zlib.error):
-            raise BadInput(self._name, "is not a whole gzip file", remedy="is the file complete?") from None
+            raise BadInput(self._name, "is not a complete gzip file", remedy="is the file complete?") from None
         buffer[: len(piece)] = piece
         return len(piece)
 
 
 class _Window(io.RawIOBase):
-    """Some bytes of a file, as a file."""
+    """A range of a file, as a file."""
 
     def __init__(self, whole: IO[bytes], start: int, size: int) -> None:
         self._whole, self._start, self._at, self._end = whole, start, start, start + size
 
     def tell(self) -> int:
-        """Bytes that were read."""
+        """The bytes read so far."""
         return self._at - self._start
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """The next bytes."""
+        """Read the next bytes."""
         self._whole.seek(self._at)
         piece = self._whole.read(min(len(buffer), self._end - self._at))
         self._at += len(piece)
@@ -295,10 +292,10 @@ def _buffered(stream: io.RawIOBase) -> BinaryIO:
 
 def _wanted(name: str) -> bool:
     clean = name.removeprefix("./")
-    sound = not clean.startswith("/") and ".." not in clean.split("/") and "\\" not in clean
-    return sound and (_LINES.fullmatch(clean) is not None or _ANSWER.fullmatch(clean) is not None)
+    contained = not clean.startswith("/") and ".." not in clean.split("/") and "\\" not in clean
+    return contained and (_LINES.fullmatch(clean) is not None or _ANSWER.fullmatch(clean) is not None)
 
 
 def _count(members: int) -> None:
     if members > MOST_MEMBERS:
-        raise UserError(f"the archive holds over {MOST_MEMBERS:,} files")
+        raise UserError(f"the archive holds more than {MOST_MEMBERS:,} files")

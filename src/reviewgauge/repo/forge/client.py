@@ -1,14 +1,14 @@
-"""Asks a forge: REST and GraphQL, within its limits, with what was answered kept on disk.
+"""REST and GraphQL requests to a forge, within its rate limits, with every answer stored on disk.
 
     with Forge.open(folder, api="", tokens=("GITHUB_TOKEN",)) as forge:
         forge.get("repos/owner/name")                                 -> JSON
         forge.pages("repos/owner/name/pulls", {"state": "all"})       -> the items of all pages
         forge.graphql(QUERY, {"owner": "owner", "name": "name"})      -> the `data` of the answer
 
-One request at a time: GitHub asks for that (its secondary limits punish bursts), and one token's 5,000 requests an hour
-are spent by then anyway. `version` names the state of the thing asked about (a pull request's `updated_at`): an answer
-that is kept for the same version is not asked again; without one it is asked again with its ETag, which costs nothing
-of the limit when nothing changed. Raises `Unavailable` for what the forge does not have, and Failed.
+One request at a time, as GitHub asks for: its secondary limits punish bursts, and a token has only 5,000 requests an
+hour. `version` names the state of the thing asked for (a pull request's `updated_at`): an answer stored for the same
+version is not requested again. Any other is requested with its ETag, which costs no quota where nothing changed.
+Raises `Unavailable` for what the forge does not have, and Failed.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from reviewgauge.repo.forge.replies import (
 )
 from reviewgauge.repo.forge.transport import Broken, Clock, ForgeResponse, TooLarge, Transport, Unreached
 
-TRIES = 6  # of one request that breaks
+TRIES = 6  # of one failing request
 PAUSES = 8  # secondary limits in a row on one request
 HOPS = 3  # redirects of one request
-IN_A_ROW = 3  # requests given up in a row: then the forge is down, and not one thing on it broken
+IN_A_ROW = 3  # failed requests in a row, after which the forge counts as down
 FIRST_PAUSE, LONGEST_PAUSE = 60.0, 2 * 3600.0  # seconds; GitHub asks for a minute at least
 MOST_PAGES = 20_000
-NAP = 5.0  # seconds of a wait between two looks whether it still goes on
-_AGAIN = "repeat the command later: what was answered is kept"
+NAP = 5.0  # seconds of a wait after which cancellation is checked
+_AGAIN = "repeat the command later: the answers so far are stored"
 BuildProgress = Callable[[str, int, int | None], None]
 Params = Mapping[str, str | int]
 
 
 @dataclass
 class RequestsSpent:
-    """What a crawl came to: requests sent, seconds waited for limits, answers taken from disk and found unchanged.
+    """The cost of a crawl: requests sent, seconds waited for limits, answers taken from disk, answers found unchanged.
 
-    `partial` counts GraphQL answers that came with errors beside their data, `untold` pull requests of which GraphQL
-    told nothing although there is a token.
+    `partial` counts GraphQL answers with errors beside their data, `without_graphql` pull requests that GraphQL gave
+    nothing about although there is a token.
     """
 
     requests: int = 0
@@ -75,7 +75,7 @@ class RequestsSpent:
 
 @dataclass
 class _Call:
-    """One request, and what has happened to it so far. `listed`: a list of items is the answer, else an object."""
+    """One request and its tries so far. `listed`: the answer is a list of items, else an object."""
 
     method: str
     url: str
@@ -90,7 +90,7 @@ class _Call:
 
 
 class Forge:
-    """A forge, asked by one user's tokens. Safe to use from several threads; they take turns."""
+    """A forge, with one user's tokens. Thread-safe: requests take turns."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Forge:
         transport: Transport | None = None,
         patience: float = 1.0,
     ) -> None:
-        """`patience` is the first wait after a broken try, in seconds. `told` hears of waits."""
+        """`patience` is the first wait after a failed try, in seconds. `progress` is called while waiting."""
         self.address, self.answers, self.spent = where, answers, RequestsSpent()
         self._pool, self._clock, self._progress, self._patience = pool, clock or Clock(), progress, patience
         self._transport = transport or Transport(where.rest)
@@ -121,7 +121,7 @@ class Forge:
         progress: BuildProgress | None = None,
         patience: float = 1.0,
     ) -> Forge:
-        """The forge at `api`, with the tokens in the environment variables `tokens`; answers are kept in `folder`."""
+        """The forge at `api`, with the tokens in the environment variables `tokens`; answers are stored in `folder`."""
         where = address(api)
         pool = TokenPool(read_tokens(tokens))
         return cls(where, pool, Answers(folder), clock=clock, progress=progress, patience=patience)
@@ -133,18 +133,18 @@ class Forge:
         self.close()
 
     def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
         self._transport.close()
         self.answers.close()
 
     @property
     def authenticated(self) -> bool:
-        """Whether there is a token: GraphQL answers nobody else."""
+        """Whether there is a token; GraphQL needs one."""
         return self._pool.authenticated
 
     @property
     def left(self) -> Mapping[str, int]:
-        """Requests that are left of each resource, over all tokens, where the forge says so."""
+        """The requests left of each resource over all tokens, where the forge states them."""
         return self._pool.left(self._clock.now())
 
     @property
@@ -154,29 +154,29 @@ class Forge:
 
     @property
     def git_token(self) -> str:
-        """A token for fetching a private repository by git; empty where there is none, or it would go in the clear."""
+        """A token for fetching a private repository by git; empty without one, or where it would travel unencrypted."""
         return next((token.secret for token in self._pool.usable), "") if self.address.private else ""
 
     # --- asking ------------------------------------------------------------------------------------------------
 
     def get(self, path: str, params: Params | None = None, *, version: str = "") -> JsonValue:
-        """One answer of the REST API, an object."""
+        """One object of the REST API."""
         return self._rest(self._url(path, params), version, listed=False).body
 
     def pages(self, path: str, params: Params | None = None, *, version: str = "") -> Iterator[JsonValue]:
-        """The items of all pages, 100 a page; of an object the items of its list (`items` of a search)."""
+        """The items of all pages, 100 a page; of an object, those of its list (`items` of a search)."""
         url = self._url(path, {"per_page": 100, **(params or {})})
         seen: set[str] = set()
         while url:
             if url in seen or len(seen) >= MOST_PAGES:
-                raise self._failed(f"{_shown(url)}: its pages never end")
+                raise self._failed(f"{_shown(url)}: the pages do not end")
             seen.add(url)
             kept = self._rest(url, version, listed=True)
             yield from _items(kept.body) or []
             url = self._inside(kept.next) if kept.next else ""
 
     def graphql(self, query: str, variables: Mapping[str, JsonValue], *, version: str = "") -> dict[str, JsonValue]:
-        """The `data` of one answer. Parts of it may be null, where the forge could not give them."""
+        """The `data` of one answer. Parts that the forge could not give are null."""
         sent = json.dumps({"query": query, "variables": dict(variables)}, sort_keys=True)
         request = f"POST {self.address.graphql} {hashlib.sha256(sent.encode()).hexdigest()}"
         kept = self.answers.get(request)
@@ -186,7 +186,9 @@ class Forge:
         else:
             _, body = self._ask(_Call("POST", self.address.graphql, "graphql", body=sent.encode()))
             whole = isinstance(body, dict) and not body.get("errors")
-            self.answers.put(request, Kept(body, version if whole else "", "", ""))  # parts of it may be had next time
+            self.answers.put(
+                request, Kept(body, version if whole else "", "", "")
+            )  # missing parts may be there next time
         data = body.get("data") if isinstance(body, dict) else None
         return data if isinstance(data, dict) else {}
 
@@ -213,17 +215,17 @@ class Forge:
         return f"{self.address.rest}/{urllib.parse.quote(path.strip('/'), safe='/.-_~@:+,')}{query}"
 
     def _inside(self, url: str) -> str:
-        """`url` in full where it is one of this API. Raises Failed for any other host, port or scheme."""
+        """`url` as an absolute URL of this API. Raises Failed for any other host, port or scheme."""
         whole = urllib.parse.urljoin(self.address.rest + "/", url)
         parts = urllib.parse.urlsplit(whole)
         if not whole.startswith(self.address.rest + "/") or "@" in parts.netloc or ".." in parts.path.split("/"):
-            raise self._failed(f"the forge points to {parts.scheme}://{parts.netloc}, which is not asked")
+            raise self._failed(f"the forge points to {parts.scheme}://{parts.netloc}, which is not its API")
         return whole
 
     # --- one request, as often as it takes ---------------------------------------------------------------------
 
     def _ask(self, call: _Call) -> tuple[ForgeResponse, JsonValue]:
-        """An answer that can be taken, and its JSON."""
+        """A usable answer and its JSON."""
         with self._lock:
             while True:
                 token = self._ready(call)
@@ -231,7 +233,7 @@ class Forge:
                     reply = self._send(call, token)
                     step, message = step_of(reply), error_message(reply)
                     if step is Step.SAME and not call.etag:
-                        raise Broken("it says that nothing changed since nothing")
+                        raise Broken("it answers 304 to a request without an ETag")
                     found = _taken(call, reply) if step is Step.TAKE else None
                     if step is Step.TAKE and call.resource == "graphql":
                         step, message = graphql_step(found)
@@ -248,16 +250,18 @@ class Forge:
                 self._react(call, step, message, reply, token)
 
     def _ready(self, call: _Call) -> Token:
-        """The token to ask with, once it may be used."""
+        """The token to use, once its limit allows."""
         while True:
             now = self._clock.now()
             token = self._pool.choose(call.resource, now, call.refused)
             if token is None:
-                raise Unavailable(403, f"{_shown(call.url)}: not open to these tokens", remedy="what may they read?")
+                raise Unavailable(
+                    403, f"{_shown(call.url)}: not open to these tokens", remedy="check their permissions"
+                )
             wait = max(self._pool.wait(token, call.resource, now), self._resume - now)
             if wait <= 0:
                 return token
-            if self._progress is not None:  # it may end the crawl, so that nobody sits through an hour
+            if self._progress is not None:  # it may cancel the crawl
                 until = time.strftime("%H:%M:%S UTC", time.gmtime(now + wait))
                 self._progress(f"waiting for the forge's limit until {until}", self.spent.requests, None)
             self.spent.waited += min(wait, NAP)
@@ -283,7 +287,7 @@ class Forge:
         return reply
 
     def _react(self, call: _Call, step: Step, message: str, reply: ForgeResponse, token: Token) -> None:
-        """Do what an answer asks for, so that the call can be sent again. Raises Unavailable and Failed."""
+        """Prepare the next try of a call as the answer asks. Raises Unavailable and Failed."""
         shown = self._pool.hide(f"{_shown(call.url)}: {reply.status}{' ' if message else ''}{message}")
         if step is Step.FOLLOW:
             self._follow(call, reply)
@@ -291,7 +295,7 @@ class Forge:
             self._pool.note(token, call.resource, 0, resets_at(reply, self._clock.now()))
             call.pauses += 1
             if call.pauses > PAUSES * 4:
-                raise self._failed(f"{shown}, again and again", stops=True)
+                raise self._failed(f"{shown}, repeatedly", stops=True)
         elif step is Step.PAUSE:
             self._pause(call, shown, reply)
         elif step is Step.RETIRE:
@@ -302,44 +306,44 @@ class Forge:
             self._break(call, f"{reply.status} {message}".strip(), unreached=False)
         elif reply.status >= 400:
             raise Unavailable(reply.status, shown)
-        else:  # an answer of GraphQL that holds nothing
+        else:  # a GraphQL answer without data
             raise Unavailable(404 if step is Step.GONE else 422, shown)
 
     def _follow(self, call: _Call, reply: ForgeResponse) -> None:
-        """Go where a renamed repository is now. Raises Failed for any place outside this API."""
+        """Follow the redirect of a renamed repository. Raises Failed where it leaves this API."""
         call.hops += 1
         target = reply.headers.get("location", "")
         if call.hops > HOPS or not target:
-            raise self._failed(f"{_shown(call.url)}: {reply.status}, and leads nowhere")
+            raise self._failed(f"{_shown(call.url)}: {reply.status}, a redirect that leads nowhere")
         if call.body is not None:
-            raise self._failed(f"{_shown(call.url)}: {reply.status}: the address is not the API's", stops=True)
+            raise self._failed(f"{_shown(call.url)}: {reply.status}: the address is not that of the API", stops=True)
         call.url = self._inside(target)
 
     def _pause(self, call: _Call, shown: str, reply: ForgeResponse) -> None:
-        """Nobody asks for a while: as long as the forge says, else a minute, and twice as long each time after."""
+        """Pause all requests as long as the forge asks, else a minute, doubled each time."""
         call.pauses += 1
         now = self._clock.now()
         asked = asked_pause(reply, now)
         wait = asked if asked is not None else FIRST_PAUSE * 2.0 ** (call.pauses - 1)
         if call.pauses > PAUSES or wait > LONGEST_PAUSE:
             until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now + min(wait, 10**8)))
-            raise self._failed(f"{shown}: it asks to wait until {until}", stops=True)
+            raise self._failed(f"{shown}: the forge asks to wait until {until}", stops=True)
         self._resume = max(self._resume, now + wait)
 
     def _retire(self, shown: str, token: Token) -> None:
-        """A token that is refused is not used again; the last one ends the crawl, which can then be resumed."""
+        """Stop using a refused token. Raises Failed where it was the last one; the crawl can be resumed."""
         token.refused = True
         if self._pool.authenticated and self._pool.usable:
             return
         raise Failed(
             FailureKind.REQUEST,
-            f"{shown}: the forge refuses {token.name}, and no other token is left",
-            remedy="set GITHUB_TOKEN to a token that is valid, and repeat the command: what was answered is kept",
+            f"{shown}: the forge refuses {token.name}, and there is no other token",
+            remedy="set GITHUB_TOKEN to a valid token and repeat the command: the answers so far are stored",
             stops=True,
         )
 
     def _break(self, call: _Call, reason: str, *, unreached: bool) -> None:
-        """Wait for the next try. Raises Failed where there is none; a forge that is down ends the crawl."""
+        """Wait for the next try. Raises Failed after the last; a forge that is down ends the crawl."""
         call.tries += 1
         if call.tries < TRIES:
             self._clock.sleep(backoff(call.tries, self._patience))
@@ -353,15 +357,15 @@ class Forge:
 
 
 def _taken(call: _Call, reply: ForgeResponse) -> JsonValue:
-    """The JSON of an answer. Raises Broken for what the API cannot have meant: no list where items were asked for."""
+    """The JSON of an answer. Raises Broken where it is not the list or object that the API documents."""
     found = read_json(reply)
     if (_items(found) is None) if call.listed else not isinstance(found, dict):
-        raise Broken(f"the answer is no {'list' if call.listed else 'object'} of the API's")
+        raise Broken(f"the answer is not {'a list' if call.listed else 'an object'} of the API")
     return found
 
 
 def _items(body: JsonValue) -> list[JsonValue] | None:
-    """The items of a page: a list, or an object with one. None where there is none: nothing is not the same as none."""
+    """The items of a page: a list, or an object with one. None, not an empty list, where there is no list."""
     if not isinstance(body, dict):
         return body if isinstance(body, list) else None
     lists = (value for value in body.values() if isinstance(value, list))
@@ -370,6 +374,6 @@ def _items(body: JsonValue) -> list[JsonValue] | None:
 
 
 def _shown(url: str) -> str:
-    """An address for people: host, path and page."""
+    """A short URL for messages."""
     parts = urllib.parse.urlsplit(url)
     return f"{parts.netloc}{parts.path}{'?' if parts.query else ''}{parts.query}"

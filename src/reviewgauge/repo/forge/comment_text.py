@@ -1,4 +1,4 @@
-"""What people write to bots, and bots write beside their findings: none of it is a review comment."""
+"""The text of review comments: bot noise around them, and suggested code inside them."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _STATUS = re.compile(
 
 
 def is_trigger(body: str) -> bool:
-    """Whether `body` only calls an app: `@bot review`, `/review`."""
+    """Whether `body` only triggers an app: `@bot review`, `/review`."""
     return len(body) <= 120 and _TRIGGER.fullmatch(body) is not None
 
 
 def bot_noise(body: str, placed: bool) -> str | None:
-    """Why `body` is not a review comment, None where it is one. `placed`: it stands on lines of a file.
+    """Why `body` is not a review comment, None where it is one. `placed`: it is on lines of a file.
 
-    Summaries and status posts are told by their opening, and only where they stand on no line: a comment on a line
-    may well begin with "Summary".
+    Summaries and status posts are recognised by their opening, unless they are on a line: such a comment may well
+    begin with "Summary".
     """
     if not body.strip():
         return "empty"
@@ -52,7 +52,7 @@ _BLOCK = re.compile(r"^(`{3,})suggestion[^\n`]*\n(.*?)\n?^\1\s*\Z", re.DOTALL | 
 
 
 def split_suggestion(body: str) -> tuple[str, str | None]:
-    """(what is said, the proposed code) of a comment that ends in a suggestion; the body and None of any other."""
+    """(text, suggested code) of a comment that ends in a GitHub suggestion block; (body, None) of any other."""
     found = _BLOCK.search(body)
     if found is None:
         return body, None

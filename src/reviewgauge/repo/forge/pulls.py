@@ -1,7 +1,6 @@
-"""Raw answers of a forge to records: `read_pull` for what `reading` and `archive` give.
+"""Turns raw answers of a forge, from `reading` or `archive`, into records.
 
-Nothing is asked here. What a forge leaves out stays unknown; e-mail addresses are dropped; text that no record can hold
-is made plain. What cannot be read at all is counted in `extra["unreadable"]`.
+What a forge leaves out stays unknown; e-mail addresses are removed. `extra["unreadable"]` counts what cannot be read.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from reviewgauge.repo.forge.threads import read_remark, read_threads
 from reviewgauge.repo.forge.timeline import CROSS_REFERENCE, named, read_events, read_revisions
 from reviewgauge.repo.git.paths import decode_path
 
-_EMPTY_FILE = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"  # git's name of it
+_EMPTY_FILE = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"  # the id of its blob
 _STATUSES = {
     "added": FileStatus.ADDED,
     "removed": FileStatus.DELETED,
@@ -34,12 +33,14 @@ _STATUSES = {
 
 
 def read_pull(raw: Json, source: str = "pull request") -> PullRequest:
-    """The pull request in `raw` (see `reading`). Raises BadInput, named by `source`, for what is none."""
+    """The pull request in `raw` (see `reading`). Raises BadInput, with `source`, for anything else."""
     pull = node(raw, "pull")
     own = number(pull, "number")
     repo = text(raw, "repo") or text(pull, "base", "repo", "full_name")
     if own is None or not repo:
-        raise BadInput(source, "names no repository and number", field="repo" if own is not None else "pull.number")
+        raise BadInput(
+            source, "does not name its repository and number", field="repo" if own is not None else "pull.number"
+        )
     try:
         return _pull(raw, pull, repo, own)
     except ValidationError as error:
@@ -89,17 +90,17 @@ def _pull(raw: Json, pull: Json, repo: str, own: int) -> PullRequest:
 
 
 def _mentions(raw: Json, reviews: Sequence[Remark]) -> list[tuple[str | None, datetime | None]]:
-    """(commit, time) of every word about a state of the pull request."""
+    """(commit, time) of every comment and review on a state of the pull request."""
     lines = [
         (text(item, "original_commit_id") or None, when(item, "created_at"))
         for item in nodes(raw, "comments")
-        if number(item, "in_reply_to_id") is None  # an answer repeats the commit of what it answers
+        if number(item, "in_reply_to_id") is None  # a reply repeats the commit of the first comment
     ]
     return [*lines, *((review.commit, review.created) for review in reviews)]
 
 
 def _with_states(revisions: Sequence[Revision], states: Sequence[Json]) -> tuple[Revision, ...]:
-    """The revisions, those with their base, commits, time and files of which a dump tells."""
+    """The revisions, with base, commits, time and files where a dump has them."""
     by_head = {text(state, "head"): state for state in states}
     return tuple(_with_state(one, by_head[one.head]) if one.head in by_head else one for one in revisions)
 
@@ -146,13 +147,13 @@ def _commit(item: Json) -> PullCommit | None:
 
 
 def _author(item: Json) -> Account:
-    """Who wrote a commit. Without an account it is nobody that the forge knows, which is not a ghost."""
+    """The author of a commit; an empty account, not a ghost, where the forge knows none."""
     user = node(item, "author")
     return account(dict(user)) if text(user, "login") else Account()
 
 
 def read_files(files: Sequence[Json]) -> tuple[ChangedFile, ...]:
-    """Changed files as `pulls/N/files` and `compare` list them; what has no patch there has None. Raises BadInput."""
+    """Changed files as `pulls/N/files` and `compare` list them; without a patch it is None. Raises BadInput."""
     wanted = [item for item in files if text(item, "filename") and text(item, "status") != "unchanged"]
     try:
         return tuple(map(_file, wanted))
@@ -182,7 +183,7 @@ def _file(item: Json) -> ChangedFile:
 
 
 def _issues(raw: Json) -> tuple[tuple[IssueHistory, ...], int]:
-    """The issues that can be read, and how many cannot."""
+    """The readable issues, and the number of others."""
     found: list[IssueHistory] = []
     given = nodes(raw, "issues")
     for item in given:

@@ -1,4 +1,4 @@
-"""Asks a forge for all that it says of a pull request, and gives it as one JSON object: the shape of the archive.
+"""Reads everything about a pull request from a forge as one JSON object, in the shape of the archive.
 
     {"repo": "owner/name", "pull": {}, "commits": [], "comments": [], "reviews": [], "conversation": [],
      "timeline": [], "threads": [], "events": [], "closing": [], "edited": "", "files": [], "merge_base": "",
@@ -6,11 +6,12 @@
 
 `pull` is the answer of `GET pulls/N`; `commits`, `comments` (on lines), `reviews` and `files` those below it;
 `conversation` and `timeline` those of `issues/N/comments` and `issues/N/timeline`; `threads`, `events` and `closing`
-are nodes of GraphQL (`reviewThreads`, `timelineItems`, `closingIssuesReferences`), and `edited` is its `lastEditedAt`:
-when the description was changed last, empty for never. It answers only those who have a token; then `timeline` is not
-asked for. `files` and `merge_base` (the commit that they count from) are of the final state; `states` are the others
-that people spoke about, with `head`, `base`, `pushed`, `commits` and `files`, where git has them. `issues` are objects
-of `issue`, `comments` and `timeline`.
+are nodes of GraphQL (`reviewThreads`, `timelineItems`, `closingIssuesReferences`), and `edited` is its `lastEditedAt`,
+empty for never: REST has none of these. GraphQL needs a token; with one, `timeline` is not requested. `files` and
+`merge_base` (the commit that they start from) are of the final state; `states` are the other commented ones with
+`head`, `base`, `pushed`, `commits` and `files`, where git has them. `issues` hold `issue`, `comments` and `timeline`.
+
+Source: https://docs.github.com/en/graphql/reference/objects. Each query pages through one connection by `$after`.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from reviewgauge.repo.forge.replies import Unavailable
 from reviewgauge.repo.forge.timeline import named
 
 Raw = dict[str, JsonValue]
-_FIRST, _FEWER = 100, 20  # nodes a page; fewer where the forge does not manage as many in time
+_FIRST, _FEWER = 100, 20  # nodes a page; fewer after a timeout
 _MOST_PAGES = 200
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class PullReader:
-    """Reads pull requests of one repository. `repo` is its present name, also where it was asked by an old one."""
+    """Reads pull requests of one repository. `repo` is its current name, also where an old one was given."""
 
     def __init__(self, forge: Forge, repo: str, version: str = "") -> None:
-        """`version` names the crawl that this is part of. Raises Unavailable where the repository is gone."""
+        """`version` names the crawl. Raises Unavailable where the repository is gone."""
         self.forge, self.version = forge, version
         self.about = node(forge.get(f"repos/{repo}", version=version))
         present = text(self.about, "full_name")
@@ -46,13 +47,13 @@ class PullReader:
         self._graphql = forge.authenticated
 
     def listed(self, *, state: str = "all", version: str = "") -> Iterator[Json]:
-        """The pull requests, the newest first, as `GET pulls` lists them."""
+        """The pull requests as `GET pulls` lists them, newest first."""
         asked = {"state": state, "sort": "created", "direction": "desc"}
         for item in self.forge.pages(f"repos/{self.repo}/pulls", asked, version=version):
             yield node(item)
 
     def read(self, pull_number: int, version: str = "") -> Raw:
-        """All of one pull request but its files and issues. `version` is its `updated_at` where that is known."""
+        """One pull request without files and issues. `version` is its `updated_at` where that is known."""
         path = f"repos/{self.repo}/pulls/{pull_number}"
         pull = node(self.forge.get(path, version=version))
         version = text(pull, "updated_at") or version
@@ -69,14 +70,14 @@ class PullReader:
         return raw
 
     def files(self, raw: Raw) -> JsonValue:
-        """The changed files of its final state, with the patches that the forge gives (none for large files)."""
+        """The changed files of the final state; large ones have no patch."""
         pull_number, version = number(raw, "pull", "number"), text(raw, "pull", "updated_at")
         return self._all(f"repos/{self.repo}/pulls/{pull_number}/files", version)
 
     def compared(self, base: str, head: str) -> Json:
-        """What changed from where `head` left `base` to `head`: `merge_base_commit`, `files`, `commits`.
+        """The comparison of `head` with its merge base with `base`: `merge_base_commit`, `files`, `commits`.
 
-        Empty where one of them is not a full id, which no forge gives.
+        Empty where one of them is not a full commit id.
         """
         if not _ID.fullmatch(base) or not _ID.fullmatch(head):
             return {}
@@ -93,13 +94,13 @@ class PullReader:
         return list(self.forge.pages(path, version=version))
 
     def _graph(self, raw: Raw, pull_number: int, version: str, commented: bool) -> bool:
-        """Put in what only GraphQL tells; whether it could be had."""
+        """Add what only GraphQL has; False where it is not available."""
         if not self._graphql:
             return False
         try:
             events, pull = self._connection(TIMELINE, "timelineItems", pull_number, version)
             threads = self._connection(THREADS, "reviewThreads", pull_number, version)[0] if commented else []
-        except Unavailable as error:  # REST tells the rest
+        except Unavailable as error:  # REST has the rest
             self._graphql = not error.of_server
             return False
         closing: list[JsonValue] = [dict(item) for item in nodes(pull, "closingIssuesReferences", "nodes")]
@@ -107,7 +108,7 @@ class PullReader:
         return True
 
     def _connection(self, query: str, name: str, pull_number: int, version: str) -> tuple[list[JsonValue], Json]:
-        """All nodes of a connection, and the pull request of the first page. Asks for fewer where that many break."""
+        """All nodes of a connection, and the pull request of the first page. Retries with smaller pages."""
         try:
             return self._pages(query, name, pull_number, version, _FIRST)
         except Unavailable:
@@ -125,8 +126,8 @@ class PullReader:
         for _ in range(_MOST_PAGES):
             variables: Raw = {"owner": owner, "name": repo, "number": pull_number, "first": first, "after": after}
             page = node(self.forge.graphql(query, variables, version=version), "repository", "pullRequest")
-            if not isinstance(node(page, name).get("nodes"), list):  # not known is not the same as none
-                raise Failed(FailureKind.REQUEST, f"GraphQL does not tell the {name} of {self.repo}#{pull_number}")
+            if not isinstance(node(page, name).get("nodes"), list):  # unknown is not the same as none
+                raise Failed(FailureKind.REQUEST, f"GraphQL gives no {name} of {self.repo}#{pull_number}")
             pull = pull or page
             found += [dict(item) for item in nodes(page, name, "nodes")]
             after = text(page, name, "pageInfo", "endCursor")
@@ -136,15 +137,15 @@ class PullReader:
 
 
 def read_issue(forge: Forge, repo: str, issue_number: int, *, version: str = "") -> Raw:
-    """An issue with what was said on it and who refers to it. Raises Unavailable where it is gone.
+    """An issue with its comments and timeline. Raises Unavailable where it is gone.
 
-    `version` names the crawl that this is part of: within one, an issue is asked for once.
+    `version` names the crawl: within one, an issue is requested once.
     """
     path = f"repos/{repo}/issues/{issue_number}"
     issue = node(forge.get(path, version=version))
     repo = named(issue).partition("#")[0] or repo
     updated = text(issue, "updated_at")
-    if "pull_request" in issue:  # a pull request has a number of the same row, and is not an issue
+    if "pull_request" in issue:  # a pull request, which shares the numbers of issues
         return {"repo": repo, "issue": dict(issue), "comments": [], "timeline": []}
     return {
         "repo": repo,

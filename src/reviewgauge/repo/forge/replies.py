@@ -1,4 +1,4 @@
-"""What an answer of a forge means: take it, wait, ask with another token, follow it, ask again, or give it up.
+"""Decides what to do with an answer of a forge: take it, wait, change the token, follow, retry or give up.
 
 Source: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api and
 https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api.
@@ -32,17 +32,17 @@ class Step(Enum):
     TAKE = auto()
     SAME = auto()  # 304
     FOLLOW = auto()  # a renamed repository
-    SPENT = auto()  # this token's primary limit
-    PAUSE = auto()  # a secondary limit, for everybody
-    RETIRE = auto()  # the token is refused
+    SPENT = auto()  # the primary limit of this token
+    PAUSE = auto()  # a secondary limit, for all tokens
+    RETIRE = auto()  # the token is invalid
     FORBIDDEN = auto()  # not for this token
     GONE = auto()
     AGAIN = auto()
-    REFUSED = auto()  # a request that the forge will not take
+    REFUSED = auto()  # an invalid request
 
 
 class Unavailable(Failed):
-    """The forge does not have it, or not for these tokens. `status` is HTTP's; the crawl goes on without it."""
+    """The forge does not have it, or not for these tokens. The crawl goes on without it."""
 
     def __init__(self, status: int, problem: str, *, remedy: str = "") -> None:
         super().__init__(FailureKind.REQUEST, problem, remedy=remedy)
@@ -50,14 +50,12 @@ class Unavailable(Failed):
 
     @property
     def reason(self) -> str:
-        """Why, in few words that can be counted."""
+        """The reason, in words that can be counted."""
         return _REASONS.get(self.status, f"the forge answers {self.status}")
 
     @property
     def of_server(self) -> bool:
-        """Of a GraphQL query: whether this server answers it for nothing at all, since it knows no such field or type,
-        or has no GraphQL; else only this one thing is refused.
-        """
+        """Whether a GraphQL query fails for every item: the server lacks the field, the type or GraphQL."""
         return bool((_NO_FIELD if self.status == 422 else _NO_ADDRESS).search(self.problem))
 
 
@@ -72,7 +70,7 @@ _REASONS = {
 
 
 def step_of(reply: ForgeResponse) -> Step:
-    """What the status of an answer asks for."""
+    """The step that the HTTP status calls for."""
     status = reply.status
     if status == 304:
         return Step.SAME
@@ -103,7 +101,7 @@ def _limit(reply: ForgeResponse) -> Step:
 
 
 def asked_pause(reply: ForgeResponse, now: float) -> float | None:
-    """Seconds that a limited answer asks to wait; None where it does not say. Dates are held against its own clock."""
+    """Seconds that the answer asks to wait, None where it states none. Dates are read by the server's own clock."""
     asked = retry_after(reply.headers, now=http_date(reply.headers.get("date")) or now)
     if asked is not None or reply.headers.get("x-ratelimit-remaining") != "0":
         return asked
@@ -111,9 +109,9 @@ def asked_pause(reply: ForgeResponse, now: float) -> float | None:
 
 
 def resets_at(reply: ForgeResponse, now: float) -> float:
-    """When the limit of an answer is over, by the clock that says `now`.
+    """When the limit resets, by the clock that says `now`.
 
-    The forge's own `Date` stands beside its reset time, so a wrong clock on this machine does no harm.
+    The reset time is compared with the answer's own `Date`, so a wrong clock on this machine does no harm.
     """
     reset = _number(reply.headers.get("x-ratelimit-reset"))
     if reset is None:
@@ -123,7 +121,7 @@ def resets_at(reply: ForgeResponse, now: float) -> float:
 
 
 def remaining(reply: ForgeResponse) -> int | None:
-    """Requests that are left; None where the forge names no limit."""
+    """The requests left; None where the forge states no limit."""
     left = _number(reply.headers.get("x-ratelimit-remaining"))
     return None if left is None else int(left)
 
@@ -133,7 +131,7 @@ def _number(value: str | None) -> float | None:
 
 
 def next_link(headers: Mapping[str, str]) -> str:
-    """The address of the following page as the `Link` header gives it; empty on the last page."""
+    """The URL of the next page from the `Link` header; empty on the last page."""
     found = _NEXT.search(headers.get("link", ""))
     return found[1] if found is not None else ""
 
@@ -145,11 +143,11 @@ def read_json(reply: ForgeResponse) -> JsonValue:
     try:
         return without_addresses(json.loads(reply.body))
     except (ValueError, RecursionError):
-        raise Broken("the answer is not JSON: is the address that of the API?") from None
+        raise Broken("the answer is not JSON: is this the address of the API?") from None
 
 
 def error_message(reply: ForgeResponse) -> str:
-    """What an error says, in one line."""
+    """The message of an error, in one line."""
     try:
         value = json.loads(reply.body[:65_536])
     except (ValueError, RecursionError):
@@ -159,12 +157,12 @@ def error_message(reply: ForgeResponse) -> str:
 
 
 def graphql_step(body: JsonValue) -> tuple[Step, str]:
-    """What a GraphQL answer with status 200 asks for, and what its errors say.
+    """The step that a GraphQL answer with status 200 calls for, and its error messages.
 
-    TAKE with words: some of the data is missing. Raises Broken for what is not a GraphQL answer and for timeouts.
+    TAKE with a message: some data is missing. Raises Broken for timeouts and for what is not a GraphQL answer.
     """
     if not isinstance(body, dict) or not ("data" in body or "errors" in body):
-        raise Broken("the answer is none of GraphQL")
+        raise Broken("the answer is not a GraphQL answer")
     errors = [error for error in _list(body.get("errors")) if isinstance(error, dict)]
     if not errors:
         return Step.TAKE, ""

@@ -1,7 +1,7 @@
-"""Review threads out of the comments of a pull request, placed where they were said.
+"""Builds review threads from the comments of a pull request, at the lines where they were made.
 
 Source: GitHub REST, `GET /repos/{owner}/{repo}/pulls/{pull_number}/comments`; whether a thread was resolved and by whom
-comes from GraphQL's `reviewThreads`, joined by the number of its first comment.
+comes from GraphQL's `reviewThreads`, joined by the id of the first comment.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eye
 
 
 def read_threads(comments: Sequence[Json], resolutions: Sequence[Json]) -> tuple[tuple[Thread, ...], int]:
-    """The threads in the order in which they were opened, and how many comments stand nowhere that a record can say.
+    """The threads in order of opening, and the number of comments whose place is not valid.
 
-    Answers whose first comment was deleted are a thread of their own, as the forge shows them.
+    Replies to a deleted comment are a thread of their own, as on the forge.
     """
     groups: dict[int, list[Json]] = {}
     for comment in comments:
@@ -51,7 +51,7 @@ def _stamp(thread: Thread) -> str:
 
 
 def _resolutions(threads: Sequence[Json]) -> dict[int, Json]:
-    """GraphQL's threads by the numbers of their comments."""
+    """GraphQL's threads by the ids of their comments."""
     return {
         own: thread
         for thread in threads
@@ -88,9 +88,9 @@ def _thread(root: int, ordered: Sequence[Json], resolution: Json) -> Thread:
 
 
 def place(comment: Json) -> tuple[int | None, int | None, Side]:
-    """(first line, last line, side) where a comment was made; None for one on a whole file.
+    """(first line, last line, side) of a comment; lines are None for a whole file.
 
-    Where only the hunk is left, its last line is the one that was commented on.
+    Where only the hunk is known, its last line is the commented one.
     """
     side = SIDES.get(text(comment, "side"))
     if text(comment, "subject_type") == "file":
@@ -100,12 +100,12 @@ def place(comment: Json) -> tuple[int | None, int | None, Side]:
         shown = commented_line(text(comment, "diff_hunk"), side)
         return (shown[0], *shown) if shown is not None else (None, None, side or Side.NEW)
     if start is None or start > end or SIDES.get(text(comment, "start_side"), side) is not side:
-        start = end  # a range from one side to the other has no common numbering: its last line stands for it
+        start = end  # a range across sides has no common numbering: its last line is taken
     return start, end, side or Side.NEW
 
 
 def commented_line(diff_hunk: str, side: Side | None) -> tuple[int, Side] | None:
-    """The line that a comment's `diff_hunk` ends with: the one that was commented on. None where it shows none."""
+    """The last line of a comment's `diff_hunk`, which is the commented one; None without lines."""
     hunks = parse_patch(diff_hunk)
     if not hunks or not hunks[-1].lines:
         return None
@@ -116,7 +116,7 @@ def commented_line(diff_hunk: str, side: Side | None) -> tuple[int, Side] | None
 
 
 def read_remark(comment: Json) -> Remark:
-    """A comment on lines, one of the conversation, or a submitted review."""
+    """A remark from a line comment, a comment of the conversation, or a submitted review."""
     counts = {name: number(comment, "reactions", name) or 0 for name in _REACTIONS}
     return Remark(
         id=str(number(comment, "id") or text(comment, "node_id") or "unnamed"),

@@ -1,4 +1,10 @@
-"""The timeline of a pull request or an issue, from REST (`issues/N/timeline`) or GraphQL (`timelineItems`)."""
+"""The timeline of a pull request or an issue, from REST or GraphQL, and the revisions that it shows.
+
+GitHub keeps no list of pushes. Revisions are put together from the commits of the final state with their dates, both
+ends of each forced push, the commits that reviews and comments were made on (`original_commit_id`), and the opening
+time. Pushed commits that none of these names are part of the next revision. `pushed` is exact for a forced push; for
+others it is the commit's date, bounded by the opening and the first comment, and None where that date is unknown.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,7 @@ from reviewgauge.core.history import Event, PullCommit, Revision
 from reviewgauge.core.json_reader import Json, node, number, text, when
 from reviewgauge.repo.forge.accounts import account
 
-CROSS_REFERENCE, FORCED, RENAMED = "cross-referenced", "head_ref_force_pushed", "renamed"  # as REST calls them
+CROSS_REFERENCE, FORCED, RENAMED = "cross-referenced", "head_ref_force_pushed", "renamed"  # their names in REST
 _KINDS = {
     "HeadRefForcePushedEvent": FORCED,
     "BaseRefChangedEvent": "base_ref_changed",
@@ -24,13 +30,19 @@ _KINDS = {
     "ReopenedEvent": "reopened",
     "ReadyForReviewEvent": "ready_for_review",
 }
-_SPOKEN = {"commented", "reviewed", "committed", "line-commented", "commit-commented"}  # told elsewhere, with more
+_OTHER_KINDS = {
+    "commented",
+    "reviewed",
+    "committed",
+    "line-commented",
+    "commit-commented",
+}  # read elsewhere, with more detail
 _ADDRESS = re.compile(r"https?://[^/\s]+/(?:api/v3/)?repos/([^/\s]+/[^/\s]+)(?:/.*)?")
 
 
 def read_events(timeline: Sequence[Json], graphql: Sequence[Json]) -> tuple[Event, ...]:
-    """The events in their order; comments, reviews and commits are none of them."""
-    found = [_rest(item) for item in timeline if text(item, "event") not in {*_SPOKEN, ""}]
+    """The events in order of time, without comments, reviews and commits."""
+    found = [_rest(item) for item in timeline if text(item, "event") not in {*_OTHER_KINDS, ""}]
     found += [_graphql(item) for item in graphql if text(item, "__typename")]
     return tuple(sorted(found, key=lambda event: event.created.isoformat() if event.created else ""))
 
@@ -63,7 +75,7 @@ def _graphql(item: Json) -> Event:
 
 
 def named(issue: Json) -> str:
-    """`owner/name#12` of an issue or a pull request as REST or GraphQL gives it; empty where it does not say."""
+    """`owner/name#12` of an issue or a pull request from REST or GraphQL; empty where it does not say."""
     own = number(issue, "number")
     repo = text(issue, "repository", "full_name") or text(issue, "repository", "nameWithOwner")
     if not repo:
@@ -74,7 +86,7 @@ def named(issue: Json) -> str:
 
 @dataclass
 class _Head:
-    """One state: `seen` is the first time that somebody spoke about it, `exact` when it was pushed by force."""
+    """One state: `seen` is when it was first mentioned, `exact` when it was force-pushed."""
 
     seen: datetime | None = None
     exact: datetime | None = None
@@ -88,9 +100,9 @@ def read_revisions(
     mentions: Sequence[tuple[str | None, datetime | None]],
     events: Sequence[Json],
 ) -> tuple[Revision, ...]:
-    """The revisions, oldest first; `head` is the last of them. `spoken`: (commit, time) of comments and reviews.
+    """The revisions, oldest first; `head` is the last. `mentions`: (commit, time) of comments and reviews.
 
-    `events` are the timeline's, as REST or GraphQL gives them.
+    `events` are those of the timeline, from REST or GraphQL.
     """
     first = first_mentions(mentions)
     heads = {commit: _Head(seen=first.get(commit)) for commit, _ in mentions if commit}
@@ -125,7 +137,7 @@ def _ordered(
 
 
 def push_time(opened: datetime | None, dated: datetime | None, seen: datetime | None) -> datetime | None:
-    """The date of a commit, held between the opening and the first word about it: the clocks of authors go wrong."""
+    """The date of a commit, bounded by the opening and the first mention: authors' clocks may be wrong."""
     if dated is None:
         return None
     found = max(dated, opened) if opened is not None else dated
@@ -133,7 +145,7 @@ def push_time(opened: datetime | None, dated: datetime | None, seen: datetime | 
 
 
 def first_mentions(mentions: Sequence[tuple[str | None, datetime | None]]) -> dict[str, datetime]:
-    """When somebody first spoke about each commit."""
+    """When each commit was first mentioned."""
     found: dict[str, datetime] = {}
     for commit, time in mentions:
         if commit and time is not None:
@@ -142,13 +154,13 @@ def first_mentions(mentions: Sequence[tuple[str | None, datetime | None]]) -> di
 
 
 def _first_head(opened: datetime | None, commits: Sequence[PullCommit]) -> str | None:
-    """The last commit that was there when the pull request was opened."""
+    """The last commit that existed when the pull request was opened."""
     there = [c.id for c in commits if opened is not None and c.committed is not None and c.committed <= opened]
     return there[-1] if there else None
 
 
 def _pushes(events: Sequence[Json]) -> list[tuple[str, str, datetime | None]]:
-    """(before, after, time) of the forced pushes. REST names one commit only, which is taken for the one after."""
+    """(before, after, time) of the forced pushes. REST names one commit, which is taken to be the one after."""
     found = []
     for event in events:
         if text(event, "__typename") == "HeadRefForcePushedEvent":
