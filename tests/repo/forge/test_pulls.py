@@ -281,7 +281,8 @@ def test_an_issue_knows_the_pull_requests_that_refer_to_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "problem"), [({}, "does not name its repository and number"), ({"pull": {"number": 1}}, "does not name its repository")]
+    ("value", "problem"),
+    [({}, "does not name its repository and number"), ({"pull": {"number": 1}}, "does not name its repository")],
 )
 def test_what_is_no_pull_request_is_refused(value: Any, problem: str) -> None:
     with pytest.raises(BadInput, match=problem):
