@@ -163,12 +163,11 @@ def write_onnx(folder: Path, file: str = "onnx/model.onnx", *, beside: bool = Fa
     """
     import onnx
 
-    from reviewgauge.models.embeddings.bert_graph import build_graph, read_shape
-    from reviewgauge.models.embeddings.safetensors import read_safetensors
+    from reviewgauge.models.embeddings.bert_graph import build_graph, read_shape, read_weights
 
     source = folder / "model.safetensors"
     shape = read_shape(json.loads((folder / "config.json").read_text()), "config.json")
-    graph = build_graph(read_safetensors(source), shape, "weights")
+    graph = build_graph(read_weights(source), shape, "weights")
     model = onnx.load_model_from_string(graph.model)
     for tensor in model.graph.initializer:
         if tensor.name in graph.weights:

@@ -64,7 +64,7 @@ def test_old_names_are_understood() -> None:
         ({"hidden_act": "swish"}, "'swish'"),
         ({"num_attention_heads": 3}, "3 heads"),
         ({"num_attention_heads": 0}, "0 heads"),
-        ({"num_hidden_layers": "many"}, "other than a number"),
+        ({"num_hidden_layers": "many"}, "not a number"),
     ],
 )
 def test_another_architecture_is_refused_in_one_line(changes: dict[str, object], words: str) -> None:

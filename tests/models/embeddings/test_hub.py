@@ -25,11 +25,12 @@ COMMIT, OLD = "a" * 40, "b" * 40
 PROGRAM = """
 import json, sys
 from reviewgauge.core.errors import UserError
-from reviewgauge.models.chat import Door, Settings
-from reviewgauge.models.embeddings import embedder
+from reviewgauge.models.chat.client import ChatClient
+from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.models.request.settings import ChatSettings
 for word in sys.argv[1:]:
     if word == "offline":
-        Door(Settings(cache=False, offline=True)).__enter__()
+        ChatClient(ChatSettings(cache=False, offline=True)).__enter__()
         continue
     try:
         model = embedder(word, cache=False)

@@ -59,8 +59,8 @@ def test_texts_are_lowered_where_the_folder_says_so(tmp_path: Path) -> None:
         ("1_Pooling/config.json", {"pooling_mode_lasttoken": True}, "pooling by lasttoken"),
         ("1_Pooling/config.json", {"pooling_mode": ["cls", "mean"]}, "pooling by cls and mean"),
         ("modules.json", [{"type": "sentence_transformers.models.Dense", "path": "2_Dense"}], "module 'Dense'"),
-        ("modules.json", {"a": 1}, "no JSON list"),
-        ("config.json", [1], "no JSON object"),
+        ("modules.json", {"a": 1}, "is not a JSON list"),
+        ("config.json", [1], "is not a JSON object"),
         (
             "config_sentence_transformers.json",
             {"default_prompt_name": "query", "prompts": {"query": "query: "}},

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.models.embeddings.safetensors import read_safetensors
+from reviewgauge.models.embeddings.bert_graph import read_weights
 from tiny_models import safetensors, weights
 
 
@@ -20,7 +20,7 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
     file = tmp_path / "model.safetensors"
     written = weights()
     file.write_bytes(safetensors(written))
-    found = read_safetensors(file)
+    found = read_weights(file)
     assert found.keys() == written.keys()
     assert all(np.array_equal(found[name], written[name]) for name in written)
 
@@ -38,7 +38,7 @@ def test_every_float_becomes_float32_and_whole_numbers_are_left_out(tmp_path: Pa
     }
     file = tmp_path / "model.safetensors"
     file.write_bytes(safetensors(tensors, kinds | {"one": "F16"}))
-    found = read_safetensors(file)
+    found = read_weights(file)
     assert set(found) == {"half", "brain", "one", "double", "odd"}
     for name in ("half", "brain", "double", "odd"):
         assert found[name].dtype == np.float32
@@ -48,20 +48,20 @@ def test_every_float_becomes_float32_and_whole_numbers_are_left_out(tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "cannot be read"),
-        (b"abc", "ends before its header"),
-        (struct.pack("<Q", 10**9) + b"{}", "longer than the file"),
-        (struct.pack("<Q", 2) + b"{]", "no JSON"),
-        (struct.pack("<Q", 2) + b"[]", "no JSON object"),
-        (safetensors(weights())[:-1], "cut off"),
-        (safetensors({"a": np.zeros(3, dtype="<f4")}, {"a": "F64"}), "cut off"),
+        (b"", "not a whole safetensors file"),
+        (b"abc", "not a whole safetensors file"),
+        (struct.pack("<Q", 10**9) + b"{}", "not a whole safetensors file"),
+        (struct.pack("<Q", 2) + b"{]", "not a whole safetensors file"),
+        (struct.pack("<Q", 2) + b"[]", "not a whole safetensors file"),
+        (safetensors(weights())[:-1], "not a whole safetensors file"),
+        (safetensors({"a": np.zeros(3, dtype="<f4")}, {"a": "F64"}), "not a whole safetensors file"),
     ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, content: bytes, words: str) -> None:
     file = tmp_path / "model.safetensors"
     file.write_bytes(content)
     with pytest.raises(BadInput, match=words) as raised:
-        read_safetensors(file)
+        read_weights(file)
     assert str(file) in str(raised.value)
 
 
@@ -80,6 +80,6 @@ def test_a_header_of_anything_is_read_or_refused(tmp_path_factory: pytest.TempPa
     file = tmp_path_factory.getbasetemp() / "any.safetensors"
     file.write_bytes(struct.pack("<Q", len(header)) + header + bytes(48))
     try:
-        read_safetensors(file)
+        read_weights(file)
     except UserError as error:
         assert "\n" not in str(error)

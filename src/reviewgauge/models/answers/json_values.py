@@ -103,7 +103,7 @@ def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
 
 
 def _constant(name: str) -> JsonValue:
-    raise Unreadable(f"its JSON holds {name}, which is not JSON number")
+    raise Unreadable(f"its JSON holds {name}, which is not a JSON number")
 
 
 def _float(digits: str) -> float:

@@ -54,7 +54,7 @@ def open_cache() -> VectorCache | None:
 
 
 class VectorCache:
-    """The vectors in one file. Nothing stays open between calls, so threads and forks are not concern."""
+    """The vectors in one file. Nothing stays open between calls, so it is safe in threads and forks."""
 
     def __init__(self, file: Path, largest: int = LARGEST) -> None:
         self.file, self.largest = file, largest

@@ -1,8 +1,8 @@
 """An ONNX graph made from the weights of a BERT or RoBERTa checkpoint: token ids in, hidden states out.
 
 Texts of one length go through together, so there is no padding and no mask, and a text's numbers do not depend on
-the company it is in. The weights are handed over beside the graph and not copied into it: building takes less time
-than reading a stored graph would.
+the other texts of a batch. The weights go beside the graph and are not copied into it: building is faster than
+reading a stored graph.
 
 Sources: Devlin et al. 2019 (BERT), https://arxiv.org/abs/1810.04805; Liu et al. 2019 (RoBERTa),
 https://arxiv.org/abs/1907.11692; names of the weights as in the `transformers` library.
@@ -14,13 +14,15 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.core.errors import BadInput, MissingExtra, UserError
-from reviewgauge.models.embeddings.safetensors import Floats
+from reviewgauge.core.errors import BadInput, MissingExtra, UserError, one_line
+
+Floats = npt.NDArray[np.float32]
 
 OPSET, IR_VERSION = 20, 10  # Gelu came with opset 20
 OUTPUT = "last_hidden_state"
@@ -31,12 +33,13 @@ _ACTIVATIONS: Mapping[str, tuple[str, dict[str, str]]] = {
     "gelu_pytorch_tanh": ("Gelu", {"approximate": "tanh"}),
     "relu": ("Relu", {}),
 }
+_FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a checkpoint's config says of its form. `first` is the row of the first token's position."""
+    """The form of the network in a checkpoint's config. `first` is the row of the first token's position."""
 
     layers: int
     hidden: int
@@ -44,7 +47,7 @@ class Shape:
     epsilon: float
     activation: str
     first: int
-    positions: int  # tokens that it has positions for
+    positions: int  # the most tokens of a text
 
 
 class Graph(NamedTuple):
@@ -52,6 +55,30 @@ class Graph(NamedTuple):
 
     model: bytes
     weights: Mapping[str, npt.NDArray[Any]]
+
+
+def read_weights(file: Path) -> dict[str, Floats]:
+    """The floating-point tensors of a safetensors file by name, as float32. Raises BadInput, MissingExtra."""
+    try:
+        import safetensors
+    except ImportError:
+        raise MissingExtra("safetensors", "embed") from None
+    try:
+        tensors = safetensors.deserialize(file.read_bytes())  # type: ignore[no-untyped-call]
+    except (OSError, safetensors.SafetensorError) as error:
+        problem = f"is not a whole safetensors file: {one_line(str(error), 120)}"
+        raise BadInput(str(file), problem, remedy="download the file again") from None
+    found: dict[str, Floats] = {}
+    for name, tensor in tensors:
+        kind, data = tensor["dtype"], tensor["data"]
+        if kind == "BF16":  # the upper half of a float32
+            values = (np.frombuffer(data, dtype="<u2").astype(np.uint32) << 16).view(np.float32)
+        elif kind in _FLOATS:
+            values = np.frombuffer(data, dtype=_FLOATS[kind]).astype(np.float32, copy=False)
+        else:
+            continue  # stored position ids
+        found[name] = values.reshape(tensor["shape"])
+    return found
 
 
 def is_known(config: Mapping[str, Any]) -> bool:
@@ -66,7 +93,7 @@ def read_shape(config: Mapping[str, Any], source: str) -> Shape:
         known = ", ".join(_FIRST_POSITION)
         raise BadInput(
             source,
-            f"the architecture {kind!r} is none of those that a graph is built for: {known}",
+            f"the architecture {kind!r} cannot be built; these can: {known}",
             field="model_type",
             remedy="use a folder with the model's ONNX file, hub:ORG/NAME or st:ORG/NAME",
         )
@@ -89,13 +116,13 @@ def read_shape(config: Mapping[str, Any], source: str) -> Shape:
     except KeyError as error:
         raise BadInput(source, "is missing", field=str(error.args[0])) from None
     except (TypeError, ValueError) as error:
-        raise BadInput(source, f"holds something other than a number: {error}") from None
+        raise BadInput(source, f"holds a value that is not a number: {error}") from None
     if shape.heads < 1 or shape.hidden % shape.heads:
-        raise BadInput(source, f"{shape.hidden} numbers cannot be shared among {shape.heads} heads")
+        raise BadInput(source, f"{shape.hidden} numbers cannot be divided among {shape.heads} heads")
     return shape
 
 
-def named_plainly(weights: Mapping[str, Floats]) -> dict[str, Floats]:
+def plain_names(weights: Mapping[str, Floats]) -> dict[str, Floats]:
     """The weights under the names of the bare encoder: `bert.` or `roberta.` cut off, gamma and beta renamed."""
     plain = {}
     for name, tensor in weights.items():
@@ -111,14 +138,14 @@ def build_graph(weights: Mapping[str, Floats], shape: Shape, source: str, layers
     """
     if layers is not None and not 0 <= layers <= shape.layers:
         raise UserError(f"layer {layers}: {source} has layers 0 (the embeddings) to {shape.layers}")
-    maker = _Maker(named_plainly(weights), shape, source)
-    maker.embeddings()
+    builder = _GraphBuilder(plain_names(weights), shape, source)
+    builder.embeddings()
     for number in range(shape.layers if layers is None else layers):
-        maker.layer(number)
-    return maker.finish()
+        builder.layer(number)
+    return builder.finish()
 
 
-class _Maker:
+class _GraphBuilder:
     """Nodes and weights of a graph under construction; `at` is the name of the value that flows on."""
 
     def __init__(self, weights: Mapping[str, Floats], shape: Shape, source: str) -> None:
@@ -136,7 +163,9 @@ class _Maker:
         if name not in self.given:
             found = {int(match[1]) for key in self.given if (match := _LAYER.match(key))}
             more = f" (it holds {len(found)} layers)" if found else ""
-            raise BadInput(self.source, f"holds no tensor {name}{more}", remedy="does it belong to its config.json?")
+            raise BadInput(
+                self.source, f"holds no tensor {name}{more}", remedy="check that it belongs to its config.json"
+            )
         tensor = self.given[name]
         if tensor.shape != form:
             raise BadInput(self.source, f"{name} is {tensor.shape}, not {form}: it belongs to another config.json")

@@ -115,7 +115,7 @@ def _read(file: Path) -> Any:
         raise BadInput(str(file), "is not JSON", remedy="download the model again") from None
     wanted = list if file.name == "modules.json" else dict
     if not isinstance(found, wanted):
-        raise BadInput(str(file), f"is not JSON {'list' if wanted is list else 'object'}")
+        raise BadInput(str(file), f"is not a JSON {'list' if wanted is list else 'object'}")
     return found
 
 

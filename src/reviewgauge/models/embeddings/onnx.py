@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError, one_line
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.embeddings import model_folder
-from reviewgauge.models.embeddings.bert_graph import Shape, build_graph, is_known, read_shape
+from reviewgauge.models.embeddings.bert_graph import Shape, build_graph, is_known, read_shape, read_weights
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable
-from reviewgauge.models.embeddings.safetensors import read_safetensors
 
 _TOKENS_AT_ONCE = 1024  # more makes the intermediate values fall out of the processor's cache
 _TOKENS_ON_CUDA = 65_536
@@ -65,6 +65,7 @@ class OnnxEmbedder(Embedder):
         return (file, *sorted(file.parent.glob(f"{file.name}_data*")))
 
     @cached_property
+    @override
     def fingerprint(self) -> str:
         """See `Embedder.fingerprint`. The weights of the default model must be the official ones."""
         if self._official and model_folder.file_digest(self._weights[0]) != self._official:
@@ -75,13 +76,13 @@ class OnnxEmbedder(Embedder):
         return model_folder.fingerprint(self.folder, self.settings, self._weights)
 
     @cached_property
+    @override
     def dimensions(self) -> int:
-        """See `Embedder.dimensions`."""
         return self._shape.hidden if self._shape else self._encode(["a"]).shape[1]
 
     @property
+    @override
     def longest(self) -> int:
-        """See `Embedder.longest`."""
         return self.settings.longest
 
     @property
@@ -89,12 +90,13 @@ class OnnxEmbedder(Embedder):
         """Where it runs: `cpu` or `cuda`."""
         return self._session(None).device
 
+    @override
     def cut(self, texts: Sequence[str]) -> Truths:
-        """See `Embedder.cut`."""
         unique = list(dict.fromkeys(texts))
         known = dict(zip(unique, (bool(e.overflowing) for e in self._encodings(unique, self.longest)), strict=True))
         return np.array([known[text] for text in texts], dtype=bool)
 
+    @override
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, longest: int | None = None
     ) -> list[TokenStates]:
@@ -108,6 +110,7 @@ class OnnxEmbedder(Embedder):
                 known[unique[row]] = _token_states(unique[row], encodings[row], vectors)
         return [known[text] for text in texts]
 
+    @override
     def _encode(self, texts: Sequence[str]) -> Floats:
         ids = [np.array(e.ids, dtype=np.int64) for e in self._encodings(texts, self.longest)]
         pooled: list[Floats] = [np.zeros(0, dtype=np.float32)] * len(texts)
@@ -188,7 +191,7 @@ class OnnxEmbedder(Embedder):
 
 
 def _built(file: Path, shape: Shape, layer: int | None) -> tuple[bytes, dict[str, Any]]:
-    graph = build_graph(read_safetensors(file), shape, str(file), layer)
+    graph = build_graph(read_weights(file), shape, str(file), layer)
     return graph.model, dict(graph.weights)
 
 
@@ -239,7 +242,9 @@ class Session:
         )
         self._inputs = [wanted.name for wanted in self._session.get_inputs()]
         if unknown := sorted(set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}):
-            raise UserError(f"{model!s}: the graph wants {', '.join(unknown)}", remedy="it is not text encoder")
+            raise UserError(
+                f"{model!s}: the graph wants {', '.join(unknown)}", remedy="use the model of a text encoder"
+            )
         self._output = _states_output(self._session, str(model))
 
     def run(self, ids: Whole) -> Floats:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from reviewgauge.core.errors import MissingExtra, UserError, one_line
 from reviewgauge.models.cache.vector_cache import VectorCache
@@ -41,8 +42,8 @@ class SentenceTransformersEmbedder(Embedder):
             raise UserError(f"sentence-transformers cannot load {self._place}: {reason}") from None
 
     @cached_property
+    @override
     def fingerprint(self) -> str:
-        """See `Embedder.fingerprint`."""
         digest = hashlib.sha256()
         for name, tensor in sorted(self._model.state_dict().items()):
             if "pooler." in name:  # BERT's classification head: not used here, and random where the checkpoint has none
@@ -54,13 +55,13 @@ class SentenceTransformersEmbedder(Embedder):
         return digest.hexdigest()
 
     @property
+    @override
     def dimensions(self) -> int:
-        """See `Embedder.dimensions`."""
         return int(self._model.encode(["a"], show_progress_bar=False).shape[1])
 
     @property
+    @override
     def longest(self) -> int:
-        """See `Embedder.longest`."""
         return int(self._model.max_seq_length)
 
     @property
@@ -78,10 +79,11 @@ class SentenceTransformersEmbedder(Embedder):
         found: list[Any] = tokenizer.encode_batch([readable(text).strip() for text in texts])
         return found
 
+    @override
     def cut(self, texts: Sequence[str]) -> Truths:
-        """See `Embedder.cut`."""
         return np.array([bool(encoding.overflowing) for encoding in self._encodings(texts, self.longest)], dtype=bool)
 
+    @override
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, longest: int | None = None
     ) -> list[TokenStates]:
@@ -104,6 +106,7 @@ class SentenceTransformersEmbedder(Embedder):
             found.append(TokenStates(ids, tuple(encoding.tokens), offsets, special, cut, kept))
         return found
 
+    @override
     def _encode(self, texts: Sequence[str]) -> Floats:
         found = self._model.encode(list(texts), batch_size=_AT_ONCE, show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(found, dtype=np.float32)
