@@ -174,7 +174,7 @@ def test_a_dry_run_leaves_the_run_as_it_is(run: Path, capsys: pytest.CaptureFixt
         (["gpt-5"], "names no model"),
         (["fake:rules", "--what", "type", "--prompt", "published"], "no paper prints a prompt for the type"),
         (["fake:rules", "--what", "domain", "--of", "comments"], "domain is a question about changes (--of changes)"),
-        (["fake:rules", "--votes", "0"], "0 votes are not 1 to 99"),
+        (["fake:rules", "--votes", "0"], "votes must be from 1 to 99, got 0"),
     ],
 )
 def test_bad_input_is_one_line(run: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

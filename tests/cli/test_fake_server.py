@@ -60,7 +60,7 @@ def test_json_is_all_of_the_output() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--fail", "sabotage:0.1"], "there is no fault 'sabotage'"),
+        (["--fail", "sabotage:0.1"], "unknown fault 'sabotage'"),
         (["--fail", "429:0.7,500:0.7"], "add up to 1.4"),
         (["--latency", "slow"], "'slow' is not a valid latency"),
         (["--model", "clever"], "no behaviour 'clever'"),

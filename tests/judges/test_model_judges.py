@@ -237,8 +237,8 @@ def test_a_model_is_short_for_same_concern() -> None:
 @pytest.mark.parametrize(
     ("spec", "problem"),
     [
-        ("same_concern", "name the model"),
-        ("golden", "name the model"),
+        ("same_concern", "a model is required"),
+        ("golden", "a model is required"),
         ("same_concern(model='nobody:x')", "provider"),
         ("same_concern(model='fake:rules', votes=0)", "votes=0"),
         ("golden(model='fake:rules', votes=1000)", "votes=1000"),

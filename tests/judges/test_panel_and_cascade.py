@@ -252,13 +252,13 @@ def test_a_second_look_keeps_what_the_second_judge_decided() -> None:
 @pytest.mark.parametrize(
     ("spec", "problem"),
     [
-        ("cascade", "name the judge to ask"),
-        (f"cascade(first='{FAKE}', then='{FAKE}')", "nothing would be saved"),
+        ("cascade", "a second judge is required"),
+        (f"cascade(first='{FAKE}', then='{FAKE}')", "must be an offline one"),
         ("cascade(then='nobody')", "no judge is called"),
         ("cascade(then='nobody:x')", "provider 'nobody' is unknown"),
-        ("panel", "two judges or more"),
+        ("panel", "at least two judges"),
         ("panel(judges=('lexical', 'nobody:x'))", "provider 'nobody' is unknown"),
-        ("panel(judges=('lexical',))", "two judges or more"),
+        ("panel(judges=('lexical',))", "at least two judges"),
         (f"panel(judges=('{FAKE}', \"same_concern(model='{FAKE}')\"))", "named twice"),
         ("panel(judges=('lexical', 'nobody'))", "no judge is called"),
     ],
@@ -291,7 +291,7 @@ def test_a_judge_of_ones_own_that_asks_models_is_not_asked_about_the_rest() -> N
 
     seen: list[tuple[str, str]] = []
     wanted = [(0, 0), (3, 2), (3, 0)]
-    found = judge_some(Own(), CASE, COMMENTS, REFERENCES, REVIEW, wanted=wanted)
+    found = judge_some(Own(), CASE, COMMENTS, REFERENCES, REVIEW, cells=wanted)
     assert sorted(seen) == [("c1", "r1"), ("c4", "r1"), ("c4", "r3")]
     assert {cell: verdict.same for cell, verdict in found.items() if verdict} == {
         (0, 0): True, (3, 2): True, (3, 0): False}  # fmt: skip

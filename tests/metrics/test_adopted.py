@@ -105,7 +105,7 @@ def test_comments_that_do_not_say_what_became_of_them_are_not_measured() -> None
 
 def test_signals_that_do_not_exist_are_refused() -> None:
     for wrong in ((), ("merged",)):
-        with pytest.raises(ValueError, match="counts are of changed, resolved, answered, thumbed"):
+        with pytest.raises(ValueError, match="counts must name some of changed, resolved, answered, thumbed"):
             Adopted(counts=wrong)
 
 

@@ -196,7 +196,7 @@ def test_numbers_of_another_model_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ("layer=-1", "counts from 0"),
+        ("layer=-1", "must be 0"),
         ("baseline=(.1, .2, .3)", "baseline_of="),
         (f"baseline_of={DEFAULT!r}", "baseline_of="),
         (f"baseline=(.1, 1, .3), baseline_of={DEFAULT!r}", "below 1"),

@@ -121,11 +121,11 @@ def test_a_floor_of_another_model_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ("floor=.35", "write floor_of="),
-        ("floor_of='all-MiniLM-L6-v2'", "there is no floor"),
+        ("floor=.35", "needs the model"),
+        ("floor_of='all-MiniLM-L6-v2'", "needs a floor"),
         ("model=('a', 'b'), floor=.35, floor_of='a'", "several are combined"),
-        ("model=()", "names no model"),
-        ("model=''", "names no model"),
+        ("model=()", "a model is required"),
+        ("model=''", "a model is required"),
         ("combine_by='sum'", "must be one of 'mean'"),
         ("model=7", "is not of type"),
     ],

@@ -63,7 +63,7 @@ def test_any_phrasing_will_do_and_the_mean_is_a_share() -> None:
 
 
 def test_raw_and_forgiving_at_once_is_refused() -> None:
-    with pytest.raises(UserError, match="leave ignore_case"):
+    with pytest.raises(UserError, match="do not apply"):
         load(Metric, "exact_match(variant='raw', ignore_case=True)")
 
 

@@ -335,7 +335,7 @@ def test_readings_and_bounds() -> None:
 def test_parameters() -> None:
     assert Grade(model="fake:rules").models == ("fake:rules",)
     assert Grade().models == ()
-    with pytest.raises(UserError, match="none is named") as error:
+    with pytest.raises(UserError, match="needs a chat model") as error:
         Grade().parts(*item(TextPair(SAID, (WANTED,))))
     assert "grade(model=" in error.value.remedy
     for trials in (0, 2, -1, 101):

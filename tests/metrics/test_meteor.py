@@ -132,9 +132,9 @@ def test_the_pins_keep_scores_with_and_without_wordnet_apart() -> None:
 
 def test_a_folder_without_wordnet_is_refused(tmp_path: Path) -> None:
     metric = Meteor(wordnet=str(tmp_path))
-    with pytest.raises(UserError, match="holds no WordNet"):
+    with pytest.raises(UserError, match="does not contain WordNet"):
         metric.pins()
-    with pytest.raises(UserError, match="holds no WordNet"):
+    with pytest.raises(UserError, match="does not contain WordNet"):
         metric.segments([TextPair("a", ("b",))])
     with pytest.raises(UserError, match="alpha"):
         load(Metric, "meteor(alpha=2.0)")

@@ -144,7 +144,7 @@ def test_a_table_of_other_n_grams_is_refused(tmp_path: Path) -> None:
     file.write_text('{"texts": 1, "unseen": 2.0, "idf": {}}')
     with pytest.raises(UserError, match=r"idf\.json, field idf"):
         value(f"tfidf(analyzer='words', stem=False, idf={str(file)!r})", "a", "b")
-    with pytest.raises(UserError, match="not a range of lengths"):
+    with pytest.raises(UserError, match="must be a range of lengths"):
         load(Metric, "tfidf(chars=(5, 3))")
 
 

@@ -98,7 +98,7 @@ def test_an_unreadable_answer_is_a_failure_never_a_verdict(tmp_path: Path, task:
 
 def test_files_that_do_not_fit(tmp_path: Path) -> None:
     replay = answers(tmp_path, {"is_merged": True})
-    with pytest.raises(BadInput, match=r"gpt.jsonl: holds no answer to other"):
+    with pytest.raises(BadInput, match=r"gpt.jsonl: has no answer for other"):
         replay.review(change(Task.ASSESS, "other"))
     assert [drop.item for drop in replay.prepare([change(Task.ASSESS, "other")])] == ["one"]
     twice = tmp_path / "twice.jsonl"

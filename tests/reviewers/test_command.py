@@ -130,7 +130,7 @@ def test_an_output_file_is_a_plain_file_of_the_checkout(change: Change, tmp_path
             shell(trick, output=output).review(change)
         assert refused.value.kind is FailureKind.UNREADABLE and "private." not in (refused.value.raw or "")
     for output in ("../x", "/etc/passwd", "a/../../x", ".git/config"):
-        with pytest.raises(UserError, match="leaves the checkout"):
+        with pytest.raises(UserError, match="is outside the checkout"):
             shell("true", output=output).prepare([change])
 
 
@@ -435,7 +435,7 @@ def test_a_program_that_stops_its_guard_does_not_hang_the_run(tmp_path: Path) ->
 
 
 def test_a_program_that_kills_its_guard_fails_its_own_review(change: Change) -> None:
-    with pytest.raises(UserError, match="something killed it, perhaps the program"):
+    with pytest.raises(UserError, match="it was killed, perhaps by the program"):
         shell("kill -KILL $PPID; sleep 300").review(change)
 
 
@@ -477,7 +477,7 @@ def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
     ("parameters", "words"),
     [
         ({"env": ("PATH", "NOT_SET_ANYWHERE")}, "NOT_SET_ANYWHERE is not set"),
-        ({"env": ("KEY=secret",)}, "is not a name of a variable"),
+        ({"env": ("KEY=secret",)}, "is not a valid variable name"),
         ({"seconds": 0.0}, "above 0"),
         ({"history": -2}, "-1 or more"),
         ({"home": "/nowhere/at/all"}, "is not a folder"),

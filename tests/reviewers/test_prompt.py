@@ -164,7 +164,7 @@ def test_prepare_names_what_cannot_be_read_and_refuses_what_is_no_model() -> Non
     }
     with pytest.raises(UserError, match="names no model"):
         Prompt("gpt-5").prepare([CHANGE])
-    with pytest.raises(UserError, match="below 0"):
+    with pytest.raises(UserError, match="must not be negative"):
         Prompt("fake:rules", truncate=-1).prepare([CHANGE])
 
 

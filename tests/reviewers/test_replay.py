@@ -125,7 +125,7 @@ def test_a_broken_file_fails_its_own_change(tmp_path: Path, changes: list[Change
 def test_one_file_name_for_two_changes_is_refused(tmp_path: Path, changes: list[Change]) -> None:
     (tmp_path / "acme_shop_1.rdjson").write_text(rdjson())
     twins = [changes[0], changes[1].model_copy(update={"id": "acme#shop#1"})]
-    with pytest.raises(UserError, match="stands for both acme/shop#1 and acme#shop#1"):
+    with pytest.raises(UserError, match="matches both acme/shop#1 and acme#shop#1"):
         Replay(path=f"{tmp_path}/{{case}}.rdjson").prepare(twins)
     (tmp_path / "acme_shop_1.json").write_text(rdjson())
     with pytest.raises(UserError, match="several files for acme_shop_1"):
@@ -167,7 +167,7 @@ def test_a_file_that_names_its_changes_by_address(tmp_path: Path, changes: list[
 def test_a_file_that_names_other_changes_only_is_an_error(tmp_path: Path, changes: list[Change]) -> None:
     file = tmp_path / "candidates.json"
     file.write_text(martian(("https://github.com/acme/shop/pull/99", "a", ["x"])))
-    with pytest.raises(UserError, match="names none of these 2 changes"):
+    with pytest.raises(UserError, match="does not name any of these 2 changes"):
         Replay(path=str(file)).prepare(changes)
 
 
@@ -300,7 +300,7 @@ def test_a_scan_needs_diffs(tmp_path: Path, changes: list[Change]) -> None:
     file = tmp_path / "a.rdjson"
     file.write_text(rdjson(("odd", "app/shop.py", 5)))
     blind = [change.model_copy(update={"files": (), "git": None}) for change in changes]
-    with pytest.raises(UserError, match="does not say which change"):
+    with pytest.raises(UserError, match="does not name the change"):
         Replay(path=str(file)).prepare(blind)
 
 

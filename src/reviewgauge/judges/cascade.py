@@ -29,11 +29,10 @@ class Cascade(Asking):
     then: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a cascade without an end."""
         if not self.then:
-            raise ValueError("name the judge to ask where the first is unsure: then='openai:gpt-5'")
+            raise ValueError("a second judge is required, such as then='openai:gpt-5'")
         if self.judges[0].models:
-            raise ValueError(f"first={self.first!r} asks a model itself, so nothing would be saved")
+            raise ValueError(f"first={self.first!r} asks a model itself; the first judge must be an offline one")
 
     @property
     def judges(self) -> tuple[Judge, Judge]:
@@ -81,16 +80,16 @@ class Cascade(Asking):
         comments: Sequence[Comment],
         references: Sequence[Comment],
         review: Review,
-        wanted: Sequence[Cell],
+        cells: Sequence[Cell],
     ) -> Mapping[Cell, Verdict | None]:
         """As `judge`, for some pairs."""
         first, then = self.judges
-        found = dict(judge_some(first, case, comments, references, review, wanted=wanted))
+        found = dict(judge_some(first, case, comments, references, review, cells=cells))
         if isinstance(then, ModelJudge):
-            for c, r in wanted:
+            for c, r in cells:
                 found[c, r] = then.decided(comments[c], references[r]) or found[c, r]
-        unsure = [cell for cell in wanted if (v := found[cell]) is None or v.unsure or v.same is None]
-        second = judge_some(then, case, comments, references, review, wanted=unsure) if unsure else {}
+        unsure = [cell for cell in cells if (v := found[cell]) is None or v.unsure or v.same is None]
+        second = judge_some(then, case, comments, references, review, cells=unsure) if unsure else {}
         for cell, verdict in second.items():
             if verdict is not None:
                 found[cell] = self._with_history(found[cell], verdict)

@@ -31,9 +31,9 @@ class Dice(Judge):
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.high <= 1:
-            raise ValueError(f"low={self.low} and high={self.high} are not band within 0..1")
+            raise ValueError(f"low={self.low} and high={self.high} must satisfy 0 <= low <= high <= 1")
         if self.cut is not None and not 0 <= self.cut <= 1:
-            raise ValueError(f"cut={self.cut} is not a Dice coefficient")
+            raise ValueError(f"cut={self.cut} must be a Dice coefficient from 0 to 1")
 
     def _threshold(self, fitted: DiceWeights) -> float:
         return _probability(fitted.cut if self.cut is None else self.cut, fitted)

@@ -48,7 +48,6 @@ class Golden(ModelJudge):
     }
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
         self.check()
 
     @property
@@ -72,5 +71,5 @@ class Golden(ModelJudge):
             raise Unreadable('"match" must be true or false')
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
             raise Unreadable('"confidence" must be a number from 0 to 1')
-        said = reasoning if isinstance(reasoning, str) else ""
-        return PairVerdict(match, float(confidence), said)
+        reason = reasoning if isinstance(reasoning, str) else ""
+        return PairVerdict(match, float(confidence), reason)

@@ -44,9 +44,9 @@ class Lexical(Judge):
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.high <= 1:
-            raise ValueError(f"low={self.low} and high={self.high} are not band within 0..1")
+            raise ValueError(f"low={self.low} and high={self.high} must satisfy 0 <= low <= high <= 1")
         if self.cut is not None and not 0 <= self.cut <= 1:
-            raise ValueError(f"cut={self.cut} is not a probability")
+            raise ValueError(f"cut={self.cut} must be a probability from 0 to 1")
 
     @property
     def threshold(self) -> float:
@@ -92,19 +92,19 @@ class Lexical(Judge):
 
         Columns are the case's references, neutral and rejected comments, in this order, or the first of them.
         """
-        said = {system: table for system, table in tables.items() if len(table)}
+        judged = {system: table for system, table in tables.items() if len(table)}
         known = (*case.references, *case.neutral, *case.rejected)
-        widths = {len(row) for table in said.values() for row in table}
-        if len(said) < 2 or len(widths) != 1 or max(widths) > len(known):
+        widths = {len(row) for table in judged.values() for row in table}
+        if len(judged) < 2 or len(widths) != 1 or max(widths) > len(known):
             return tables
         columns = known[: max(widths)]
-        before = {s: [[v.probability if v else 0.0 for v in row] for row in table] for s, table in said.items()}
-        bodies = {system: [c.body for c in reviews[system].comments] for system in said}
+        before = {s: [[v.probability if v else 0.0 for v in row] for row in table] for s, table in judged.items()}
+        bodies = {system: [c.body for c in reviews[system].comments] for system in judged}
         model = self._model(case)
         after = model.second(before, bodies, finding_names(columns))
         cut = model.weights.second_threshold if self.cut is None else self.cut
         refined: dict[str, VerdictTable] = dict(tables)
-        for system, table in said.items():
+        for system, table in judged.items():
             refined[system] = [
                 [
                     old and self._verdict(p, body, column.body, cut, old.probability)

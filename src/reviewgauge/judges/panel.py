@@ -26,12 +26,13 @@ class Panel(Asking):
     agree: Agree = "majority"
 
     def __post_init__(self) -> None:
-        """Refuse what is not a panel."""
         if len(self.judges) < 2:
-            raise ValueError("name two judges or more: judges=('openai:gpt-5', 'anthropic:claude-sonnet-4-5')")
+            raise ValueError(
+                "at least two judges are required, such as judges=('openai:gpt-5', 'anthropic:claude-sonnet-4-5')"
+            )
         specs = [signature(judge) for judge in self.members]
         if len(set(specs)) < len(specs):
-            raise ValueError("the same judge is named twice: votes=3 asks one model several times")
+            raise ValueError("the same judge is named twice; to ask one model several times, use votes=3")
 
     @property
     def members(self) -> Sequence[Judge]:
@@ -73,30 +74,34 @@ class Panel(Asking):
         comments: Sequence[Comment],
         references: Sequence[Comment],
         review: Review,
-        wanted: Sequence[Cell],
+        cells: Sequence[Cell],
     ) -> Mapping[Cell, Verdict | None]:
         """As `judge`, for some pairs."""
-        said = [(judge, judge_some(judge, case, comments, references, review, wanted=wanted)) for judge in self.members]
-        return {cell: self._together([(judge, own[cell]) for judge, own in said]) for cell in wanted}
+        verdicts = [
+            (judge, judge_some(judge, case, comments, references, review, cells=cells)) for judge in self.members
+        ]
+        return {cell: self._together([(judge, own[cell]) for judge, own in verdicts]) for cell in cells}
 
     def was_asked(self, verdict: Verdict) -> bool:
         """Whether one of its models was asked."""
         return any(vote.rater.startswith(self.models) for vote in verdict.votes) if self.models else False
 
-    def _together(self, said: Sequence[tuple[Judge, Verdict | None]]) -> Verdict | None:
-        spoken = [(judge, verdict) for judge, verdict in said if verdict is not None]
-        if not spoken:
+    def _together(self, verdicts: Sequence[tuple[Judge, Verdict | None]]) -> Verdict | None:
+        given = [(judge, verdict) for judge, verdict in verdicts if verdict is not None]
+        if not given:
             return None
-        first = spoken[0][1]
-        if len(spoken) == len(said) and all(v.reason.startswith(NOT_ASKED) and v.same == first.same for _, v in spoken):
+        first = given[0][1]
+        if len(given) == len(verdicts) and all(
+            v.reason.startswith(NOT_ASKED) and v.same == first.same for _, v in given
+        ):
             return first
-        verdict = agreed([Cast(vote_of(judge, v), v.probability) for judge, v in spoken], self.agree)
+        verdict = agreed([Cast(vote_of(judge, v), v.probability) for judge, v in given], self.agree)
         behind = tuple(
             vote.model_copy(update={"rater": f"{vote.rater}, for judge {n}"})
-            for n, (_, one) in enumerate(said, start=1)
+            for n, (_, one) in enumerate(verdicts, start=1)
             for vote in (one.votes if one is not None else ())
         )
-        reason = verdict.reason if len(spoken) == len(said) else f"{verdict.reason}, of {len(said)} judges"
+        reason = verdict.reason if len(given) == len(verdicts) else f"{verdict.reason}, of {len(verdicts)} judges"
         return verdict.model_copy(update={"votes": (*verdict.votes, *behind), "reason": reason})
 
 

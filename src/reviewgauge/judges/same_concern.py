@@ -41,7 +41,6 @@ class SameConcern(ModelJudge):
     hunk_lines: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
         self.check()
         if self.hunk_lines < 0:
             raise ValueError("hunk_lines counts lines and cannot be negative")

@@ -48,9 +48,8 @@ class Adopted(Metric):
     signed: ClassVar[frozenset[str]] = frozenset({"lift"})
 
     def __post_init__(self) -> None:
-        """Refuse signals that do not exist."""
         if not self.counts or set(self.counts) - set(SIGNALS):
-            raise ValueError(f"counts are of {', '.join(SIGNALS)}, not {', '.join(self.counts) or 'none'}")
+            raise ValueError(f"counts must name some of {', '.join(SIGNALS)}, got {', '.join(self.counts) or 'none'}")
 
     @property
     def estimate_note(self) -> str:
@@ -59,15 +58,15 @@ class Adopted(Metric):
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """Counts over the comments that stand on lines."""
-        told = [adoption for comment in review.comments if (adoption := _adoption(comment)) is not None]
-        if review.comments and not told and not any(_hours(comment) is not None for comment in review.comments):
+        adoptions = [adoption for comment in review.comments if (adoption := _adoption(comment)) is not None]
+        if review.comments and not adoptions and not any(_hours(comment) is not None for comment in review.comments):
             return "its comments do not say what became of them: stage collect_reviews records that"
         parts = {"comments": float(len(review.comments)), "pulls": _share_of_pull(review)}
         hours = [found for comment in review.comments if (found := _hours(comment)) is not None]
         if hours:
             first = max(min(hours), _SHORTEST)
             parts |= {"first": 1.0, "hours": first, "log_hours": math.log(first)}
-        for adoption in told:
+        for adoption in adoptions:
             for name, value in self._one(adoption).items():
                 parts[name] = parts.get(name, 0.0) + value
         return Measured(parts=parts, fake=review.fake)

@@ -43,12 +43,12 @@ class Assess(Metric):
         """One of four: said and true, each yes or no."""
         if case.verdict is None:
             return NO_TRUTH
-        said = review.verdict
-        if said is None and self.no_verdict == "comments":
-            said = not review.comments
-        if said is None:
+        verdict = review.verdict
+        if verdict is None and self.no_verdict == "comments":
+            verdict = not review.comments
+        if verdict is None:
             return NO_VERDICT
-        return Measured(parts=_cell(said, case.verdict), fake=review.fake)
+        return Measured(parts=_cell(verdict, case.verdict), fake=review.fake)
 
     def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
         """The readings. Undefined: the precision of a class that was never said, the recall of one that never is."""

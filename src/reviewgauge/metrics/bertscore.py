@@ -121,13 +121,12 @@ class Bertscore(TextMetric):
     lower_is_better: ClassVar[frozenset[str]] = frozenset({CUT})
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
         if self.layer is not None and self.layer < 0:
-            raise ValueError("layer counts from 0, the embeddings")
+            raise ValueError("layer must be 0 (the embeddings) or more")
         if self.baseline is not None and max(self.baseline) >= 1:
-            raise ValueError("a baseline is below 1")
+            raise ValueError("baseline values must be below 1")
         if bool(self.baseline_of) != (self.baseline is not None):
-            raise ValueError("a baseline belongs to one model: write baseline=(P, R, F1) and baseline_of='MODEL'")
+            raise ValueError("baseline=(P, R, F1) and baseline_of='MODEL' go together")
 
     def _parts_of_it(self) -> tuple[Embedder, TokenIdf | None]:
         """The model and the idf weights. Raises UserError where a number belongs to another model."""
@@ -147,23 +146,23 @@ class Bertscore(TextMetric):
         found: list[Parts] = [{}] * len(pairs)
         for rows in _groups(pairs):
             texts = {text: None for row in rows for text in (pairs[row].hypothesis, *pairs[row].references)}
-            spoken = [text for text in texts if text.strip()]
-            states = model.tokens(spoken, layer=self.layer, longest=WHOLE)
-            known = {text: _text(one, idf) for text, one in zip(spoken, states, strict=True)}
+            not_blank = [text for text in texts if text.strip()]
+            states = model.tokens(not_blank, layer=self.layer, longest=WHOLE)
+            known = {text: _text(one, idf) for text, one in zip(not_blank, states, strict=True)}
             for row in rows:
                 found[row] = self._pair(pairs[row], known)
         return found
 
     def _pair(self, pair: TextPair, known: Mapping[str, _Text]) -> Parts:
-        said = known.get(pair.hypothesis)
+        hypothesis = known.get(pair.hypothesis)
         references = [known[text] for text in pair.references]
-        if said is None:
+        if hypothesis is None:
             best = [0.0, 0.0, 0.0]
         else:
-            best = [max(column) for column in zip(*(_match(said, one) for one in references), strict=True)]
+            best = [max(column) for column in zip(*(_match(hypothesis, one) for one in references), strict=True)]
         if self.baseline is not None:
             best = [(value - base) / (1 - base) for value, base in zip(best, self.baseline, strict=True)]
-        cut = said is not None and (said.cut or any(one.cut for one in references))
+        cut = hypothesis is not None and (hypothesis.cut or any(one.cut for one in references))
         return dict(zip((PRECISION, RECALL, F1, CUT), (*best, float(cut)), strict=True))
 
 
@@ -194,14 +193,14 @@ def _text(one: TokenStates, idf: TokenIdf | None) -> _Text:
     return _Text(states, scaled, one.cut)
 
 
-def _match(said: _Text, reference: _Text) -> tuple[float, float, float]:
+def _match(hypothesis: _Text, reference: _Text) -> tuple[float, float, float]:
     """(precision, recall, F1): the mean over tokens of the cosine with the closest token of the other side.
 
     A token whose every cosine is negative has no like there, and counts 0: F1 would have no bounds otherwise.
     """
     # einsum: for matrices this small a BLAS spends its time on waking threads, a hundred times what the sums take
-    close = np.maximum(np.einsum("sd,rd->sr", said.states, reference.states), 0)
-    precision = float((close.max(axis=1) * said.weights).sum())
+    close = np.maximum(np.einsum("sd,rd->sr", hypothesis.states, reference.states), 0)
+    precision = float((close.max(axis=1) * hypothesis.weights).sum())
     recall = float((close.max(axis=0) * reference.weights).sum())
     both = precision + recall
     return precision, recall, 2 * precision * recall / both if both > 0 else 0.0

@@ -66,8 +66,8 @@ class Bleu(TextMetric):
         matched = np.array([row[0] for row in counted], dtype=np.float64).reshape(-1, ORDERS)
         lengths = np.array([row[1:] for row in counted], dtype=np.float64).reshape(-1, 2)
         least = 1 if self.variant.startswith("nltk") else 0
-        said = np.maximum(lengths[:, :1] - np.arange(ORDERS), least)
-        sums = np.concatenate([matched, said, lengths], axis=1)
+        total = np.maximum(lengths[:, :1] - np.arange(ORDERS), least)
+        sums = np.concatenate([matched, total, lengths], axis=1)
         rows = np.column_stack([sums, self._bleu(sums.T, sentence=True)]).tolist()
         return [dict(zip((*COUNTS, VALUE), row, strict=True)) for row in rows]
 
@@ -79,13 +79,13 @@ class Bleu(TextMetric):
 
     def _counts(self, pair: TextPair) -> tuple[list[int], int, int]:
         """The matched n-grams, and the tokens of the review and of the reference whose length counts."""
-        said = self._tokens(pair.hypothesis)
+        hypothesis = self._tokens(pair.hypothesis)
         references = [self._tokens(text) for text in pair.references]
         if self.variant == "graded_reviews":
             length = min(map(len, references))
         else:
-            length = min((abs(len(tokens) - len(said)), len(tokens)) for tokens in references)[1]
-        return matches(said, references), len(said), length
+            length = min((abs(len(tokens) - len(hypothesis)), len(tokens)) for tokens in references)[1]
+        return matches(hypothesis, references), len(hypothesis), length
 
     def _tokens(self, text: str) -> tokens.Tokens:
         found = TOKENISERS[self.variant](text)
@@ -93,44 +93,44 @@ class Bleu(TextMetric):
 
     def _bleu(self, sums: Numbers, *, sentence: bool) -> Numbers:
         """BLEU of each column of `sums` (matched by length, said by length, the two lengths in tokens)."""
-        matched, said, length, reference = sums[:ORDERS], sums[ORDERS : 2 * ORDERS], sums[-2], sums[-1]
+        matched, total, length, reference = sums[:ORDERS], sums[ORDERS : 2 * ORDERS], sums[-2], sums[-1]
         if self.variant == "graded_reviews":
-            return _graded_reviews(matched, said, length, reference)
+            return _graded_reviews(matched, total, length, reference)
         brevity = np.minimum(0.0, 1 - reference / np.maximum(length, 1))
         if self.variant == "sacrebleu":
-            logs = _sacrebleu(matched, said, sentence=sentence)
+            logs = _sacrebleu(matched, total, sentence=sentence)
         else:
-            logs = _nltk(matched, said, length, method=int(self.variant[-1]))
+            logs = _nltk(matched, total, length, method=int(self.variant[-1]))
         values: Numbers = np.where(matched[0] > 0, 100 * np.exp(logs + brevity), 0.0)
         return values
 
 
-def matches(said: tokens.Tokens, references: Sequence[tokens.Tokens]) -> list[int]:
+def matches(hypothesis: tokens.Tokens, references: Sequence[tokens.Tokens]) -> list[int]:
     """How many n-grams of `said` are matched, for n of 1 to 4; each counts as often as in the best reference.
 
     A matched n-gram has two matched ones of n - 1 in it, so counting ends at the first length with fewer.
     """
     found = [0] * ORDERS
     for n in range(1, ORDERS + 1):
-        mine = set(_ngrams(said, n))
+        mine = set(_ngrams(hypothesis, n))
         shared = mine.intersection(_ngrams(references[0], n))
         for reference in references[1:]:
             shared |= mine.intersection(_ngrams(reference, n))
-        found[n - 1] = _clipped(shared, said, references, n) if shared else 0
+        found[n - 1] = _clipped(shared, hypothesis, references, n) if shared else 0
         if found[n - 1] < 2:
             break
     return found
 
 
-def _clipped(shared: set[object], said: tokens.Tokens, references: Sequence[tokens.Tokens], n: int) -> int:
+def _clipped(shared: set[object], hypothesis: tokens.Tokens, references: Sequence[tokens.Tokens], n: int) -> int:
     """How often the `shared` n-grams are said, each no more often than in the reference that has it most."""
-    often = list(filter(shared.__contains__, _ngrams(said, n)))
+    often = list(filter(shared.__contains__, _ngrams(hypothesis, n)))
     if len(often) == len(shared):  # nothing is said twice, which saves counting
         return len(shared)
-    wanted = [list(filter(shared.__contains__, _ngrams(reference, n))) for reference in references]
-    if len(wanted) == 1 and len(wanted[0]) == len(shared):
+    shared_in = [list(filter(shared.__contains__, _ngrams(reference, n))) for reference in references]
+    if len(shared_in) == 1 and len(shared_in[0]) == len(shared):
         return len(shared)
-    most = reduce(or_, map(Counter, wanted))
+    most = reduce(or_, map(Counter, shared_in))
     return sum(min(count, most[gram]) for gram, count in Counter(often).items())
 
 
@@ -138,33 +138,33 @@ def _ngrams(tokens: tokens.Tokens, n: int) -> Iterable[object]:
     return tokens if n == 1 else zip(*[tokens[i:] for i in range(n)], strict=False)
 
 
-def _sacrebleu(matched: Numbers, said: Numbers, *, sentence: bool) -> Numbers:
+def _sacrebleu(matched: Numbers, total: Numbers, *, sentence: bool) -> Numbers:
     """Mean log precision: the k-th length without a match counts 1 / 2^k matches; sentences leave out empty lengths."""
-    missed = np.cumsum((matched == 0) & (said > 0), axis=0)
+    missed = np.cumsum((matched == 0) & (total > 0), axis=0)
     smoothed = np.where(matched == 0, 0.5**missed, matched)
-    there = said > 0
-    logs = np.where(there, np.log(smoothed / np.where(there, said, 1)), 0.0 if sentence else -np.inf)
+    there = total > 0
+    logs = np.where(there, np.log(smoothed / np.where(there, total, 1)), 0.0 if sentence else -np.inf)
     lengths = np.maximum(there.sum(axis=0), 1) if sentence else ORDERS
     mean: Numbers = logs.sum(axis=0) / lengths
     return mean
 
 
-def _nltk(matched: Numbers, said: Numbers, length: Numbers, *, method: int) -> Numbers:
+def _nltk(matched: Numbers, total: Numbers, length: Numbers, *, method: int) -> Numbers:
     """Mean log precision. NLTK leaves a precision of 0 out of the sum, which method 4 has for a single word."""
     if method == 1:
         smoothed = np.where(matched == 0, 0.1, matched)
     else:
         missed = np.cumsum(matched == 0, axis=0)
         smoothed = np.where(matched == 0, np.log(np.maximum(length, 1)) / 5 * 0.5**missed, matched)
-    logs = np.where(smoothed > 0, np.log(np.where(smoothed > 0, smoothed, 1) / np.maximum(said, 1)), 0.0)
+    logs = np.where(smoothed > 0, np.log(np.where(smoothed > 0, smoothed, 1) / np.maximum(total, 1)), 0.0)
     mean: Numbers = logs.sum(axis=0) / ORDERS
     return mean
 
 
-def _graded_reviews(matched: Numbers, said: Numbers, length: Numbers, reference: Numbers) -> Numbers:
+def _graded_reviews(matched: Numbers, total: Numbers, length: Numbers, reference: Numbers) -> Numbers:
     """The paper's own formula; without a single match it ends near 1e-77, not at 0."""
     more = np.array([[0.0], [1.0], [1.0], [1.0]])
-    logs = np.log(matched + more + TINY) - np.log(said + more + TINY)
+    logs = np.log(matched + more + TINY) - np.log(total + more + TINY)
     brevity = np.minimum(0.0, 1 - (reference + 1) / (length + 1))
     values: Numbers = np.where(length > 0, 100 * np.exp(logs.sum(axis=0) / ORDERS + brevity), 0.0)
     return values

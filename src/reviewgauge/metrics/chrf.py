@@ -41,7 +41,6 @@ class Chrf(TextMetric):
     units: ClassVar[Mapping[str, str]] = {"mean": POINTS, "corpus": POINTS}
 
     def __post_init__(self) -> None:
-        """Refuse orders and weights that mean nothing."""
         if self.char_order < 1 or self.word_order < 0:
             raise ValueError("char_order must be at least 1 and word_order at least 0")
         if self.beta <= 0:
@@ -78,34 +77,34 @@ class Chrf(TextMetric):
         grams += [f"word_{n}" for n in range(1, self.word_order + 1)]
         return [f"{kind}_{gram}" for kind in ("said", "wanted", "matched") for gram in grams]
 
-    def _counts(self, said: Sequence[str], wanted: Sequence[str]) -> Numbers:
+    def _counts(self, hypotheses: Sequence[str], references: Sequence[str]) -> Numbers:
         """Counts of shape (said, wanted, matched) x orders x pairs."""
-        tables = [_compare([_characters(t) for t in said], [_characters(t) for t in wanted], self.char_order)]
+        tables = [_compare([_characters(t) for t in hypotheses], [_characters(t) for t in references], self.char_order)]
         if self.word_order:
             numbers: dict[str, int] = {}
-            known = {text: _numbered(_words(text), numbers) for text in dict.fromkeys(chain(said, wanted))}
-            tables.append(_compare([known[t] for t in said], [known[t] for t in wanted], self.word_order))
+            known = {text: _numbered(_words(text), numbers) for text in dict.fromkeys(chain(hypotheses, references))}
+            tables.append(_compare([known[t] for t in hypotheses], [known[t] for t in references], self.word_order))
         return np.concatenate(tables, axis=1)
 
     def _f(self, counts: Numbers) -> Numbers:
         """F of mean precision and mean recall, over the orders that both sides have room for."""
-        said, wanted, matched = counts
-        there = (said > 0) & (wanted > 0)
+        in_hypothesis, in_reference, matched = counts
+        there = (in_hypothesis > 0) & (in_reference > 0)
         orders = np.maximum(there.sum(axis=0), 1)
-        precision = np.where(there, matched / np.where(there, said, 1), 0.0).sum(axis=0) / orders
-        recall = np.where(there, matched / np.where(there, wanted, 1), 0.0).sum(axis=0) / orders
+        precision = np.where(there, matched / np.where(there, in_hypothesis, 1), 0.0).sum(axis=0) / orders
+        recall = np.where(there, matched / np.where(there, in_reference, 1), 0.0).sum(axis=0) / orders
         weight = self.beta**2
         below = weight * precision + recall
         f: Numbers = 100 * (1 + weight) * precision * recall / np.where(below > 0, below, 1)
         return f
 
 
-def _compare(said: Sequence[ngrams.Symbols], wanted: Sequence[ngrams.Symbols], orders: int) -> Numbers:
+def _compare(hypotheses: Sequence[ngrams.Symbols], references: Sequence[ngrams.Symbols], orders: int) -> Numbers:
     """As `Chrf._counts`, of sequences of numbers. Where the reference is too short for an order, none is said."""
-    lengths = np.array([[len(one) for one in said], [len(one) for one in wanted]]).reshape(2, 1, -1)
+    lengths = np.array([[len(one) for one in hypotheses], [len(one) for one in references]]).reshape(2, 1, -1)
     room = np.maximum(lengths - np.arange(orders)[:, None], 0)
     room[0][room[1] == 0] = 0
-    matched = ngrams.matches(said, wanted, orders)
+    matched = ngrams.matches(hypotheses, references, orders)
     return np.stack([*room, matched]).astype(np.float64)
 
 

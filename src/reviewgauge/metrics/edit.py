@@ -51,12 +51,12 @@ class Edit(TextMetric):
         """The means of both."""
         return {name: bag.ratio(bag.total(name), bag.count) for name in ("similarity", "distance")}
 
-    def _distances(self, said: Sequence[str], wanted: Sequence[str]) -> list[float]:
+    def _distances(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
         from rapidfuzz import process
         from rapidfuzz.distance import Levenshtein
 
         scorer = Levenshtein.normalized_distance
         if self.unit == "chars":
-            found: list[float] = process.cpdist(said, wanted, scorer=scorer, dtype=np.float64).tolist()
+            found: list[float] = process.cpdist(hypotheses, references, scorer=scorer, dtype=np.float64).tolist()
             return found
-        return [scorer(mine.split(), theirs.split()) for mine, theirs in zip(said, wanted, strict=True)]
+        return [scorer(mine.split(), theirs.split()) for mine, theirs in zip(hypotheses, references, strict=True)]

@@ -48,15 +48,14 @@ class Embedding(TextMetric):
     signed: ClassVar[frozenset[str]] = frozenset({MEAN})
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
         if not self.model or not all(self._words):
-            raise ValueError("model names no model")
+            raise ValueError("a model is required")
         if self.floor_of and self.floor is None:
-            raise ValueError("floor_of says whose floor it is, and there is no floor")
+            raise ValueError("floor_of needs a floor")
         if self.floor is not None and not self.floor_of:
-            raise ValueError("a floor belongs to the model that it was fitted for: write floor_of='MODEL' with it")
+            raise ValueError("a floor needs the model that it was fitted for: floor_of='MODEL'")
         if self.floor is not None and len(self._words) > 1:
-            raise ValueError("a floor belongs to one model, and several are combined here")
+            raise ValueError("a floor applies to one model only, and several are combined here")
 
     @property
     def _words(self) -> tuple[str, ...]:

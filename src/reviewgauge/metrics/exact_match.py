@@ -28,15 +28,14 @@ class ExactMatch(TextMetric):
     ignore_punctuation: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse to forgive and not to forgive."""
         self._rule  # noqa: B018
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """1 or 0 each."""
         same = self._rule
         return [
-            {VALUE: float(bool(said.strip()) and same(said) in {same(text) for text in references})}
-            for said, references in pairs
+            {VALUE: float(bool(hypothesis.strip()) and same(hypothesis) in {same(text) for text in references})}
+            for hypothesis, references in pairs
         ]
 
     @property

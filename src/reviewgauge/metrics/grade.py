@@ -53,10 +53,9 @@ class Grade(Metric):
     reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a model that does not exist, and trials whose median is not a grade."""
         check_model(self.model)
         if not 1 <= self.trials <= MOST_TRIALS or self.trials % 2 == 0:
-            raise ValueError(f"trials={self.trials} is not an odd number from 1 to {MOST_TRIALS}")
+            raise ValueError(f"trials={self.trials} must be an odd number from 1 to {MOST_TRIALS}")
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -76,14 +75,14 @@ class Grade(Metric):
         pair = text_pair(case, review)
         if isinstance(pair, str):
             return pair
-        said, references = pair
-        if not said.strip():
+        hypothesis, references = pair
+        if not hypothesis.strip():
             return Measured(parts=_parts(LOW))
-        if _identical(said) in {_identical(text) for text in references}:
+        if _identical(hypothesis) in {_identical(text) for text in references}:
             return Measured(parts=_parts(HIGH))
-        found = [(self._ask(said, reference), reference) for reference in references]
+        found = [(self._ask(hypothesis, reference), reference) for reference in references]
         graded = [
-            (capped(mode_or_median(trials.values), said, reference), max(trials.values) - min(trials.values))
+            (capped(mode_or_median(trials.values), hypothesis, reference), max(trials.values) - min(trials.values))
             for trials, reference in found
         ]
         best, spread = max(graded, key=lambda one: one[0])
@@ -93,13 +92,13 @@ class Grade(Metric):
             fake=any(trials.fake for trials, _ in found),
         )
 
-    def _ask(self, said: str, reference: str) -> Grades:
+    def _ask(self, hypothesis: str, reference: str) -> Grades:
         read = partial(whole_number, low=LOW, high=HIGH)
-        return grades("grade", self.model, self.messages(said, reference), read, trials=self.trials, remind=False)
+        return grades("grade", self.model, self.messages(hypothesis, reference), read, trials=self.trials, remind=False)
 
-    def messages(self, said: str, reference: str) -> tuple[Message, ...]:
+    def messages(self, hypothesis: str, reference: str) -> tuple[Message, ...]:
         """What the model is asked about one review and one reference."""
-        texts = {"generated_review": said, "reference_review": reference}
+        texts = {"generated_review": hypothesis, "reference_review": reference}
         if self.prompt == "fenced":
             texts = {"fence_note": FENCE_NOTE, **{name: fence(text) for name, text in texts.items()}}
         return self._prompt.messages(texts)
@@ -136,8 +135,8 @@ def mode_or_median(values: Sequence[int]) -> int:
     return grade
 
 
-def capped(grade: int, said: str, reference: str) -> int:
+def capped(grade: int, hypothesis: str, reference: str) -> int:
     """A 5 only for the same words and marks in the same order, whatever white space stands between them; else a 4."""
-    if grade == HIGH and _WORD.findall(said) != _WORD.findall(reference):
+    if grade == HIGH and _WORD.findall(hypothesis) != _WORD.findall(reference):
         return HIGH - 1
     return grade

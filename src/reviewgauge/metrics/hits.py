@@ -63,11 +63,10 @@ class Hits(Metric):
     )
 
     def __post_init__(self) -> None:
-        """Refuse combinations that mean nothing."""
         if self.duplicates not in ("apart", "false"):
-            raise ValueError(f"duplicates={self.duplicates!r} is neither 'apart' nor 'false'")
+            raise ValueError(f"duplicates={self.duplicates!r} must be 'apart' or 'false'")
         if self.variant and self.policy != "greedy":
-            raise ValueError(f"variant={self.variant!r} is a greedy order: write policy='greedy' with it")
+            raise ValueError(f"variant={self.variant!r} needs policy='greedy'")
         if self.tolerance < 0:
             raise ValueError("tolerance counts lines and cannot be negative")
         if self.beta <= 0:
@@ -208,9 +207,9 @@ class Hits(Metric):
         judge = self._judge
         if self.location == "only" or not isinstance(judge, Asking):
             return {}
-        said = [verdict for verdict in cells if verdict is not None]
-        open_to_it = len(cells) - sum(verdict.reason.startswith(NOT_ASKED) for verdict in said)
-        return {"pairs": open_to_it, "asked": sum(judge.was_asked(verdict) for verdict in said)}
+        verdicts = [verdict for verdict in cells if verdict is not None]
+        open_to_it = len(cells) - sum(verdict.reason.startswith(NOT_ASKED) for verdict in verdicts)
+        return {"pairs": open_to_it, "asked": sum(judge.was_asked(verdict) for verdict in verdicts)}
 
     @property
     def _counted(self) -> frozenset[CommentState]:
@@ -328,14 +327,14 @@ class Hits(Metric):
             add("needs", [member.needs for member in members], parts)
             for comment in group.comments:
                 credits[comment] = credits.get(comment, 0) + 1
-        said = {comment.id: comment for comment in review.comments}
+        comments = {comment.id: comment for comment in review.comments}
         for outcome in matching.comments:
             counted, matched = outcome.state in self._counted, outcome.state is CommentState.MATCHED
             right = credits.get(outcome.comment, 0) if self.variant else matched
             parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(counted)}
             parts["soft_right"] = counted * (outcome.probability or 0.0)
-            add("comment_category", [said[outcome.comment].category], parts)
-            add("comment_severity", [said[outcome.comment].severity], parts)
+            add("comment_category", [comments[outcome.comment].category], parts)
+            add("comment_severity", [comments[outcome.comment].severity], parts)
         return facets
 
 

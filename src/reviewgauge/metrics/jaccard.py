@@ -43,14 +43,14 @@ class Jaccard(TextMetric):
         words = _word_sets(self.stem, self.stop_words, self.split, self.nothing_left)
         found = []
         for pair in pairs:
-            said = words(pair.hypothesis)
-            found.append({VALUE: max(_share(said, words(text)) for text in pair.references)})
+            hypothesis = words(pair.hypothesis)
+            found.append({VALUE: max(_share(hypothesis, words(text)) for text in pair.references)})
         return found
 
 
-def _share(said: frozenset[str], wanted: frozenset[str]) -> float:
-    shared = len(said & wanted)
-    return shared / (len(said) + len(wanted) - shared) if shared else 0.0
+def _share(hypothesis: frozenset[str], reference: frozenset[str]) -> float:
+    shared = len(hypothesis & reference)
+    return shared / (len(hypothesis) + len(reference) - shared) if shared else 0.0
 
 
 @cache  # a handful of settings, each with its own bounded memory

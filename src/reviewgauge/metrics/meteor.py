@@ -45,9 +45,8 @@ class Meteor(TextMetric):
     gamma: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse weights that mean nothing."""
         if not (0 <= self.alpha <= 1 and 0 <= self.gamma <= 1 and self.beta >= 0):
-            raise ValueError("alpha and gamma must lie within 0..1, and beta must not be below 0")
+            raise ValueError("alpha and gamma must be from 0 to 1, and beta at least 0")
 
     def pins(self) -> Mapping[str, str]:
         """Which WordNet was used: its version and the hash of its files, or none."""
@@ -61,8 +60,10 @@ class Meteor(TextMetric):
         synonyms = found.synonyms if found else None
         best = []
         for pair in pairs:
-            said = tokens(pair.hypothesis)
-            best.append(max((self._compare(said, tokens(text), synonyms) for text in pair.references), key=_value))
+            hypothesis = tokens(pair.hypothesis)
+            best.append(
+                max((self._compare(hypothesis, tokens(text), synonyms) for text in pair.references), key=_value)
+            )
         return best
 
     def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
@@ -76,14 +77,14 @@ class Meteor(TextMetric):
     def _wordnet(self) -> WordNet | None:
         return None if self.wordnet == "none" else find_wordnet(self.wordnet)
 
-    def _compare(self, said: Tokens, wanted: Tokens, synonyms: Synonyms | None) -> dict[str, float]:
-        matches, chunks = align(said, wanted, synonyms, of_stems=self.variant == "nltk")
+    def _compare(self, hypothesis: Tokens, reference: Tokens, synonyms: Synonyms | None) -> dict[str, float]:
+        matches, chunks = align(hypothesis, reference, synonyms, of_stems=self.variant == "nltk")
         value = 0.0
         if matches:
-            precision, recall = matches / len(said), matches / len(wanted)
+            precision, recall = matches / len(hypothesis), matches / len(reference)
             mean = (precision * recall) / (self.alpha * precision + (1 - self.alpha) * recall)
             value = (1 - self.gamma * (chunks / matches) ** self.beta) * mean
-        counts = (matches, chunks, len(said), len(wanted))
+        counts = (matches, chunks, len(hypothesis), len(reference))
         return {VALUE: value} | dict(zip(COUNTS, map(float, counts), strict=True))
 
 
@@ -91,27 +92,27 @@ def _value(parts: Mapping[str, float]) -> float:
     return parts[VALUE]
 
 
-def align(said: Tokens, wanted: Tokens, synonyms: Synonyms | None, *, of_stems: bool) -> tuple[int, int]:
+def align(hypothesis: Tokens, reference: Tokens, synonyms: Synonyms | None, *, of_stems: bool) -> tuple[int, int]:
     """(matched words, chunks of them that are adjacent in both texts).
 
     Three rounds: equal words, then equal stems, then synonyms (of the words, or of their stems). Each takes the words
     of the review from the last to the first and gives them the last free word of the reference. One look-up a word:
     linear in both lengths.
     """
-    partner = [-1] * len(said)
-    left: Sequence[int] = range(len(said) - 1, -1, -1)
-    free = _places(wanted, range(len(wanted)))
-    left = _match(said, left, free, partner)
+    partner = [-1] * len(hypothesis)
+    left: Sequence[int] = range(len(hypothesis) - 1, -1, -1)
+    free = _places(reference, range(len(reference)))
+    left = _match(hypothesis, left, free, partner)
     over = _left_over(free)
     if left and over:
-        stems = {i: stem(said[i]) for i in left}
-        wanted_stems = {place: stem(wanted[place]) for place in over}
-        free = _places(wanted_stems, over)
+        stems = {i: stem(hypothesis[i]) for i in left}
+        reference_stems = {place: stem(reference[place]) for place in over}
+        free = _places(reference_stems, over)
         left = _match(stems, left, free, partner)
         if synonyms is not None and of_stems:
             _match_synonyms(stems, left, free, partner, synonyms)
         elif synonyms is not None:
-            _match_synonyms(said, left, _places(wanted, _left_over(free)), partner, synonyms)
+            _match_synonyms(hypothesis, left, _places(reference, _left_over(free)), partner, synonyms)
     return _count(partner)
 
 

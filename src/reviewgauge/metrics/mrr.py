@@ -41,12 +41,11 @@ class Mrr(Metric):
     reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing, or that nothing would read."""
         if self.k < 0:
             raise ValueError("k counts comments and cannot be negative; 0 reads them all")
         rule = self._rule  # refuses what contradicts itself
         if self.judge and rule != TextNormaliser():
-            raise ValueError("a judge decides by itself: leave variant, ignore_case and ignore_punctuation out")
+            raise ValueError("variant, ignore_case and ignore_punctuation do not apply with a judge")
 
     @property
     def _rule(self) -> TextNormaliser:
@@ -94,8 +93,8 @@ class Mrr(Metric):
         """The ids of the comments that are right, or the reason why that cannot be said."""
         if not self.judge:
             same = self._rule
-            wanted = {same(reference.body) for reference in references}
-            return {comment.id for comment in comments if same(comment.body) in wanted}
+            right = {same(reference.body) for reference in references}
+            return {comment.id for comment in comments if same(comment.body) in right}
         if not comments:
             return set()
         judge = judge_of(self.judge)

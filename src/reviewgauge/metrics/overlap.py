@@ -53,16 +53,16 @@ class Overlap(TextMetric):
 def _pair(hypothesis: str, reference: str) -> dict[str, float]:
     found = dict(zip(FEATURES, features(profile(hypothesis), profile(reference)), strict=True))
     one, other = found["top_of_reference"], found["top_of_comment"]
-    said, wanted = raw_words(prose(hypothesis)), raw_words(prose(reference))
+    hypothesis_words, reference_words = raw_words(prose(hypothesis)), raw_words(prose(reference))
     same = hypothesis.split() == reference.split()  # also where there is no rare word: "is it?", emoji
     return {
         KEYWORDS: 1.0 if same else 2 * one * other / (one + other) if one + other else 0.0,
         **found,
-        "same_first_word": float(bool(said) and said[:1] == wanted[:1]),
+        "same_first_word": float(bool(hypothesis_words) and hypothesis_words[:1] == reference_words[:1]),
         "question_in_comment": float("?" in hypothesis),
         "question_in_reference": float("?" in reference),
-        "same_words": float(bool(said) and said == wanted),
-        "words_in_comment": math.log1p(len(said)),
-        "words_in_reference": math.log1p(len(wanted)),
+        "same_words": float(bool(hypothesis_words) and hypothesis_words == reference_words),
+        "words_in_comment": math.log1p(len(hypothesis_words)),
+        "words_in_reference": math.log1p(len(reference_words)),
         "code_in_reference": float("`" in reference or "(" in reference),
     }

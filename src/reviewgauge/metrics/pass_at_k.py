@@ -38,9 +38,8 @@ class PassAtK(Metric):
     headline: ClassVar[str] = "pass@1"
 
     def __post_init__(self) -> None:
-        """Refuse places that are none."""
         if not self.ks or any(k < 1 for k in self.ks) or 1 not in self.ks:
-            raise ValueError("ks are places in a ranking, from 1 on, and 1 is among them")
+            raise ValueError("ks must be positive whole numbers, 1 among them")
 
     def unmeasurable(self, case: Case) -> str:
         """Without a commented line in the diff there is nothing to find."""

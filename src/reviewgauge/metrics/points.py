@@ -50,11 +50,10 @@ class Points(Metric):
     lower_is_better: ClassVar[frozenset[str]] = frozenset({"duplicate_share"})
 
     def __post_init__(self) -> None:
-        """Refuse what names no model, and votes that could tie."""
         if self.model:
             parse_model(self.model)
         if self.trials < 1 or self.trials % 2 == 0:
-            raise ValueError(f"trials={self.trials} could tie: an odd number is needed")
+            raise ValueError(f"trials={self.trials} must be an odd number, so that no vote ties")
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -81,7 +80,7 @@ class Points(Metric):
         if reason := self.unmeasurable(case):
             return reason
         if not self.model:
-            raise UserError("points asks a chat model, and none is named", remedy='points(model="openai:gpt-5")')
+            raise UserError("points needs a chat model", remedy='points(model="openai:gpt-5")')
         model = chat_model(self.model)
         found = extract(model, review)
         ballots, fake = vote(model, case, found.points, self.trials)

@@ -45,10 +45,9 @@ class RelevanceJudge(Metric):
     reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Refuse a model that does not exist, and a diff of nothing."""
         check_model(self.model)
         if self.cut is not None and self.cut < 1:
-            raise ValueError(f"cut={self.cut} leaves nothing of a diff")
+            raise ValueError(f"cut must be above 0, got {self.cut}")
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -75,18 +74,18 @@ class RelevanceJudge(Metric):
         if reason := self.unmeasurable(case):
             return reason
         diff = diff_of(case.change)
-        said = "\n".join(comment.body for comment in review.comments)
+        text = "\n".join(comment.body for comment in review.comments)
         too_long = self.cut is not None and len(diff) > self.cut
-        if not said.strip():
+        if not text.strip():
             return Measured(parts=self._parts(LOW, False))
         read = partial(whole_number, low=LOW, high=HIGH)
-        messages = self.messages(_language(case), diff[: self.cut], said)
+        messages = self.messages(_language(case), diff[: self.cut], text)
         found = grades("relevance_judge", self.model, messages, read, trials=1, remind=self.prompt == "fenced")
         return Measured(parts=self._parts(found.values[0], too_long), votes=found.votes, fake=found.fake)
 
-    def messages(self, language: str, diff: str, said: str) -> tuple[Message, ...]:
+    def messages(self, language: str, diff: str, text: str) -> tuple[Message, ...]:
         """What the model is asked about one review of one change."""
-        texts = {"code_change": diff, "review": said}
+        texts = {"code_change": diff, "review": text}
         if self.prompt == "fenced":
             texts = {"fence_note": FENCE_NOTE, **{name: fence(text) for name, text in texts.items()}}
         return self._prompt.messages({"lang": language, **texts})

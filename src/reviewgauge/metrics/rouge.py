@@ -50,40 +50,41 @@ class Rouge(TextMetric):
     lower_is_better: ClassVar[frozenset[str]] = frozenset({UNREAD})
 
     def __post_init__(self) -> None:
-        """Refuse True and 1.0, which Python takes for 1 and a signature would not."""
         if not isinstance(self.n, int | str) or isinstance(self.n, bool):
-            raise ValueError(f"n={self.n!r} is none of 'L', 1, 2, 3, 4")
+            raise ValueError(f"n={self.n!r} must be one of 'L', 1, 2, 3, 4")
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """`f`, `precision` and `recall`; in the variant "rouge-score" also `unread`."""
         tokens = _tokeniser(self.variant, self.stem)
         found = []
         for pair in pairs:
-            said = tokens(pair.hypothesis)
-            best = max((self._compare(said, tokens(text)) for text in pair.references), key=lambda parts: parts[F])
+            hypothesis = tokens(pair.hypothesis)
+            best = max(
+                (self._compare(hypothesis, tokens(text)) for text in pair.references), key=lambda parts: parts[F]
+            )
             if self.variant == "rouge-score":
                 best[UNREAD] = _unread(pair)
             found.append(best)
         return found
 
-    def _compare(self, said: Tokens, wanted: Tokens) -> dict[str, float]:
+    def _compare(self, hypothesis: Tokens, reference: Tokens) -> dict[str, float]:
         if self.n == "L":
-            shared, mine, theirs = LCSseq.similarity(said, wanted), len(said), len(wanted)
+            shared, mine, theirs = LCSseq.similarity(hypothesis, reference), len(hypothesis), len(reference)
         else:
-            shared = _shared(said, wanted, self.n)
-            mine, theirs = len(said) - self.n + 1, len(wanted) - self.n + 1
+            shared = _shared(hypothesis, reference, self.n)
+            mine, theirs = len(hypothesis) - self.n + 1, len(reference) - self.n + 1
         if not shared:
             return {F: 0.0, PRECISION: 0.0, RECALL: 0.0}
         precision, recall = shared / mine, shared / theirs
         return {F: 2 * precision * recall / (precision + recall), PRECISION: precision, RECALL: recall}
 
 
-def _shared(said: Tokens, wanted: Tokens, n: int) -> int:
+def _shared(hypothesis: Tokens, reference: Tokens, n: int) -> int:
     """How many n-grams the two share, each as often as in the one that has it less often."""
-    both = set(_ngrams(said, n)).intersection(_ngrams(wanted, n))
+    both = set(_ngrams(hypothesis, n)).intersection(_ngrams(reference, n))
     if not both:
         return 0
-    mine, theirs = (Counter(filter(both.__contains__, _ngrams(tokens, n))) for tokens in (said, wanted))
+    mine, theirs = (Counter(filter(both.__contains__, _ngrams(tokens, n))) for tokens in (hypothesis, reference))
     return (mine & theirs).total()
 
 

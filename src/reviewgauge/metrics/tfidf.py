@@ -39,10 +39,9 @@ class Tfidf(TextMetric):
     stop_words: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse lengths that mean nothing."""
         for name, (low, high) in (("chars", self.chars), ("words", self.words)):
             if not 1 <= low <= high <= 20:
-                raise ValueError(f"{name}=({low}, {high}) is not a range of lengths within 1 to 20")
+                raise ValueError(f"{name}=({low}, {high}) must be a range of lengths from 1 to 20")
 
     @property
     def joint_over_all(self) -> bool:

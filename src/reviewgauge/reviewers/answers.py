@@ -52,7 +52,9 @@ class Answers(Reviewer):
         self._load()
         known = {change.id for change in changes}
         return [
-            Drop(item=name, by="answers", reason="answers no change here") for name in self._read if name not in known
+            Drop(item=name, by="answers", reason="its change is not in this benchmark")
+            for name in self._read
+            if name not in known
         ]
 
     def review(self, change: Change) -> Review:
@@ -60,7 +62,7 @@ class Answers(Reviewer):
         self._load()
         name = change.id or change.repo
         if name not in self._read:
-            raise BadInput(Path(self.path).name, f"holds no answer to {name}")
+            raise BadInput(Path(self.path).name, f"has no answer for {name}")
         answer = self._read[name]
         base = Review(case=name, system=self.system)
         try:
@@ -85,7 +87,7 @@ class Answers(Reviewer):
                 for number, line in lines(stream, file.name):
                     row = parse_json(line, f"{file.name}, line {number}")
                     if not isinstance(row, dict) or "id" not in row or "answer" not in row:
-                        raise BadInput(file.name, "is no {id, answer}", record=number)
+                        raise BadInput(file.name, 'is not an object with "id" and "answer"', record=number)
                     name = str(row["id"])
                     if name in self._read:
                         raise BadInput(file.name, f"answers {name} twice", record=number, field="id")

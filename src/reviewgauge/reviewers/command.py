@@ -120,13 +120,13 @@ class Command(Reviewer):
             ended = run_guarded(argv, at.folder, at.environment, limits, stdin=given, scratch=at.scratch)
             ended = replace(ended, err=_relative(ended.err, at.folder))
             self._check_ending(ended)
-            said = as_text(ended.out if not self.output else self._written(at, ended))
-            parsed = self._parsed(_relative(_without_secrets(said.data), at.folder), ended)
+            output = as_text(ended.out if not self.output else self._written(at, ended))
+            parsed = self._parsed(_relative(_without_secrets(output.data), at.folder), ended)
         comments = list(_placed(parsed, change))
         kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
         remarks = {
             "comments on lines that the change does not add were left out": len(comments) - len(kept),
-            "bytes that are not UTF-8 were replaced": said.replaced,
+            "bytes that are not UTF-8 were replaced": output.replaced,
         }
         trace = "\n".join(_trace(self.system, ended, at, parsed, remarks))
         return Review(case=change.id or change.repo, system=self.system, comments=unique(kept), trace=trace)
@@ -146,13 +146,15 @@ class Command(Reviewer):
             problem = f"{self.system} had more than {self.processes:,} processes at a time and was ended"
             raise Failed(FailureKind.CRASH, problem, remedy="processes= sets the limit", raw=raw)
         if ended.code not in self.accept:
-            said = _last_line(_last_words(ended)) or "it said nothing"
+            message = _last_line(_last_words(ended)) or "it said nothing"
             remedy = (
                 ""
                 if ended.code is None or ended.code < 0
                 else f"if that is not an error: accept={(*self.accept, ended.code)}"
             )
-            raise Failed(FailureKind.CRASH, f"{self.system} ended with {_code(ended)}: {said}", remedy=remedy, raw=raw)
+            raise Failed(
+                FailureKind.CRASH, f"{self.system} ended with {_code(ended)}: {message}", remedy=remedy, raw=raw
+            )
 
     def _written(self, at: ReviewEnvironment, ended: Ended) -> bytes:
         """What it wrote to its output file; nothing where there is none."""
@@ -205,18 +207,21 @@ def _check(command: Command) -> None:
     if not argv or not argv[0]:
         raise UserError("command needs a program", remedy="command(run=('./review.sh', '{diff}'))")
     if not _program(argv, command.env):
-        raise UserError(f"the program {argv[0]} is not there, or may not be run", remedy="name it by its path")
+        raise UserError(f"the program {argv[0]} does not exist or cannot be run", remedy="give its path")
     for name in command.env:
         if not _VARIABLE.fullmatch(name):
             raise UserError(
-                f"{name.partition('=')[0]!r} in env is not a name of a variable", remedy="name it, without a value"
+                f"{name.partition('=')[0]!r} in env is not a valid variable name",
+                remedy="give the name without a value",
             )
         if name != CASE and name not in os.environ:
             raise UserError(f"the environment variable {name} is not set", remedy=f"export {name}=...")
     if min(command.seconds, command.output_limit, command.processes) <= 0 or command.history < ALL:
         raise UserError("seconds, output_limit and processes of command must be above 0, history -1 or more")
     if _climbs(command.output):
-        raise UserError(f"output={command.output!r} leaves the checkout", remedy='a path in it, or "{output}"')
+        raise UserError(
+            f"output={command.output!r} is outside the checkout", remedy='use a path inside it, or "{output}"'
+        )
     if command.home and not Path(command.home).expanduser().is_dir():
         raise UserError(f"home={command.home!r} is not a folder")
     if command.format:
@@ -262,9 +267,9 @@ def _trace(
     counts = Counter((drop.by, drop.reason) for entry in parsed for drop in entry.skipped)
     counts.update((drop.by, drop.reason) for drop in at.left_out)
     yield from (f"{by}: {reason} ({count})" for (by, reason), count in sorted(counts.items()))
-    if said := _last_words(ended):
+    if errors := _last_words(ended):
         yield "--- stderr, its end ---"
-        yield said
+        yield errors
 
 
 def _code(ended: Ended) -> str:

@@ -58,7 +58,9 @@ class Prompt(Reviewer):
         """Name the changes that it cannot read, which will be failures, and count the files. Raises UserError."""
         chat_model(self.model)  # refuses a parameter that the model does not take, before a case fails of it
         if self.truncate < 0:
-            raise UserError(f"prompt: truncate={self.truncate} is below 0", remedy="0 cuts nothing")
+            raise UserError(
+                f"truncate of prompt must not be negative, got {self.truncate}", remedy="truncate=0 shows everything"
+            )
         return tuple(self._unreadable(changes))
 
     def _unreadable(self, changes: Sequence[Change]) -> Iterator[Drop]:
@@ -72,8 +74,8 @@ class Prompt(Reviewer):
             if not found.pieces:
                 yield Drop(item=name, by="prompt", reason="no hunk of text: the case will be a failure")
             else:
-                for said in found.unread:
-                    path, _, why = said.rpartition(": ")
+                for reason in found.unread:
+                    path, _, why = reason.rpartition(": ")
                     yield Drop(item=f"{name} {path}", by="prompt", reason=f"{why}: not shown to the model")
 
     def review(self, change: Change) -> Review:

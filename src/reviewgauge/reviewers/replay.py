@@ -154,7 +154,7 @@ class Replay(Reviewer):
         blind = sum(not change.has_diff for change in changes)
         if blind == len(changes):
             raise UserError(
-                f"{self.path} does not say which change its comments are on, and no diff is at hand to tell",
+                f"{self.path} does not name the change of its comments, and there is no diff to find it by",
                 remedy="reviewgauge get DATASET --with-code, or one file per change: path='reviews/{case}.json'",
             )
         used = {id(entry): set[str]() for entry in parsed}
@@ -183,7 +183,7 @@ class Replay(Reviewer):
         if not known:
             shown = ", ".join(sorted(keys)[:3])
             raise UserError(
-                f"{self.path} names none of these {len(changes)} changes (it names {shown})",
+                f"{self.path} does not name any of these {len(changes)} changes (it names {shown})",
                 remedy="name them by case id, head commit or address",
             )
         unnamed = sum(len(entry.comments) for entry in parsed if entry.key is None)
@@ -213,7 +213,7 @@ class Replay(Reviewer):
                 continue
             other = owners.setdefault(file, change)
             if other is not change and other.head != change.head:
-                raise UserError(f"{file} stands for both {_name(other)} and {_name(change)}", remedy="rename it")
+                raise UserError(f"{file} matches both {_name(other)} and {_name(change)}", remedy="rename it")
             try:
                 skipped += self._of_file(file, change)
             except BadInput as error:  # the change's failure, not the run's

@@ -251,7 +251,7 @@ def test_every_class_of_every_question_can_be_answered() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(UserError, match="no paper prints a prompt"):
         Classifier(FAKE, "type", prompt="published")
-    with pytest.raises(UserError, match="0 votes"):
+    with pytest.raises(UserError, match="votes must be from 1 to 99, got 0"):
         Classifier(FAKE, "category", votes=0)
     with pytest.raises(UserError, match="names no model"):
         Classifier("gpt-5", "category")

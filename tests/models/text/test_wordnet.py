@@ -123,7 +123,7 @@ def test_a_named_place_without_wordnet_is_refused(tmp_path: Path, small: Path) -
         file.writestr("readme", "nothing here")
     (small / "verb.exc").unlink()
     for place in (tmp_path, tmp_path / "none", tmp_path / "notes.zip", tmp_path / "other.zip", small):
-        with pytest.raises(UserError, match="holds no WordNet"):
+        with pytest.raises(UserError, match="does not contain WordNet"):
             find_wordnet(str(place))
 
 

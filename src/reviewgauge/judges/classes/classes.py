@@ -128,12 +128,11 @@ class Classifier:
     prompt: PromptKind = "fenced"
 
     def __post_init__(self) -> None:
-        """Refuse an unknown question or model, and a published prompt where none is."""
         if self.what not in QUESTIONS:
-            raise UserError(f"nothing is classified by {self.what!r}", remedy=f"there are: {', '.join(QUESTIONS)}")
+            raise UserError(f"{self.what!r} is not a classification", remedy=f"there are: {', '.join(QUESTIONS)}")
         parse_model(self.model)
         if not 1 <= self.votes <= MOST_VOTES:
-            raise UserError(f"{self.votes} votes are not 1 to {MOST_VOTES}")
+            raise UserError(f"votes must be from 1 to {MOST_VOTES}, got {self.votes}")
         if self.prompt == "published" and not self.question.published:
             raise UserError(
                 f"no paper prints a prompt for the {self.what} of a comment", remedy="leave --prompt out: it is our own"
@@ -195,10 +194,10 @@ def decided(asked: int, votes: Sequence[Vote], failed: Sequence[Failed]) -> Deci
         return Decision(value, most / asked, tuple(votes))
     if failed:
         raise failed[0]
-    said = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    summary = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
     raise Failed(
         FailureKind.UNREADABLE,
-        f"undecided: {said}",
+        f"undecided: {summary}",
         remedy="an odd number of votes, or a surer model",
         raw="\n".join(vote.reason or "" for vote in votes),
     )

@@ -61,8 +61,8 @@ def agreed(cast: Sequence[Cast], agree: Agree) -> Verdict:
     else:
         same = mean > 0.5 or (mean == 0.5 and most)
     if many == 1:
-        said = cast[0].vote.reason or ""
-        reason = f"{'yes' if same else 'no'}" if said.strip().lower() in ("yes", "no", "") else one_line(said, _REASON)
+        text = cast[0].vote.reason or ""
+        reason = f"{'yes' if same else 'no'}" if text.strip().lower() in ("yes", "no", "") else one_line(text, _REASON)
     else:
         reason = f"{yes} of {many} say yes"
     votes = tuple(one.vote for one in cast)
@@ -86,7 +86,7 @@ class Asking(Judge):
         comments: Sequence[Comment],
         references: Sequence[Comment],
         review: Review,
-        wanted: Sequence[Cell],
+        cells: Sequence[Cell],
     ) -> Mapping[Cell, Verdict | None]:
         """The verdicts on the wanted pairs alone. Raises Failed when a vote on one of them failed."""
 
@@ -129,10 +129,10 @@ class ModelJudge(Asking):
     def check(self) -> None:
         """Refuse parameters that mean nothing. Raises UserError for a model that does not exist."""
         if not self.model:
-            raise ValueError("name the model that judges: model='openai:gpt-5'")
+            raise ValueError("a model is required, such as model='openai:gpt-5'")
         parse_model(self.model)
         if not 1 <= self.votes <= MOST_VOTES:
-            raise ValueError(f"votes={self.votes} is not from 1 to {MOST_VOTES}")
+            raise ValueError(f"votes={self.votes} must be from 1 to {MOST_VOTES}")
         if self.tolerance < 0:
             raise ValueError("tolerance counts lines and cannot be negative")
 
@@ -173,12 +173,12 @@ class ModelJudge(Asking):
         comments: Sequence[Comment],
         references: Sequence[Comment],
         review: Review,
-        wanted: Sequence[Cell],
+        cells: Sequence[Cell],
     ) -> dict[Cell, Verdict | None]:
         """As `judge`, for some pairs: all their questions at the same time, equal ones once."""
         found: dict[Cell, Verdict | None] = {}
         asked: dict[Cell, list[tuple[Message, ...]]] = {}
-        for c, r in wanted:
+        for c, r in cells:
             found[c, r] = self.decided(comments[c], references[r])
             if found[c, r] is None:
                 asked[c, r] = [self.messages(case, comments[c], references[r], swapped) for swapped in self.orders]
@@ -204,14 +204,14 @@ class ModelJudge(Asking):
         answers = ask_for_each(
             chat_model(self.model), conversations, self.read, trials=trials, schema=self.answer_schema
         )
-        said = _all_read(answers)
-        return [said[at : at + self.votes] for at in range(0, len(said), self.votes)]
+        verdicts = _all_read(answers)
+        return [verdicts[at : at + self.votes] for at in range(0, len(verdicts), self.votes)]
 
-    def _named(self, said: Sequence[PairVerdict], swapped: bool) -> list[Cast]:
+    def _named(self, verdicts: Sequence[PairVerdict], swapped: bool) -> list[Cast]:
         """Votes under the model's name, which tells trials and orders apart where there are several."""
         cast = []
-        for trial, one in enumerate(said, start=1):
-            notes = [f"trial {trial}"] if len(said) > 1 else []
+        for trial, one in enumerate(verdicts, start=1):
+            notes = [f"trial {trial}"] if len(verdicts) > 1 else []
             notes += ["reference first" if swapped else "comment first"] if len(self.orders) > 1 else []
             rater = f"{self.model} ({', '.join(notes)})" if notes else self.model
             vote = Vote(rater=rater, value=one.same, confidence=one.confidence, reason=one.reason)
@@ -224,8 +224,10 @@ def _all_read(answers: Sequence[Reading[PairVerdict] | Failed]) -> list[PairVerd
     broken = [answer for answer in answers if isinstance(answer, Failed)]
     if broken:
         first = broken[0]
-        told = first.problem if len(answers) == 1 else f"{len(broken)} of {len(answers)} votes failed: {first.problem}"
-        raise Failed(first.kind, told, remedy=first.remedy, raw=first.raw, stops=first.stops)
+        problem = (
+            first.problem if len(answers) == 1 else f"{len(broken)} of {len(answers)} votes failed: {first.problem}"
+        )
+        raise Failed(first.kind, problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
     return [answer.value for answer in answers if not isinstance(answer, Failed)]
 
 
@@ -236,17 +238,17 @@ def judge_some(
     references: Sequence[Comment],
     review: Review,
     *,
-    wanted: Sequence[Cell],
+    cells: Sequence[Cell],
 ) -> Mapping[Cell, Verdict | None]:
     """The verdicts of any judge on some pairs; what would cost money on the other pairs is not asked about them."""
     if isinstance(judge, Asking):
-        return judge.judge_some(case, comments, references, review, wanted)
+        return judge.judge_some(case, comments, references, review, cells)
     if not judge.models:
         table: Table = judge.judge(case, comments, references, review)
-        return {(c, r): table[c][r] for c, r in wanted}
+        return {(c, r): table[c][r] for c, r in cells}
     found: dict[Cell, Verdict | None] = {}
-    for c in dict.fromkeys(c for c, _ in wanted):
-        columns = [r for d, r in wanted if d == c]
+    for c in dict.fromkeys(c for c, _ in cells):
+        columns = [r for d, r in cells if d == c]
         row = judge.judge(case, [comments[c]], [references[r] for r in columns], review)[0]
         found.update(zip([(c, r) for r in columns], row, strict=True))
     return found

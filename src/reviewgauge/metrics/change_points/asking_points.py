@@ -198,19 +198,19 @@ def extract(model: ChatModel, review: Review) -> Extraction:
 
     The whole report is sent, however long: one that the model cannot take is a Failed, never cut.
     """
-    said = [comment for comment in review.comments if comment.body.strip()]
-    if not said:
+    comments = [comment for comment in review.comments if comment.body.strip()]
+    if not comments:
         return Extraction()
-    read = partial(read_points, comments=len(said))
-    reading = ask_for(model, extraction_messages(said), read, schema=EXTRACTION)
+    read = partial(read_points, comments=len(comments))
+    reading = ask_for(model, extraction_messages(comments), read, schema=EXTRACTION)
     raw = _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", reading.raw)
-    return Extraction(_named(said, reading.value), raw, any(answer.fake for answer in reading.answers))
+    return Extraction(_named(comments, reading.value), raw, any(answer.fake for answer in reading.answers))
 
 
-def extraction_messages(said: Sequence[Comment]) -> tuple[Message, ...]:
+def extraction_messages(comments: Sequence[Comment]) -> tuple[Message, ...]:
     """What is asked about these comments; it does not say who wrote them."""
-    report = "\n\n".join(f"Comment {at}\n{fence(_report(comment))}" for at, comment in enumerate(said, 1))
-    count = "one comment" if len(said) == 1 else f"{len(said)} comments"
+    report = "\n\n".join(f"Comment {at}\n{fence(_report(comment))}" for at, comment in enumerate(comments, 1))
+    count = "one comment" if len(comments) == 1 else f"{len(comments)} comments"
     return extraction_prompt().messages(
         {"fence_note": FENCE_NOTE, "count": count, "types": listing(), "review": report}
     )
@@ -235,15 +235,15 @@ def _place(span: Span | None) -> str:
     return f"{span.path}, {lines}{' before the change' if span.side == 'old' else ''}"
 
 
-def _named(said: Sequence[Comment], found: Sequence[tuple[int, str, str, int]]) -> list[Point]:
+def _named(comments: Sequence[Comment], found: Sequence[tuple[int, str, str, int]]) -> list[Point]:
     """Points with ids: the comment's own where it raises one, else `comment#1`, `comment#2` ..."""
     per_comment: dict[int, int] = {}
     for number, *_ in found:
         per_comment[number] = per_comment.get(number, 0) + 1
-    used = {comment.id for comment in said}
+    used = {comment.id for comment in comments}
     points, count = [], dict.fromkeys(per_comment, 0)
     for number, text, kind, severity in found:
-        comment = said[number - 1].id
+        comment = comments[number - 1].id
         name = comment
         if per_comment[number] > 1:
             count[number] += 1

@@ -179,15 +179,17 @@ class Table:
         point, state = self.points[p], self.whole.states[p]
         hits = [g for g in range(len(self.groups)) if self.share[p, g] > 0.5]
         own = [g for g, hitting in self.whole.credited.items() if p in hitting]
-        said = f"{point.type} {TYPES[point.type].name}, severity {point.severity}: {point.text}"
+        reason = f"{point.type} {TYPES[point.type].name}, severity {point.severity}: {point.text}"
         others = [self.groups[g][0] for g in hits if g not in own]
         if state is CommentState.MATCHED and len(own) > 1:
-            said += f" (hits {', '.join(self.groups[g][0] for g in own)})"
+            reason += f" (hits {', '.join(self.groups[g][0] for g in own)})"
         if others:
-            said += f" (also hits {', '.join(others)})" if own else f" (hits {', '.join(others)}, credited to another)"
+            reason += (
+                f" (also hits {', '.join(others)})" if own else f" (hits {', '.join(others)}, credited to another)"
+            )
         group = next(iter([*own, *hits]), None)
         return CommentOutcome(
-            comment=point.id, state=state, group=None if group is None else self.groups[group][0], reason=said
+            comment=point.id, state=state, group=None if group is None else self.groups[group][0], reason=reason
         )
 
     def _known(self, g: int) -> GroupOutcome:

@@ -38,14 +38,14 @@ def grades(
     Raises Failed where one of them fails: what the others said is not enough. Raises UserError without a model.
     """
     if not model:
-        raise UserError(f"{metric} asks a chat model, and none is named", remedy=f'{metric}(model="openai:gpt-5")')
+        raise UserError(f"{metric} needs a chat model", remedy=f'{metric}(model="openai:gpt-5")')
     numbers = range(1, trials + 1)
     answers = ask_for_each(chat_model(model), [messages] * trials, read, trials=numbers, remind=remind)
     broken = [answer for answer in answers if isinstance(answer, Failed)]
     if broken:
         first = broken[0]
-        told = first.problem if trials == 1 else f"{len(broken)} of {trials} trials failed: {first.problem}"
-        raise Failed(first.kind, told, remedy=first.remedy, raw=first.raw, stops=first.stops)
+        problem = first.problem if trials == 1 else f"{len(broken)} of {trials} trials failed: {first.problem}"
+        raise Failed(first.kind, problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
     readings = [answer for answer in answers if not isinstance(answer, Failed)]
     votes = tuple(
         Vote(

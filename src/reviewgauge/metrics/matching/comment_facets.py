@@ -30,10 +30,10 @@ def comment_parts(matching: Matching, values: Mapping[str, str | None], duplicat
             credits[comment] = credits.get(comment, 0) + 1
     facet: Facet = {}
     for outcome in matching.comments:
-        said, matched = outcome.state in counted, outcome.state is CommentState.MATCHED
+        is_counted, matched = outcome.state in counted, outcome.state is CommentState.MATCHED
         right = credits.get(outcome.comment, 0) if published else matched
-        parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(said)}
-        parts["soft_right"] = said * (outcome.probability or 0.0)
+        parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(is_counted)}
+        parts["soft_right"] = is_counted * (outcome.probability or 0.0)
         _add(facet, values.get(outcome.comment), parts)
     return facet
 

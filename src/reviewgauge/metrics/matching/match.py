@@ -200,9 +200,9 @@ def _credit(
     line_hits = _line_hits(evidence, groups)
     if rules.variant in ("aacr", "aacr_ids"):
         first = [evidence.case.references[indices[0]] for indices in groups]
-        said = evidence.review.comments
+        comments = evidence.review.comments
         meaning = None if rules.location == "only" else strength
-        result = policies.aacr(meaning, said, first, rules.tolerance, ids=rules.variant == "aacr_ids")
+        result = policies.aacr(meaning, comments, first, rules.tolerance, ids=rules.variant == "aacr_ids")
         return result.credits, result.seen, result.line_hits
     if rules.variant == "martian":
         result = policies.martian(strength)
@@ -306,26 +306,26 @@ def _group_outcomes(
     hit_by: dict[int, list[int]] = {}
     for c, g in credits:
         hit_by.setdefault(g, []).append(c)
-    said = evidence.review.comments
+    comments = evidence.review.comments
     outcomes = []
     for g, indices in enumerate(groups):
         members = tuple(evidence.case.references[i].id for i in indices)
-        cells = [(c, i) for c in range(len(said)) for i in indices]
+        cells = [(c, i) for c in range(len(comments)) for i in indices]
         best = max(cells, key=lambda cell: evidence.probability[cell], default=None)
         nearest, reason = None, "the review has no comments"
         if g in hit_by:
             reason = _why(evidence, hit_by[g][0], indices)
-        elif said:
+        elif comments:
             closest = (evidence.probability + evidence.tie)[:, indices].max(axis=1)
             c = int(closest.argmax())
-            nearest = said[c].id
+            nearest = comments[c].id
             reason = f"closest comment {nearest}: {_why(evidence, c, indices)}"
         outcomes.append(
             GroupOutcome(
                 group=members[0],
                 members=members,
                 hit=g in hit_by,
-                comments=tuple(said[c].id for c in hit_by.get(g, [])),
+                comments=tuple(comments[c].id for c in hit_by.get(g, [])),
                 nearest=nearest,
                 probability=float(chances[g]),
                 unsure=best is not None and evidence.unsure(*best),

@@ -19,31 +19,35 @@ BITS = 63  # of a packed n-gram
 CHUNK = 300_000  # symbols that are sorted together: what memory grows with
 
 
-def matches(said: Sequence[Symbols], wanted: Sequence[Symbols], orders: int) -> Counts:
+def matches(hypotheses: Sequence[Symbols], references: Sequence[Symbols], orders: int) -> Counts:
     """Shared n-grams of each pair, clipped: sum of the smaller count. Shape orders x pairs, for n of 1 to `orders`."""
     parts, start, weight = [], 0, 0
-    for end, (mine, theirs) in enumerate(zip(said, wanted, strict=True)):
+    for end, (mine, theirs) in enumerate(zip(hypotheses, references, strict=True)):
         if weight and weight + len(mine) + len(theirs) > CHUNK:
-            parts.append(_chunk(said[start:end], wanted[start:end], orders))
+            parts.append(_chunk(hypotheses[start:end], references[start:end], orders))
             start, weight = end, 0
         weight += len(mine) + len(theirs)
-    parts.append(_chunk(said[start:], wanted[start:], orders))
+    parts.append(_chunk(hypotheses[start:], references[start:], orders))
     return np.concatenate(parts, axis=1)
 
 
-def _chunk(said: Sequence[Symbols], wanted: Sequence[Symbols], orders: int) -> Counts:
-    if not said:
+def _chunk(hypotheses: Sequence[Symbols], references: Sequence[Symbols], orders: int) -> Counts:
+    if not hypotheses:
         return np.zeros((orders, 0), dtype=np.int64)
-    sequences = [one for pair in zip(said, wanted, strict=True) for one in pair]
+    sequences = [one for pair in zip(hypotheses, references, strict=True) for one in pair]
     lengths = np.array([len(one) for one in sequences])
     symbols = _dense(np.concatenate(sequences))
     width = max(1, int(symbols.max(initial=0)).bit_length())
-    if orders * width + len(said).bit_length() + 1 > BITS:
-        if len(said) == 1:
-            return _counted(said[0], wanted[0], orders)
-        half = len(said) // 2
+    if orders * width + len(hypotheses).bit_length() + 1 > BITS:
+        if len(hypotheses) == 1:
+            return _counted(hypotheses[0], references[0], orders)
+        half = len(hypotheses) // 2
         return np.concatenate(
-            [_chunk(said[:half], wanted[:half], orders), _chunk(said[half:], wanted[half:], orders)], axis=1
+            [
+                _chunk(hypotheses[:half], references[:half], orders),
+                _chunk(hypotheses[half:], references[half:], orders),
+            ],
+            axis=1,
         )
     return _packed(symbols, lengths, orders, width)
 
@@ -67,14 +71,14 @@ def _packed(symbols: Counts, lengths: Counts, orders: int, width: int) -> Counts
     for n in range(orders):
         keys = (keys << width) | np.where(left > n, padded[n : n + len(symbols)], 0)
     keys = np.sort((keys << 1) | (owner & 1))
-    wanted = np.concatenate([[0], np.cumsum(keys & 1)])
+    reference = np.concatenate([[0], np.cumsum(keys & 1)])
     keys >>= 1
     found = np.zeros((orders, len(lengths) // 2), dtype=np.int64)
     for n in range(orders, 0, -1):
         first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else keys
         runs = keys[first]
         ends = np.append(first[1:], len(keys))
-        theirs = wanted[ends] - wanted[first]
+        theirs = reference[ends] - reference[first]
         shared = np.minimum(theirs, ends - first - theirs)
         shared[(runs & ((1 << width) - 1)) == 0] = 0  # cut off by the end of the text
         found[n - 1] = np.bincount(runs >> (width * n), weights=shared, minlength=found.shape[1])
@@ -82,9 +86,9 @@ def _packed(symbols: Counts, lengths: Counts, orders: int, width: int) -> Counts
     return found
 
 
-def _counted(said: Symbols, wanted: Symbols, orders: int) -> Counts:
+def _counted(hypotheses: Symbols, references: Symbols, orders: int) -> Counts:
     """The same for one pair with more distinct symbols than fit, one n at a time."""
-    mine, theirs = said.tolist(), wanted.tolist()
+    mine, theirs = hypotheses.tolist(), references.tolist()
     found = np.zeros((orders, 1), dtype=np.int64)
     for n in range(1, orders + 1):
         counts = Counter(zip(*(mine[i:] for i in range(n)), strict=False))

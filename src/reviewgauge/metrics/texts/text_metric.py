@@ -136,9 +136,8 @@ class TextNormaliser:
     ignore_punctuation: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse combinations that contradict each other."""
         if self.variant == "raw" and (self.ignore_case or self.ignore_punctuation):
-            raise ValueError("variant='raw' compares texts as they are: leave ignore_case and ignore_punctuation out")
+            raise ValueError("ignore_case and ignore_punctuation do not apply with variant='raw'")
 
     def __call__(self, text: str) -> str:
         """The text as it is compared. Where nothing but punctuation was said, the punctuation is compared."""

@@ -127,13 +127,13 @@ def _rules(text: str, request: Request, repeat: str, number: int) -> str:
 
 
 def _noisy(text: str, request: Request, repeat: str, number: int) -> str:
-    said = "\n".join(message.text for message in request.messages)
-    return contradict(text) if share_of(f"noisy\0{repeat}\0{said}") * 100 < number else text
+    prompt = "\n".join(message.text for message in request.messages)
+    return contradict(text) if share_of(f"noisy\0{repeat}\0{prompt}") * 100 < number else text
 
 
 def _touchy(text: str, request: Request, repeat: str, number: int) -> str:
-    said = "\n".join(message.text for message in request.messages)
-    return contradict(text) if share_of(f"touchy\0{said}") * 100 < number else text
+    prompt = "\n".join(message.text for message in request.messages)
+    return contradict(text) if share_of(f"touchy\0{prompt}") * 100 < number else text
 
 
 def _contrary(text: str, request: Request, repeat: str, number: int) -> str:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 from reviewgauge.core.errors import UserError
 
-REMEDY = "write --fail 429:0.2,timeout:0.05; docs/reference/fake.md lists what there is"
+REMEDY = "for example --fail 429:0.2,timeout:0.05; docs/reference/fake.md lists all faults"
 
 FAULTS: Mapping[str, str] = {
     "timeout": "nothing is ever answered; the connection stays open",
@@ -98,7 +98,7 @@ class Faults:
                 total += rule.amount
                 steps.append((total, rule.fault))
         if total > 1 + 1e-9:
-            raise UserError(f"the shares of --fail add up to {total:g}, which is more than all calls")
+            raise UserError(f"the shares of --fail add up to {total:g}, more than 1")
         object.__setattr__(self, "_shares", tuple(steps))
 
     def draw(self, number: int, times: int, text: str) -> str:
@@ -134,7 +134,7 @@ def read_faults(text: str, seed: int = 0) -> Faults:
 def _rule(word: str) -> _Rule:
     fault, colon, rest = word.partition(":")
     if fault not in FAULTS and not re.fullmatch(r"[45]\d\d", fault):
-        raise UserError(f"--fail {word}: there is no fault {fault!r}", remedy=REMEDY)
+        raise UserError(f"--fail {word}: unknown fault {fault!r}", remedy=REMEDY)
     if not colon:
         return _Rule(fault, "share", 1.0)
     how, equals, value = rest.partition("=")
@@ -146,7 +146,7 @@ def _rule(word: str) -> _Rule:
         number = _number(word, value, 1, 1e9)
         if number.is_integer():
             return _Rule(fault, how, number)
-    raise UserError(f"--fail {word}: a share from 0 to 1, first=N, each=N, every=N or when=WORDS is missing")
+    raise UserError(f"--fail {word}: expected a share from 0 to 1, first=N, each=N, every=N or when=WORDS")
 
 
 def _number(word: str, value: str, low: float, high: float) -> float:

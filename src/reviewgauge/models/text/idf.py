@@ -168,7 +168,7 @@ def count_idf(texts: Iterable[str], grams: Grams, *, most: int, about: str) -> I
     """
     distinct = {text for text in texts if text.strip()}
     if not distinct:
-        raise UserError("there is no text to count n-grams in")
+        raise UserError("no text to count n-grams in")
     found = Counter(gram for text in distinct for gram in set(grams.strings(text)))
     kept = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
     rarest = kept[-1][1] if len(found) > most else 0
@@ -208,29 +208,29 @@ class Weighting:
             yield matrix
 
 
-def cosines(said: Sequence[str], wanted: Sequence[str], weighting: Weighting) -> Numbers:
+def cosines(hypotheses: Sequence[str], references: Sequence[str], weighting: Weighting) -> Numbers:
     """The cosine of each pair; 0 where a text has no n-gram. Equal texts have exactly 1."""
     found, start, weight = [np.empty(0)], 0, 0
-    for end, (mine, theirs) in enumerate(zip(said, wanted, strict=True)):
+    for end, (mine, theirs) in enumerate(zip(hypotheses, references, strict=True)):
         if weight and weight + len(mine) + len(theirs) > WINDOW:
-            found.append(_window(said[start:end], wanted[start:end], weighting))
+            found.append(_window(hypotheses[start:end], references[start:end], weighting))
             start, weight = end, 0
         weight += len(mine) + len(theirs)
-    if said:
-        found.append(_window(said[start:], wanted[start:], weighting))
+    if hypotheses:
+        found.append(_window(hypotheses[start:], references[start:], weighting))
     return np.concatenate(found)
 
 
-def _window(said: Sequence[str], wanted: Sequence[str], weighting: Weighting) -> Numbers:
+def _window(hypotheses: Sequence[str], references: Sequence[str], weighting: Weighting) -> Numbers:
     rows: dict[str, int] = {}
-    mine = np.array([rows.setdefault(text, len(rows)) for text in said])
-    theirs = np.array([rows.setdefault(text, len(rows)) for text in wanted])
-    products, squares = np.zeros(len(said)), np.zeros(len(rows))
+    mine = np.array([rows.setdefault(text, len(rows)) for text in hypotheses])
+    theirs = np.array([rows.setdefault(text, len(rows)) for text in references])
+    products, squares = np.zeros(len(hypotheses)), np.zeros(len(rows))
     for matrix in weighting.vectors(list(rows)):
         products += _row_sums(matrix[mine].multiply(matrix[theirs]).tocsr())
         squares += _row_sums(matrix.multiply(matrix).tocsr())
     below = np.sqrt(squares[mine] * squares[theirs])
-    values: Numbers = np.divide(products, below, out=np.zeros(len(said)), where=below > 0)
+    values: Numbers = np.divide(products, below, out=np.zeros(len(hypotheses)), where=below > 0)
     return np.minimum(values, 1.0)
 
 

@@ -156,7 +156,7 @@ def find_wordnet(where: str = "auto") -> WordNet | None:
     if where != "auto":
         place = Path(where).expanduser()
         if not _holds_wordnet(place):
-            raise UserError(f"{where} holds no WordNet (it needs {', '.join(FILES[:3])} ...)", remedy=REMEDY)
+            raise UserError(f"{where} does not contain WordNet (it needs {', '.join(FILES[:3])} ...)", remedy=REMEDY)
         return _opened(place.resolve())
     place_found = next((place for place in usual_places() if _holds_wordnet(place)), None)
     return _opened(place_found.resolve()) if place_found else None

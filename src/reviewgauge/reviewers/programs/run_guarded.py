@@ -64,7 +64,7 @@ def run_guarded(
     guard itself cannot work.
     """
     if os.name != "posix":
-        raise UserError("programs can be run as reviewers on Linux and macOS alone")
+        raise UserError("running programs as reviewers needs Linux or macOS")
     job = {
         "argv": list(argv),
         "cwd": str(folder),
@@ -88,7 +88,7 @@ def run_guarded(
             start_new_session=True,  # Ctrl-C is ours to handle
         )
     except OSError as error:
-        raise UserError(f"no process can be started: {error.strerror}") from None
+        raise UserError(f"cannot start a process: {error.strerror}") from None
     assert guard.stdin is not None and guard.stdout is not None and guard.stderr is not None
     late = threading.Event()
     watch = threading.Timer(min(limits.seconds + limits.patience, threading.TIMEOUT_MAX), _give_up, (guard, late))
@@ -98,9 +98,9 @@ def run_guarded(
         guard.stdin.write(json.dumps(job).encode() + b"\n")
         guard.stdin.flush()
         answer = guard.stdout.read()  # until the guard has ended: it is told to go by closing its stdin
-        said = guard.stderr.read()
+        errors = guard.stderr.read()
     except BrokenPipeError:
-        answer, said = b"", guard.stderr.read()
+        answer, errors = b"", guard.stderr.read()
     finally:
         watch.cancel()
         _dismiss(guard)
@@ -108,12 +108,12 @@ def run_guarded(
         return Ended("timeout", None, b"", b"", seconds=limits.seconds)
     head, _, rest = answer.partition(b"\n")
     try:
-        told = json.loads(head)
+        report = json.loads(head)
     except ValueError:
-        why = one_line(said.decode("utf-8", "replace")) or "something killed it, perhaps the program"
-        raise UserError(f"the process that watches over the program broke: {why}") from None
-    out, err = rest[: told["out"]], rest[told["out"] : told["out"] + told["err"]]
-    return Ended(told["ended"], told["code"], out, err, told["words"], told["left"], told["seconds"])
+        why = one_line(errors.decode("utf-8", "replace")) or "it was killed, perhaps by the program"
+        raise UserError(f"the process that supervises the program failed: {why}") from None
+    out, err = rest[: report["out"]], rest[report["out"] : report["out"] + report["err"]]
+    return Ended(report["ended"], report["code"], out, err, report["words"], report["left"], report["seconds"])
 
 
 def _give_up(guard: subprocess.Popen[bytes], late: threading.Event) -> None:

@@ -47,7 +47,7 @@ def pieces_of(change: Change, scope: Scope, longest: int = 0) -> Pieces:
     A file without text hunks (binary, renamed only, no patch at hand) has no piece of its own. In the whole change it
     stands with its name.
     """
-    unread = [said for file in change.files if (said := _unread(file))]
+    unread = [reason for file in change.files if (reason := _unread(file))]
     if scope == "hunk":
         whole = [piece for file in change.files for piece in _hunks(change, file)]
     elif len(unread) < len(change.files):

@@ -33,14 +33,14 @@ def read_notes(text: str) -> tuple[Comment, ...]:
     without code or with two pieces of code, a side that is neither left nor right, prose in place of notes. A side that
     is not given is not a reason: the code tells. Words before and between notes are passed over, and so is a thought.
     """
-    said = _THOUGHT.sub("", text, count=1) if _THOUGHT.match(text) else text
-    end = _END.search(said)
+    answer = _THOUGHT.sub("", text, count=1) if _THOUGHT.match(text) else text
+    end = _END.search(answer)
     if end is None:
         raise Unreadable("it does not end with <end />, so it may be cut off")
-    body = said[: end.start()]
+    body = answer[: end.start()]
     outside = _PART.sub("", body)
     if found := _TAG.search(outside):
-        raise Unreadable(f"a {found[0]} has no counterpart")
+        raise Unreadable(f"a {found[0]} is not closed or not opened")
     count = _check_parts(body)
     if _LEFTOVER.search(outside):
         raise Unreadable("it goes on after <end />")
@@ -49,7 +49,7 @@ def read_notes(text: str) -> tuple[Comment, ...]:
             raise Unreadable(f"it holds words but no <note>: {_NOTHING}")
         return ()
     try:
-        comments = Tags().read(said.encode("utf-8", "surrogatepass"), "the answer")[0].comments
+        comments = Tags().read(answer.encode("utf-8", "surrogatepass"), "the answer")[0].comments
     except BadInput as error:
         raise Unreadable(f"it cannot be stored: {error.problem}") from None
     if len(comments) != count:
@@ -68,7 +68,7 @@ def _check_parts(body: str) -> int:
                 raise Unreadable(f"a {_named(given)} has no <note>")
             continue
         if nested := _TAG.search(value):
-            raise Unreadable(f"a {nested[0]} stands inside of <{name}>")
+            raise Unreadable(f"a {nested[0]} is inside <{name}>")
         if name in given:
             raise Unreadable(f"note {count + 1} has two <{name}>")
         if not value.strip():
@@ -97,12 +97,12 @@ _YES_NO = {"yes": True, "true": True, "merged": True, "no": False, "false": Fals
 def read_verdict(answer: object) -> tuple[bool, str]:
     """(whether it can be merged, the reason given)."""
     found = _object(answer)
-    said = found.get("is_merged")
-    if isinstance(said, str):
-        said = _YES_NO.get(said.strip().lower())
-    if not isinstance(said, bool):
-        raise Unreadable("is_merged is neither yes nor no")
-    return said, str(found.get("reason") or "")
+    verdict = found.get("is_merged")
+    if isinstance(verdict, str):
+        verdict = _YES_NO.get(verdict.strip().lower())
+    if not isinstance(verdict, bool):
+        raise Unreadable("is_merged must be yes or no")
+    return verdict, str(found.get("reason") or "")
 
 
 def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[Span, ...], list[str]]:
@@ -136,14 +136,14 @@ def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[S
 
 def read_comment(answer: object) -> str:
     """The comment."""
-    said = _object(answer).get("comment")
-    if not isinstance(said, str) or not said.strip():
-        raise Unreadable("holds no comment")
-    return said.strip()
+    comment = _object(answer).get("comment")
+    if not isinstance(comment, str) or not comment.strip():
+        raise Unreadable("has no comment")
+    return comment.strip()
 
 
 def _object(answer: object) -> Mapping[str, object]:
     found = json_object(answer) if isinstance(answer, str) else answer
     if not isinstance(found, dict):
-        raise Unreadable("is not JSON object")
+        raise Unreadable("is not a JSON object")
     return found

@@ -116,7 +116,7 @@ def read_reviews(file: Path, format_spec: str) -> tuple[Parsed, ...]:
     try:
         about = file.stat()
     except OSError as error:
-        raise UserError(f"cannot read {file}: {error.strerror}", remedy="is the path right?") from None
+        raise UserError(f"cannot read {file}: {error.strerror}", remedy="check the path") from None
     if about.st_size > LARGEST:
         raise UserError(f"{file} is larger than {LARGEST:,} bytes", remedy="split it, one file per change")
     return _read(file, about.st_mtime_ns, about.st_size, format_spec)
