@@ -270,7 +270,7 @@ def test_the_repository_names_no_program(change: Change, tmp_path: Path, monkeyp
     monkeypatch.chdir(here)
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
     for run in ("./review.sh", "tools/review.sh", "{workspace}/review.sh", "nothing-of-that-name", ""):
-        with pytest.raises(UserError, match=r"is not there|needs a program"):
+        with pytest.raises(UserError, match=r"does not exist|needs a program"):
             Command(run=(run,)).prepare([hostile])
     with pytest.raises(UserError, match=r"would be looked for in the code under review.*\{here\}/review.sh"):
         Command(run=("sh", "review.sh")).prepare([hostile])
