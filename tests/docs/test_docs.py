@@ -58,19 +58,6 @@ def test_every_page_is_reachable_from_the_readme() -> None:
     assert {page.resolve() for page in PAGES} <= reached
 
 
-def test_sources_name_pages_that_exist() -> None:
-    sources = [path for folder in ("src", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
-    sources += (ROOT / "src").rglob("*.toml")
-    named = {
-        (path.name, page)
-        for path in sources
-        for page in re.findall(r"(?<![\w/])docs/[\w/-]+\.md", path.read_text("utf-8"))
-    }
-    elsewhere = {"docs/metrics.md", "docs/how-linguist-works.md", "docs/overrides.md"}  # of other projects
-    missing = sorted((name, page) for name, page in named if page not in elsewhere and not (ROOT / page).exists())
-    assert not missing
-
-
 def _python_blocks() -> list[tuple[str, str]]:
     """(page, code) of every Python example on a page that stands for itself."""
     blocks = re.compile(r"```python(?: title=\S+)?\n(.*?)```", re.DOTALL)
