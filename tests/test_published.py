@@ -12,7 +12,7 @@ import pytest
 
 from judged_studies import graded, of_language, study
 from reviewgauge.analysis.raters import AgreementSettings as Agreement
-from reviewgauge.analysis.raters import Chosen, agreement_report
+from reviewgauge.analysis.raters import LabelFilter, agreement_report
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifiers
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.out_of_fold import out_of_fold
@@ -279,7 +279,7 @@ def test_graded_reviews_floors(shared_data: Path) -> None:
 # --- CRScore: Naik et al., "Grounding Automated Evaluation of Code Review Comments in Code Claims and Smells", 2025
 
 
-def coefficient(shared_data: Path, dimension: str, name: str, chosen: Chosen) -> tuple[float, int]:
+def coefficient(shared_data: Path, dimension: str, name: str, chosen: LabelFilter) -> tuple[float, int]:
     """(the value to four digits, the items behind it) of an agreement coefficient on the study's labels."""
     own = study(shared_data, "crscore_study")
     settings = Agreement(nominal=("accuracy",), resamples=0)
@@ -302,14 +302,14 @@ def test_crscore_alpha(shared_data: Path, dimension: str, published: float, on_b
     90 of the 100 rows that the paper names are rated by both. Both batches together are lower.
     """
     alpha = "Krippendorff's alpha (ordinal)"
-    one, both = Chosen(batches=("800-899",)), Chosen(rounds=("agreement",))
+    one, both = LabelFilter(batches=("800-899",)), LabelFilter(rounds=("agreement",))
     assert coefficient(shared_data, dimension, alpha, one) == (published, 90)
     assert coefficient(shared_data, dimension, alpha, both) == (on_both_batches, 190)
 
 
 def test_crscore_kappa(shared_data: Path) -> None:
     """CRScore, section 4.1: Cohen's kappa .804 on 100 Python claims."""
-    chosen = Chosen(batches=("395-494",))
+    chosen = LabelFilter(batches=("395-494",))
     assert coefficient(shared_data, "accuracy", "Cohen's kappa", chosen) == (0.8043, 100)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reviewgauge.analysis.raters import MANY_PAIRS, AgreementSettings, Chosen, agreement_report
+from reviewgauge.analysis.raters import MANY_PAIRS, AgreementSettings, LabelFilter, agreement_report
 from reviewgauge.analysis.stats.agreement import Table, krippendorff_alpha
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
@@ -62,7 +62,7 @@ def test_humans_and_models_stand_in_one_matrix() -> None:
         alone["Krippendorff's alpha (ordinal)"]
     )
     assert "percent agreement, models only" in named(found.coefficients)
-    assert only(labels, chosen=Chosen(kinds=("human",))).coefficients == only(people).coefficients
+    assert only(labels, chosen=LabelFilter(kinds=("human",))).coefficients == only(people).coefficients
 
 
 def test_every_coefficient_of_numbers_is_there_and_right() -> None:
@@ -100,7 +100,7 @@ def test_the_scale_says_what_could_have_been_given() -> None:
     assert named(whole.coefficients)["Gwet's AC1"] != named(seen.coefficients)["Gwet's AC1"]
     assert Table(values, [1, 2, 3, 4, 5]).categories.size == 5
     outside = only([*labels, label("c0", "Cy", 4.5)], scales={"severity": scale})
-    assert outside.warnings[0].startswith("1 labels are none of the steps of the scale")
+    assert outside.warnings[0].startswith("1 labels are off the steps of the scale")
 
 
 def test_words_and_yes_or_no_have_the_coefficients_of_categories() -> None:
@@ -138,11 +138,11 @@ def test_consensus_is_left_out_and_counted() -> None:
     found = only([*labels, *agreed])
     assert found.left_out["consensus"] == 40
     assert found.coefficients == only(labels).coefficients
-    with pytest.raises(UserError, match=r"mine holds consensus labels only \(40\)"):
+    with pytest.raises(UserError, match=r"mine has consensus labels only \(40\)"):
         only(agreed)
     report = agreement_report([*labels, *(a.model_copy(update={"dimension": "type"}) for a in agreed)], source="mine")
     assert [d.dimension for d in report.dimensions] == ["severity"]
-    assert report.warnings == ("type has no label to compare: 40 consensus",)
+    assert report.warnings == ("type has no labels to compare: 40 consensus",)
 
 
 def test_graded_reviews_has_consensus_labels_only(shared_data: Path) -> None:
@@ -156,13 +156,13 @@ def test_items_that_one_rater_judged_are_left_out_and_counted() -> None:
     more = [label(f"d{at}", "Ada", 3) for at in range(100)] + [label("e", "Cy", 1)]
     found = only([*both, *more])
     assert (found.labels, found.items, found.judged_twice) == (16, 109, 8)
-    assert found.left_out == {"on items that no second rater judged": 101}
+    assert found.left_out == {"on items with one rater": 101}
     assert found.coefficients == only(both).coefficients
-    assert "no item of Cy was judged by another rater: left out" in found.warnings
+    assert "left out: Cy, who shares no item with another rater" in found.warnings
     apart = only([*more, label("f", "Bo", 1)])
-    assert {c.figure.reason for c in apart.coefficients} == {"no item was judged by two raters"}
+    assert {c.figure.reason for c in apart.coefficients} == {"no item has two raters"}
     alone = only([label("c", "Ada", 1), label("d", "Ada", 1)])
-    assert {c.figure.reason for c in alone.coefficients} == {"only one rater: agreement takes two"}
+    assert {c.figure.reason for c in alone.coefficients} == {"only one rater: agreement needs two"}
     assert (alone.pairs, alone.warnings) == ((), ())
 
 
@@ -176,7 +176,7 @@ def test_two_labels_of_one_rater() -> None:
         only([*labels, other])
     with pytest.raises(UserError, match=r"choose one batch: --batch two"):
         only([*labels, other.model_copy(update={"batch": "two"})])
-    chosen = Chosen(batches=("two",))
+    chosen = LabelFilter(batches=("two",))
     assert only([*labels, other.model_copy(update={"batch": "two"})], chosen=chosen).labels == 1
 
 
@@ -190,7 +190,7 @@ def test_a_later_round_is_no_second_opinion() -> None:
     assert [(b.batch, b.items) for b in found.batches] == [("1", 20), ("2", 20)]
     crossed = [one.model_copy(update={"round": one.rater}) for one in first]
     assert only(crossed).judged_twice == 0
-    assert only([*first, *second], chosen=Chosen(rounds=("2",))).left_out == {"of another round": 40}
+    assert only([*first, *second], chosen=LabelFilter(rounds=("2",))).left_out == {"of another round": 40}
 
 
 def test_agreement_by_batch_is_in_the_order_of_the_labels() -> None:
@@ -204,7 +204,7 @@ def test_agreement_by_batch_is_in_the_order_of_the_labels() -> None:
     assert [(b.batch, b.items) for b in found.batches] == [("warm-up", 20), ("main", 20), ("late", 20)]
     shares = [named(b.coefficients)["percent agreement"] for b in found.batches]
     assert shares == [pytest.approx(0.4), pytest.approx(0.8), 1.0]
-    (late,) = agreement_report(labels, source="mine", chosen=Chosen(batches=("late",)), settings=QUICK).dimensions
+    (late,) = agreement_report(labels, source="mine", chosen=LabelFilter(batches=("late",)), settings=QUICK).dimensions
     assert named(late.coefficients)["Krippendorff's alpha (ordinal)"] == 1.0
     assert (late.batches, late.left_out) == ((), {"of another batch": 80})
 
@@ -213,10 +213,10 @@ def test_a_rater_who_gave_one_value_always_is_named() -> None:
     labels = made(("Ada", "Bo"))
     labels += [label(f"case-{at}", "Cy", 5) for at in range(40)]
     found = only(labels)
-    assert any(warning.startswith("Cy said 5 in all 39 labels") for warning in found.warnings)
+    assert any(warning.startswith("Cy gave 5 in all 39 labels") for warning in found.warnings)
     pair = next(p for p in found.pairs if p.second == "Cy")
     kappa = next(c.figure for c in pair.coefficients if c.name == "Cohen's kappa")
-    assert kappa.value == 0 and kappa.reason == "Cy always said 5: kappa is then 0, whatever the other said"
+    assert kappa.value == 0 and kappa.reason == "Cy always chose 5, so kappa is 0 whatever the other rater chose"
 
 
 def test_what_is_about_one_case_is_resampled_together() -> None:
@@ -240,10 +240,10 @@ def test_what_is_about_one_case_is_resampled_together() -> None:
 def test_names_that_no_label_has_are_refused() -> None:
     labels = made(("Ada", "Bo"))
     for chosen, words in (
-        (Chosen(dimensions=("tone",)), "no label of mine has the dimension 'tone' (there are: severity)"),
-        (Chosen(batches=("1",)), "no label of mine has the batch '1' (there are: none)"),
-        (Chosen(rounds=("1",)), "no label of mine has the round '1' (there are: none)"),
-        (Chosen(kinds=("model",)), "no label of mine has the rater kind 'model' (there are: human)"),
+        (LabelFilter(dimensions=("tone",)), "no label of mine has the dimension 'tone' (there are: severity)"),
+        (LabelFilter(batches=("1",)), "no label of mine has the batch '1' (there are: none)"),
+        (LabelFilter(rounds=("1",)), "no label of mine has the round '1' (there are: none)"),
+        (LabelFilter(kinds=("model",)), "no label of mine has the rater kind 'model' (there are: human)"),
     ):
         with pytest.raises(UserError) as raised:
             only(labels, chosen=chosen)
@@ -252,14 +252,14 @@ def test_names_that_no_label_has_are_refused() -> None:
         agreement_report(labels, source="mine", settings=AgreementSettings(nominal=("tone",)))
     with pytest.raises(UserError, match=r"severity has a label beyond 1e\+15"):
         only([*labels, label("case-1", "Cy", 10**400)])
-    with pytest.raises(UserError, match="mine holds no labels"):
+    with pytest.raises(UserError, match="mine has no labels"):
         only([])
     with pytest.raises(UserError, match="Ada is a human in one label and a model in another"):
         only([*labels, label("case-1", "Ada", 1, rater_kind="model")])
     mixed = [*labels, *(label("case-1", "Cy", 1, round="2") for _ in range(1))]
     with pytest.raises(UserError, match="no label of mine is left to compare: 1 of another round"):
         agreement_report([*mixed[-1:], label("x", "Ada", 1, "tone", round="3")], source="mine",
-                         chosen=Chosen(rounds=("3",), dimensions=("severity",)))  # fmt: skip
+                         chosen=LabelFilter(rounds=("3",), dimensions=("severity",)))  # fmt: skip
     for wrong in (-1.0, float("nan"), float("inf")):
         with pytest.raises(UserError, match="tolerance"):
             AgreementSettings(tolerance=wrong)

@@ -51,7 +51,7 @@ def values(report: AgreementReport, dimension: str) -> dict[str, float | None]:
 
 def test_a_csv_of_votes(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, table, "--resamples", 100)
-    assert "hit: 30 of 30 items judged by two raters or more, 90 labels" in text
+    assert "hit: 30 of 30 items with two raters or more, 90 labels" in text
     assert "raters: 2 humans (Ada, Bo), 1 model (gpt)" in text
     assert "pairs of raters: Krippendorff's alpha (ordinal) above the diagonal, within 1 below" in text
     assert "first" in text and "second" in text
@@ -151,7 +151,7 @@ def test_bad_labels_are_one_clear_line(
         (("nothing.csv",), "there is nothing at nothing.csv"),
         (("crscore",), "crscore"),
         (("sample",), "sample holds no labels"),
-        (("sample", "--tolerance", "-1"), "a tolerance of -1 cannot be"),
+        (("sample", "--tolerance", "-1"), "tolerance must be 0 or more, got -1"),
         (("sample", "--kind", "robot"), "robot"),
     ],
 )

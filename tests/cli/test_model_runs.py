@@ -38,9 +38,9 @@ def test_the_sample_is_reviewed_measured_and_replayed_to_the_byte(capsys: pytest
     assert main(["score", "runs/p", "hits"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "(fake)" in out
-    assert "F1 would move by .000 (SD) if all 72 attempts at 24 changes were made again" in out
+    assert "F1 would vary by .000 (SD) if all 72 attempts at 24 changes were repeated" in out
     assert main(["report", "runs/p", "-o", "report.html"]) == 0
-    assert "would move by .000 (SD) if all 72 attempts" in Path("report.html").read_text(encoding="utf-8")
+    assert "would vary by .000 (SD) if all 72 attempts" in Path("report.html").read_text(encoding="utf-8")
     # what the rule finds in the sample
     found = {o.case: o.review.comments for o in RunFolder.open("runs/p").outcomes() if o.review and o.attempt == 1}
     said = {case: [c.span.path for c in comments if c.span] for case, comments in found.items() if comments}

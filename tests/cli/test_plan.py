@@ -113,7 +113,7 @@ def test_raters_are_planned_from_a_table_of_grades(labels: Path, capsys: pytest.
         "quality in grades.csv",
         "120 labels by 2 raters on 60 items",
         "items for ±0.1",
-        "to tell bold from shy",
+        "to separate bold from shy",
     ):
         assert words in out, words
     made = reviewgauge.plan(labels=labels).raters[0]
@@ -143,7 +143,7 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
     path = tmp_path / "mine.csv"
     path.write_text("id,rater,dimension,value\na,ada,good,1\nb,ada,good,3\n")
     assert main(["plan", "--labels", str(path)]) == 0
-    assert "how many raters it takes cannot be told: no item was judged by two raters" in capsys.readouterr().out
+    assert "the number of raters cannot be planned: no item has two raters" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,11 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
     [
         ([], "--from RUN --detect .03, or --labels FILE"),
         (["--from", "RUN"], "--detect .03"),
-        (["--from", "RUN", "--detect", "0"], "no study detects a difference of 0"),
-        (["--from", "RUN", "--detect", "1.5"], "shares differ by 1 at most"),
+        (["--from", "RUN", "--detect", "0"], "detect must be positive, got 0"),
+        (["--from", "RUN", "--detect", "1.5"], "detect must be at most 1 for a share"),
         (["--from", "RUN", "--detect", ".1", "--metric", "hits(beta=2)"], "was not scored with hits(beta=2"),
-        (["--from", "RUN", "--detect", ".1", "--reading", "f2"], "no reading is called 'f2'"),
-        (["--from", "RUN", "--detect", ".1", "--system", "loud"], "no system is called 'loud'"),
+        (["--from", "RUN", "--detect", ".1", "--reading", "f2"], "there is no reading 'f2'"),
+        (["--from", "RUN", "--detect", ".1", "--system", "loud"], "there is no system 'loud'"),
         (["--from", "RUN", "--detect", ".1", "--power", "1"], "the power 1"),
         (["--from", "RUN", "--detect", ".1", "--change-cost", "-1"], "is not a price"),
         (["--labels", "RUN", "--margin", "0"], "--margin must be positive"),

@@ -31,12 +31,12 @@ from reviewgauge.core.reports.validity import (
 )
 from reviewgauge.core.results import NOT_STATED
 
-MANY_VALUES = 50  # distinct values from which on they are not categories
-LARGEST = 1e15  # beyond which whole numbers are not told apart
+MANY_VALUES = 50  # with more distinct values they are not categories
+LARGEST = 1e15  # beyond it floats do not hold every whole number
 
 
-class Kind(NamedTuple):
-    """What the values of a dimension are: words (or two values), or numbers with a scale; and the categories."""
+class ValueKind(NamedTuple):
+    """The kind of a dimension's values: words (or two values), or numbers on a scale; and the categories."""
 
     numeric: bool
     categories: Numbers
@@ -45,8 +45,8 @@ class Kind(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def kind_of(name: str, labels: Sequence[Label], scale: Scale | None, *, nominal: bool) -> Kind:
-    """What these labels are. Raises UserError for words among numbers, and for numbers that are not grades."""
+def kind_of(name: str, labels: Sequence[Label], scale: Scale | None, *, nominal: bool) -> ValueKind:
+    """The kind of these labels. Raises UserError for words among numbers, and for numbers beyond grades."""
     values = list(dict.fromkeys(label.value for label in labels))
     words = [value for value in values if isinstance(value, str)]
     if words and len(words) < len(values):
@@ -55,28 +55,28 @@ def kind_of(name: str, labels: Sequence[Label], scale: Scale | None, *, nominal:
     if words or all(isinstance(value, bool) for value in values):
         ordered = sorted(str(value) for value in values)
         code: dict[Fact, float] = {value: float(ordered.index(str(value))) for value in values}
-        return Kind(False, np.arange(len(ordered), dtype=np.float64), tuple(ordered), code)
+        return ValueKind(False, np.arange(len(ordered), dtype=np.float64), tuple(ordered), code)
     if any(abs(value) > LARGEST for value in values if not isinstance(value, str)):
         raise UserError(f"{name} has a label beyond {LARGEST:.0e}, which is not a grade")
     numbers = np.unique(np.array([float(value) for value in values]))
     steps = _steps(scale)
     odd = int(sum(float(label.value) not in steps for label in labels)) if steps else 0
-    note = f"{odd} labels are none of the steps of the scale, and counted as categories of their own"
+    note = f"{odd} labels are off the steps of the scale, and count as categories of their own"
     categories = np.unique(np.concatenate([numbers, list(steps)])) if steps else numbers
     own = {value: float(value) for value in values}
-    return Kind(categories.size > 2 and not nominal, categories, (), own, (note,) if odd else ())
+    return ValueKind(categories.size > 2 and not nominal, categories, (), own, (note,) if odd else ())
 
 
 def _steps(scale: Scale | None) -> frozenset[float]:
-    """The values that a scale allows, empty where they are too many to be categories."""
+    """The values of a scale; empty if there are too many for categories."""
     if scale is None or scale.step <= 0 or (scale.high - scale.low) / scale.step > MANY_VALUES:
         return frozenset()
     count = round((scale.high - scale.low) / scale.step)
     return frozenset(float(scale.low + scale.step * at) for at in range(count + 1))
 
 
-def measures_of(kind: Kind, tolerance: float, *, raters: int) -> dict[str, list[Measure]]:
-    """What is measured of all raters (`all`), of each pair (`pair`) and of each batch (`batch`)."""
+def measures_of(kind: ValueKind, tolerance: float, *, raters: int) -> dict[str, list[Measure]]:
+    """The measures for all raters (`all`), for each pair (`pair`) and for each batch (`batch`)."""
     near = [within(tolerance)] if kind.numeric and 0 < tolerance < np.ptp(kind.categories) else []
     if kind.categories.size > MANY_VALUES:
         everywhere = [*near, ALPHA["ordinal"], ALPHA["interval"]]
@@ -99,12 +99,12 @@ def measures_of(kind: Kind, tolerance: float, *, raters: int) -> dict[str, list[
     }
 
 
-MANY_PAIRS = 300  # pairs of raters from which on they get no intervals
-ALONE = "on items that no second rater judged"
+MANY_PAIRS = 300  # with more pairs of raters they get no intervals
+ALONE = "on items with one rater"
 
 
-class Chosen(NamedTuple):
-    """The labels that a report is to be about: of each kind of name all where nothing is named."""
+class LabelFilter(NamedTuple):
+    """The labels to report on; an empty field selects all."""
 
     dimensions: Sequence[str] = ()
     batches: Sequence[str] = ()
@@ -114,7 +114,7 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class AgreementSettings:
-    """How agreement is measured: `tolerance` is how far apart labels still agree, 0 for exactly alike alone.
+    """How agreement is measured: `tolerance` is the largest difference of labels that agree, 0 for equal ones only.
 
     `nominal` names the dimensions whose numbers are codes, without an order.
     """
@@ -128,9 +128,12 @@ class AgreementSettings:
     def __post_init__(self) -> None:
         """Raises UserError."""
         if not 0 <= self.tolerance < float("inf"):
-            raise UserError(f"a tolerance of {self.tolerance:g} cannot be", remedy="1 is the default, 0 for none")
+            raise UserError(f"tolerance must be 0 or more, got {self.tolerance:g}", remedy="1 is the default")
         if self.resamples < 0:
-            raise UserError(f"{self.resamples} resamples cannot be drawn", remedy="1000 is the default, 0 for none")
+            raise UserError(
+                f"resamples must not be negative, got {self.resamples}",
+                remedy="0 for no intervals",
+            )
 
 
 def agreement_report(
@@ -138,15 +141,15 @@ def agreement_report(
     *,
     source: str,
     scales: Mapping[str, Scale] | None = None,
-    chosen: Chosen | None = None,
+    chosen: LabelFilter | None = None,
     settings: AgreementSettings | None = None,
 ) -> AgreementReport:
-    """Agreement in every dimension of `labels`; `source` is what to call them.
+    """Agreement in every dimension of `labels`; `source` is their name.
 
-    `scales` say which values a rater could have given, by dimension. Raises UserError where no independent label is
-    left, for a choice that no label meets, and for two different labels of one rater on one item in one round.
+    `scales` are the possible values by dimension. Raises UserError if no independent label is left, for a filter that
+    no label meets, and for two different labels of one rater on one item in one round.
     """
-    chosen, settings = chosen or Chosen(), settings or AgreementSettings()
+    chosen, settings = chosen or LabelFilter(), settings or AgreementSettings()
     _check(labels, source, chosen, settings)
     names = list(
         dict.fromkeys(
@@ -159,15 +162,15 @@ def agreement_report(
         raise _nothing_left(source, reasons)
     order = list(dict.fromkeys(label.rater for label in labels))
     found = [_dimension(one, (scales or {}).get(one.name), settings, order) for one in sorted_out if one.labels]
-    gone = [one for one in sorted_out if not one.labels]
+    empty = [one for one in sorted_out if not one.labels]
     return AgreementReport(
         source=source,
         dimensions=tuple(found),
         resamples=settings.resamples,
         seed=settings.seed,
         warnings=tuple(
-            f"{one.name} has no label to compare: " + ", ".join(f"{n:,} {why}" for why, n in one.left_out.items())
-            for one in gone
+            f"{one.name} has no labels to compare: " + ", ".join(f"{n:,} {why}" for why, n in one.left_out.items())
+            for one in empty
         ),
     )
 
@@ -175,10 +178,10 @@ def agreement_report(
 # --- which labels ---------------------------------------------------------------------------------------------------
 
 
-def _check(labels: Sequence[Label], source: str, chosen: Chosen, settings: AgreementSettings) -> None:
-    """Raise UserError where there are no labels, for a name that none has, and for a rater of both kinds."""
+def _check(labels: Sequence[Label], source: str, chosen: LabelFilter, settings: AgreementSettings) -> None:
+    """Raise UserError for no labels, for a filter value that no label has, and for a rater of both kinds."""
     if not labels:
-        raise UserError(f"{source} holds no labels")
+        raise UserError(f"{source} has no labels")
     known = {
         "dimension": ((*chosen.dimensions, *settings.nominal), {label.dimension for label in labels}),
         "batch": (chosen.batches, {label.batch for label in labels if label.batch is not None}),
@@ -195,23 +198,21 @@ def _check(labels: Sequence[Label], source: str, chosen: Chosen, settings: Agree
     kinds: dict[str, RaterKind] = {}
     for label in labels:
         if kinds.setdefault(label.rater, label.rater_kind) is not label.rater_kind:
-            raise UserError(
-                f"{label.rater} is a human in one label and a model in another", remedy="give them two names"
-            )
+            raise UserError(f"{label.rater} is a human in one label and a model in another", remedy="use two names")
 
 
 def _nothing_left(source: str, reasons: Counter[str]) -> UserError:
-    said = ", ".join(f"{n:,} {why}" for why, n in reasons.items())
+    reason_text = ", ".join(f"{n:,} {why}" for why, n in reasons.items())
     if set(reasons) == {"consensus"}:
         return UserError(
-            f"{source} holds consensus labels only ({reasons.total():,}): agreement takes each rater's own label",
-            remedy="collect the labels that were given before the discussion",
+            f"{source} has consensus labels only ({reasons.total():,}): agreement needs each rater's own labels",
+            remedy="collect the labels from before the discussion",
         )
-    return UserError(f"no label of {source} is left to compare: {said}")
+    return UserError(f"no label of {source} is left to compare: {reason_text}")
 
 
 class _Item(NamedTuple):
-    """What labels are compared on."""
+    """The unit on which labels are compared."""
 
     subject: Subject
     round: str | None
@@ -219,14 +220,14 @@ class _Item(NamedTuple):
 
 @dataclass
 class _Dimension:
-    """The labels of one dimension that can be compared, and a count of the others by reason."""
+    """The comparable labels of one dimension, and a count of the others by reason."""
 
     name: str
     labels: list[Label] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def _independent(name: str, labels: Iterable[Label], chosen: Chosen) -> _Dimension:
+def _independent(name: str, labels: Iterable[Label], chosen: LabelFilter) -> _Dimension:
     found = _Dimension(name)
     seen: dict[tuple[_Item, str], Label] = {}
     for label in labels:
@@ -244,7 +245,7 @@ def _independent(name: str, labels: Iterable[Label], chosen: Chosen) -> _Dimensi
     return found
 
 
-def _unwanted(label: Label, chosen: Chosen) -> str:
+def _unwanted(label: Label, chosen: LabelFilter) -> str:
     if label.consensus:
         return "consensus"
     if chosen.rounds and label.round not in chosen.rounds:
@@ -258,7 +259,7 @@ def _twice(first: Label, second: Label) -> UserError:
     subject = second.subject
     what = " of ".join(str(x) for x in (subject.claim or subject.comment or subject.reference, subject.system) if x)
     where = f"{subject.case}" + (f" ({what})" if what else "")
-    remedy = "keep one of the two, or tell them apart by their round"
+    remedy = "keep one of the two, or give them different rounds"
     if first.batch != second.batch:
         remedy = f"choose one batch: --batch {second.batch or first.batch}"
     return UserError(
@@ -273,7 +274,7 @@ def _twice(first: Label, second: Label) -> UserError:
 class _Grid:
     """The labels of one dimension as raters x items: humans first, each in their `order`."""
 
-    def __init__(self, labels: Sequence[Label], kind: Kind, order: Sequence[str]) -> None:
+    def __init__(self, labels: Sequence[Label], kind: ValueKind, order: Sequence[str]) -> None:
         self.labels, self.kind = labels, kind
         kinds = {label.rater: label.rater_kind for label in labels}
         self.raters = sorted(
@@ -290,14 +291,14 @@ class _Grid:
         self._at = [(row[label.rater], column[_Item(label.subject, label.round)]) for label in labels]
 
     def table(self, wanted: Iterable[int] | None = None) -> Table:
-        """All labels, or those at the `wanted` places."""
+        """The table of all labels, or of those at the `wanted` positions."""
         values = np.full((len(self.raters), len(self.items)), np.nan)
         for at in range(len(self.labels)) if wanted is None else wanted:
             values[self._at[at]] = self.kind.code[self.labels[at].value]
         return Table(values, self.kind.categories, names=self.kind.names, raters=self.raters)
 
     def groups(self) -> list[tuple[str, list[int]]]:
-        """The places of the labels by batch and round, as far as either varies, in order of appearance."""
+        """The positions of the labels by batch and round, as far as either varies, in order of appearance."""
         batches, rounds = ({getattr(label, name) for label in self.labels} for name in ("batch", "round"))
         found: dict[str, list[int]] = {}
         for at, label in enumerate(self.labels):
@@ -330,8 +331,10 @@ def _dimension(
     many = len(pairs) > MANY_PAIRS
     rows = coefficients(jobs if many else [*jobs, *of_pairs], resampling)
     by_pair = coefficients(of_pairs) if many else rows[len(jobs) :]
-    said = rows[1 : 1 + len(by_kind)]
-    of_kinds = [_renamed(c, f", {name}s only") for (name, _), found in zip(by_kind, said, strict=True) for c in found]
+    kind_rows = rows[1 : 1 + len(by_kind)]
+    of_kinds = [
+        _renamed(c, f", {name}s only") for (name, _), found in zip(by_kind, kind_rows, strict=True) for c in found
+    ]
     return DimensionAgreement(
         dimension=one.name,
         scale=scale,
@@ -354,7 +357,7 @@ def _dimension(
 
 
 def _judged_twice(one: _Dimension) -> list[Label]:
-    """The labels on items with two raters or more; the others are counted. All of them where there is no such item."""
+    """The labels on items with two raters or more; the others are counted. All labels if there is no such item."""
     often = Counter(_Item(label.subject, label.round) for label in one.labels)
     kept = [label for label in one.labels if often[_Item(label.subject, label.round)] > 1]
     if not kept:
@@ -365,14 +368,14 @@ def _judged_twice(one: _Dimension) -> list[Label]:
 
 
 def _one_kind(grid: _Grid) -> Iterator[tuple[str, Table]]:
-    """The labels of humans alone and of models alone, where there are both and at least two of them."""
+    """The tables of humans only and of models only, each if there are both kinds and at least two of it."""
     for kind in RaterKind:
         own = {rater for rater, of in grid.kinds.items() if of == kind.value}
         if 2 <= len(own) < len(grid.raters):
             yield kind.value, grid.table(at for at, label in enumerate(grid.labels) if label.rater in own)
 
 
-def _headline(measures: Sequence[Measure], kind: Kind) -> list[Measure]:
+def _headline(measures: Sequence[Measure], kind: ValueKind) -> list[Measure]:
     wanted = {agreement.PERCENT.name, ALPHA["ordinal" if kind.numeric else "nominal"].name}
     return [measure for measure in measures if measure.name in wanted]
 
@@ -382,7 +385,7 @@ def _renamed(coefficient: Coefficient, suffix: str) -> Coefficient:
 
 
 def _resampling(grid: _Grid, settings: AgreementSettings) -> Resampling | None:
-    """Cases are resampled whole: what is judged about one case is not independent."""
+    """The resampling of whole cases, since judgements on one case are not independent."""
     if not settings.resamples:
         return None
     resampler = Resampler(grid.clusters, settings.resamples, settings.seed)
@@ -392,17 +395,17 @@ def _resampling(grid: _Grid, settings: AgreementSettings) -> Resampling | None:
 def _warnings(one: _Dimension, grid: _Grid, table: Table, settings: AgreementSettings, *, many: bool) -> Iterator[str]:
     rounds = {item.round for item in grid.items}
     if len(rounds) > 1:
-        yield f"labels of {len(rounds)} rounds are taken together, each compared within its round; --round chooses one"
+        yield f"labels of {len(rounds)} rounds are combined, each compared within its round; --round selects one"
     if lonely := sorted({label.rater for label in one.labels} - set(grid.raters)):
-        yield f"no item of {', '.join(lonely)} was judged by another rater: left out"
+        yield f"left out: {', '.join(lonely)}, who shares no item with another rater"
     for row, rater in enumerate(grid.raters):
         codes = table.codes[row][table.codes[row] >= 0]
         if table.items and codes.size > 1 and (codes == codes[0]).all():
-            yield f"{rater} said {table.name(int(codes[0]))} in all {codes.size} labels: agreement with it means little"
+            yield f"{rater} gave {table.name(int(codes[0]))} in all {codes.size} labels: agreement with it means little"
     if settings.resamples and table.items and 1 < grid.clusters < FEW_CLUSTERS:
         yield (
-            f"intervals resample cases whole, and there are only {grid.clusters}: from fewer than {FEW_CLUSTERS} they "
-            "come out too narrow"
+            f"intervals resample whole cases, and there are only {grid.clusters}: with fewer than {FEW_CLUSTERS} they "
+            "are too narrow"
         )
     if many:
-        yield f"over {MANY_PAIRS} pairs of raters: the pairs have no intervals"
+        yield f"more than {MANY_PAIRS} pairs of raters: no intervals for pairs"

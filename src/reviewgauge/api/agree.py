@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewgauge.analysis.raters import AgreementSettings, Chosen, agreement_report
+from reviewgauge.analysis.raters import AgreementSettings, LabelFilter, agreement_report
 from reviewgauge.api.judged_runs import keep_latest
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
@@ -53,7 +53,7 @@ def agree(
         found.labels,
         source=found.source,
         scales=found.scales,
-        chosen=Chosen(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds)),
+        chosen=LabelFilter(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds)),
         settings=AgreementSettings(tolerance, tuple(nominal), resamples, seed),
     )
     return report.model_copy(update={"warnings": (*found.notes, *report.warnings)})

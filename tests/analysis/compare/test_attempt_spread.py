@@ -90,8 +90,8 @@ def test_the_words_name_reading_unit_and_counts() -> None:
     values = {0: [0.0, 1.0], 1: [1.0, 1.0]}
     board = leaderboard(ScoredRun(Mean(), cases, scores_of(values), dataset="made", benchmark=BENCHMARK), resamples=50)
     assert spread_words(board.systems[0]) == (
-        "value would move by .250 (SD) if all 4 attempts at 2 changes were made again; of the variance of one attempt "
-        "at one change 100% lies between attempts, the rest between changes"
+        "value would vary by .250 (SD) if all 4 attempts at 2 changes were repeated; "
+        "100% of the variance lies between attempts, the rest between changes"
     )
     once = leaderboard(
         ScoredRun(Mean(), cases, scores_of({0: [0.0], 1: [1.0]}), dataset="d", benchmark=BENCHMARK), resamples=50

@@ -175,10 +175,10 @@ def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(UserError, match="a comparison takes two"):
         table(scores, cases)
     both = scores + mean_scores("b", cases, [0, 0, 1])
-    with pytest.raises(UserError, match="no system is called 'c'") as raised:
+    with pytest.raises(UserError, match="there is no system 'c'") as raised:
         table(both, cases, pairs=[("a", "c")])
     assert raised.value.remedy == "there are: a, b"
-    with pytest.raises(UserError, match="no reading is called 'f1'"):
+    with pytest.raises(UserError, match="there is no reading 'f1'"):
         table(both, cases, readings=["f1"])
     with pytest.raises(UserError, match="no case was scored"):
         table([score(Mean(), name, cases[0], None, reason="does not apply") for name in ("a", "b")], cases)

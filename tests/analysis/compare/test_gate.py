@@ -125,9 +125,9 @@ def test_what_cannot_be_gated_is_refused_or_said() -> None:
         ruled(scores, cases, margin=-0.1)
     with pytest.raises(UserError, match="the same system"):
         ruled(scores, cases, candidate="old")
-    with pytest.raises(UserError, match="no reading is called 'f9'"):
+    with pytest.raises(UserError, match="there is no reading 'f9'"):
         ruled(scores, cases, reading="f9")
-    with pytest.raises(UserError, match="no system is called 'newer'"):
+    with pytest.raises(UserError, match="there is no system 'newer'"):
         ruled(scores, cases, candidate="newer")
     alone = ruled([s for s in scores if s.case == "case-00000"], cases)
     assert (alone.verdict, alone.low) == (GateVerdict.CANNOT_TELL, None)

@@ -278,13 +278,13 @@ def test_scores_that_do_not_belong_together_are_refused() -> None:
     other = scores[0].model_copy(update={"benchmark": "c" * 64, "system": "b"})
     with pytest.raises(UserError, match="b was scored on benchmark cccc"):
         board([*scores, other], cases)
-    with pytest.raises(UserError, match=r"scores of analysis_toys.Micro cannot stand beside"):
+    with pytest.raises(UserError, match=r"scores of analysis_toys.Micro do not compare with"):
         board([*scores, *micro_scores("b", cases, np.ones((2, 3)))], cases)
     with pytest.raises(UserError, match="not in the benchmark"):
         board(scores, cases[:1])
     with pytest.raises(UserError, match="two different scores"):
         board([*scores, *mean_scores("a", cases, [0, 0])], cases)
-    with pytest.raises(UserError, match="not a number"):
+    with pytest.raises(UserError, match="which is not finite"):
         board(mean_scores("a", cases, [float("nan"), 1]), cases)
     with pytest.raises(UserError, match="no scores"):
         board([], cases)
@@ -318,7 +318,7 @@ def test_fakes_pins_and_broken_identities_are_shown() -> None:
     assert found.systems[0].fake
     assert any(text.startswith("a: fake") for text in found.warnings)
     assert found.pins == {"scipy": "1.17", "weights": "1 | 2"}
-    assert any("rest on different weights" in text for text in found.warnings)
+    assert any("made with different weights" in text for text in found.warnings)
     assert found.broken == {"hit = matched": 2}
 
 

@@ -80,7 +80,7 @@ def test_a_mean_is_ppi_plus_plus_by_hand() -> None:
 def test_too_few_checked_is_said(n: int) -> None:
     found = powered_ratio(Sums(np.ones(n), np.ones(n), np.ones(n)), np.ones(5), np.ones(5))
     assert found.corrected.value is None
-    assert "2 are the least" in found.corrected.reason
+    assert "at least 2 are needed" in found.corrected.reason
     assert found.raw == 1.0
 
 

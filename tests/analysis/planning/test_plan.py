@@ -123,7 +123,7 @@ def test_one_attempt_is_planned_by_changes_only_and_says_so() -> None:
     pair = make_plan(Mean(), mean_tables(np.random.default_rng(7), 40, 1), Question(0.05)).pairs[0]
     assert [row.attempts for row in pair.rows] == [1]
     assert pair.within_first is None and pair.within_second is None
-    assert "cannot be told" in pair.warnings[0]
+    assert "is not known apart from" in pair.warnings[0]
 
 
 def test_more_attempts_take_fewer_changes_down_to_what_lies_between_them() -> None:
@@ -237,7 +237,7 @@ def test_a_reading_that_is_undefined_gives_its_reason() -> None:
     silent = np.tile([0.0, 0.0, 2.0], (30, 1, 1))
     other = micro_tables(np.random.default_rng(17), 30, 1, (0.4, 0.4))[0]
     made = make_plan(Micro(), (silent, other), Question(0.05), reading="precision")
-    assert made.pairs[0].reason == "precision is undefined for one of them"
+    assert made.pairs[0].reason == "precision is undefined for one of the systems"
     assert made.typical is None
 
 
@@ -271,11 +271,11 @@ def test_what_cannot_be_asked_is_refused(question: dict[str, float], said: str) 
 
 def test_shares_and_names_are_checked() -> None:
     tables = mean_tables(np.random.default_rng(19), 30, 1)
-    with pytest.raises(UserError, match="shares differ by 1 at most"):
+    with pytest.raises(UserError, match="detect must be at most 1 for a share"):
         make_plan(Mean(), tables, Question(3.0))
-    with pytest.raises(UserError, match="no reading is called 'recal'"):
+    with pytest.raises(UserError, match="there is no reading 'recal'"):
         make_plan(Mean(), tables, Question(0.1), reading="recal")
-    with pytest.raises(UserError, match="no system is called 'three'"):
+    with pytest.raises(UserError, match="there is no system 'three'"):
         make_plan(Mean(), tables, Question(0.1), systems=("one", "three"))
 
 

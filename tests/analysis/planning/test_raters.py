@@ -133,13 +133,13 @@ def test_a_system_that_was_hardly_judged_twice_borrows_what_raters_vary_by() -> 
     found = one_plan(labels_of(tables[0], "one") + labels_of(tables[1], "two"), question=Question(0.2))
     assert found.pair is not None and found.within is not None
     assert found.pair.within_first == pytest.approx(found.within)
-    assert "fewer than 30 reviews of one were judged twice" in found.pair.warnings[-1]
+    assert "fewer than 30 reviews of one have two raters" in found.pair.warnings[-1]
 
 
 def test_one_rater_an_item_tells_nothing_of_raters() -> None:
     found = one_plan(labels_of(ratings(50, 1, 0.8, 0.6, seed=5)))
     assert found.icc.value is None
-    assert found.icc.reason == "no item was judged by two raters"
+    assert found.icc.reason == "no item has two raters"
     assert found.rows == () and found.judged_twice == 0
 
 
@@ -149,7 +149,7 @@ def test_some_items_judged_twice_are_enough_and_said() -> None:
     found = one_plan(labels_of(table))
     assert found.icc.value == pytest.approx(0.64, abs=0.1)
     assert "300 of 400 items have one rater" in found.warnings[0]
-    assert "two raters only" in found.warnings[1]
+    assert "only two raters" in found.warnings[1]
 
 
 def test_what_is_no_independent_number_is_left_out_and_counted() -> None:
@@ -163,10 +163,10 @@ def test_what_is_no_independent_number_is_left_out_and_counted() -> None:
     found = one_plan(good + odd)
     assert found.labels == 40
     assert found.left_out == {
-        "a later label of the same rater": 1,
-        "agreed on together, no independent judgement": 1,
-        "by a model, beside those of people": 1,
-        "a word, no number": 1,
+        "later labels of the same rater": 1,
+        "consensus labels": 1,
+        "labels by models beside those by people": 1,
+        "words, not numbers": 1,
     }
     models = [label(i, f"model-{r}", float(i % 2), rater_kind=RaterKind.MODEL) for i in range(20) for r in range(2)]
     assert one_plan(models).icc.value == 1, "where only models judged, they are the raters"
@@ -175,7 +175,7 @@ def test_what_is_no_independent_number_is_left_out_and_counted() -> None:
 def test_raters_who_all_say_the_same_have_no_agreement_to_speak_of() -> None:
     found = one_plan(labels_of(np.ones((20, 2))))
     assert found.icc.value is None
-    assert found.icc.reason == "no rating differs from another"
+    assert found.icc.reason == "all ratings are equal"
     assert [row.reliability for row in found.rows] == [None] * 5
     assert found.raters_for == {}
 

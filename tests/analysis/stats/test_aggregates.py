@@ -57,6 +57,6 @@ def test_a_case_without_a_reading_of_its_own_still_moves_the_whole() -> None:
 
 
 def test_an_unknown_reading_is_refused_and_undefined_is_not_zero() -> None:
-    with pytest.raises(UserError, match="no reading is called 'f3'"):
+    with pytest.raises(UserError, match="there is no reading 'f3'"):
         reading_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f3")
     assert np.isnan(reading_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f1")).all()

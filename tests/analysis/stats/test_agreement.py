@@ -170,20 +170,20 @@ def test_what_is_undefined_says_why() -> None:
     for values, words in (
         (np.full((2, 3), NAN), "there are no labels"),
         (np.zeros((2, 0)), "there are no labels"),
-        (alone, "only one rater: agreement takes two"),
-        (apart, "no item was judged by two raters"),
+        (alone, "only one rater: agreement needs two"),
+        (apart, "no item has two raters"),
     ):
         for coefficient in coefficients([(Table(values), EVERY)])[0]:
             assert (coefficient.figure.value, coefficient.figure.reason) == (None, words)
     for measure in (FLEISS, *ALPHA.values(), AC1):
         (found,) = coefficients([(Table(same), [measure])])[0]
         assert found.figure.value is None
-        assert found.figure.reason == "every label is 4: there is nothing to agree on beyond chance"
+        assert found.figure.reason == "every label is 4, so agreement beyond chance is undefined"
     assert cohen_kappa(same[:2]).value is None
     assert percent_agreement(same).value == 1.0
     assert gwet_ac(same, categories=[1, 2, 3, 4, 5]).value == 1.0  # the scale says what else could have been given
     (found,) = coefficients([(Table(same), [COHEN])])[0]
-    assert found.figure.reason == "Cohen's kappa is of two raters, and there are 3"
+    assert found.figure.reason == "Cohen's kappa needs exactly two raters, and there are 3"
 
 
 def test_a_rater_who_gave_one_value_always_has_a_kappa_of_0_that_says_so() -> None:
@@ -191,9 +191,9 @@ def test_a_rater_who_gave_one_value_always_has_a_kappa_of_0_that_says_so() -> No
     table = Table(values, raters=("Ada", "Bo"))
     for coefficient in coefficients([(table, OF_TWO)], Resampling(np.arange(5), Resampler(5, 100, 0)))[0]:
         assert (coefficient.figure.value, coefficient.figure.low) == (0.0, None)
-        assert coefficient.figure.reason == "Ada always said 5: kappa is then 0, whatever the other said"
+        assert coefficient.figure.reason == "Ada always chose 5, so kappa is 0 whatever the other rater chose"
     named = Table(values, [3, 4, 5], names=("low", "mid", "high"), raters=("Ada", "Bo"))
-    assert "Ada always said high" in coefficients([(named, [COHEN])])[0][0].figure.reason
+    assert "Ada always chose high" in coefficients([(named, [COHEN])])[0][0].figure.reason
 
 
 def test_intervals_resample_items_and_clusters_of_them() -> None:
@@ -220,7 +220,7 @@ def test_intervals_resample_items_and_clusters_of_them() -> None:
     assert None not in (by_item.low, by_item.high, by_case.low, by_case.high)
     assert (by_case.high or 0) - (by_case.low or 0) > 2 * ((by_item.high or 0) - (by_item.low or 0))
     one = krippendorff_alpha(values, resampling=Resampling(np.zeros(120, dtype=np.int64), Resampler(1, 10, 0)))
-    assert one.value is not None and (one.low, one.reason) == (None, "only one cluster: no interval")
+    assert one.value is not None and (one.low, one.reason) == (None, "only one cluster, so no interval")
 
 
 def test_a_pair_keeps_the_items_that_both_judged() -> None:
@@ -260,9 +260,9 @@ def test_tables_that_are_none_are_refused() -> None:
         Table(np.array([1.0, 2.0]))
     with pytest.raises(ValueError, match="finite"):
         Table(np.array([[1.0, np.inf]]))
-    with pytest.raises(ValueError, match="7 is none of the categories"):
+    with pytest.raises(ValueError, match="7 is not one of the categories"):
         Table(np.array([[1.0, 7.0]]), [1, 2])
-    with pytest.raises(ValueError, match="below 0"):
+    with pytest.raises(ValueError, match="must not be negative"):
         within(-1)
 
 

@@ -28,8 +28,8 @@ def test_twenty_repositories_are_resampled_and_nineteen_are_not() -> None:
     few = cluster_cases(make_cases(60, repositories=19), every)
     assert (few.by, few.count) == ("change", 60)
     assert few.warnings() == [
-        "intervals resample changes, not repositories: the scores cover 19 repositories and 20 are needed, so the "
-        "result speaks of these repositories only"
+        "intervals resample changes, not repositories: the scores cover 19 repositories, fewer than "
+        "20, so the result holds for these repositories only"
     ]
 
 

@@ -120,9 +120,9 @@ def test_constant_input_has_a_reason_and_no_value() -> None:
     human = np.arange(90.0)
     for figure in correlate(np.full(90, 0.5), human, np.arange(90), Resampler(90, 50, 0)).values():
         assert (figure.value, figure.low, figure.p, figure.n) == (None, None, None, 90)
-        assert figure.reason == "all 90 scores are equal: a correlation is undefined"
+        assert figure.reason == "all 90 scores are equal, so a correlation is undefined"
     turned = spearman_only(human, np.full(90, 0.5), np.arange(90), Resampler(90, 50, 0))
-    assert turned.reason == "all 90 human values are equal: a correlation is undefined"
+    assert turned.reason == "all 90 human values are equal, so a correlation is undefined"
     rounding = correlate(
         1.0 + 1e-16 * np.arange(90) + np.tile([0, 3e-16], 45), human, np.arange(90), Resampler(90, 50, 0)
     )
@@ -133,14 +133,14 @@ def test_constant_input_has_a_reason_and_no_value() -> None:
 def test_fewer_than_three_rows_have_a_reason(n: int) -> None:
     values = np.arange(n, dtype=np.float64)
     found = correlate(values, values, np.arange(n), Resampler(n, 10, 0))["kendall"]
-    assert (found.value, found.n, found.reason) == (None, n, f"{n} rows: a correlation takes at least 3")
+    assert (found.value, found.n, found.reason) == (None, n, f"{n} rows: a correlation needs at least 3")
 
 
 def test_no_interval_from_one_cluster_and_none_where_resamples_are_undefined() -> None:
     rising = np.arange(10.0)
     one = correlate(rising, rising, np.zeros(10, dtype=np.int64), Resampler(1, 10, 0))["pearson"]
     assert one.value == pytest.approx(1)
-    assert (one.low, one.reason) == (None, "only one cluster: no interval")
+    assert (one.low, one.reason) == (None, "only one cluster, so no interval")
     rare = np.zeros(30)
     rare[0] = 1.0  # a third of the resamples do not hold it
     lone = correlate(rare, np.arange(30.0), np.arange(30), Resampler(30, 1000, 0))["spearman"]
@@ -149,7 +149,7 @@ def test_no_interval_from_one_cluster_and_none_where_resamples_are_undefined() -
 
 
 def test_rows_that_are_no_numbers_are_refused() -> None:
-    with pytest.raises(ValueError, match="not a finite number"):
+    with pytest.raises(ValueError, match="must be finite"):
         correlate(np.array([1.0, np.nan, 2.0]), np.arange(3.0), np.arange(3), Resampler(3, 10, 0))
     with pytest.raises(ValueError, match="3 scores, 2 human values"):
         correlate(np.arange(3.0), np.arange(2.0), np.arange(3), Resampler(3, 10, 0))
@@ -196,7 +196,7 @@ def test_a_few_rows_that_can_be_ordered_do_not_speak_for_the_others() -> None:
     human, group = np.tile([3.0, 2.0, 1.0], 10), np.repeat(np.arange(10), 3)
     found = spearman_within(score, human, np.arange(30), group, Resampler(30, 100, 0))
     assert (found.value, found.low, found.n) == (None, None, 3)
-    assert found.reason == "defined in 1 of 10 groups of rows only, 3 of 30 rows"
+    assert found.reason == "defined in only 1 of 10 groups of rows, 3 of 30 rows"
     flat = spearman_within(np.repeat(np.arange(10.0), 3), human, np.arange(30), group, Resampler(30, 100, 0))
     assert (flat.value, flat.reason) == (None, "undefined within every group of rows")
 

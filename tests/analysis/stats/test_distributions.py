@@ -23,7 +23,7 @@ def test_a_row_for_each_grade() -> None:
     assert (first.median.value, first.mean.value) == (2.5, 4.0)
     assert first.mean.low is not None and first.mean.high is not None and first.mean.low < 4 < first.mean.high
     assert (second.grade, second.n, second.density) == (2, 1, ())
-    assert second.median.low is None and second.median.reason == "only one cluster: no interval"
+    assert second.median.low is None and second.median.reason == "only one cluster, so no interval"
     assert third.mean.value == 7.0
 
 
@@ -91,7 +91,7 @@ def test_a_distance_stands_with_an_interval_that_holds_it() -> None:
 def test_no_interval_says_why() -> None:
     score, human = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 1.0, 1.0, 2.0])
     (one,) = ks_table(score, human, np.zeros(4, dtype=np.int64), Resampler(1, 50, 0))
-    assert (one.low, one.high, one.reason) == (None, None, "only one cluster: no interval")
+    assert (one.low, one.high, one.reason) == (None, None, "only one cluster, so no interval")
     (rare,) = ks_table(score, human, np.arange(4), Resampler(4, 200, 0))
     assert rare.low is None and rare.reason.startswith("no interval: undefined in"), "the one row is often not drawn"
     (bare,) = ks_table(score, human)

@@ -33,7 +33,7 @@ def test_another_seed_deals_the_groups_otherwise() -> None:
 
 
 def test_one_fold_is_refused() -> None:
-    with pytest.raises(UserError, match="too few"):
+    with pytest.raises(UserError, match="at least 2, got 1"):
         grouped_folds([1, 2, 3], 1, 0)
 
 

@@ -197,5 +197,5 @@ def test_the_standard_error_of_a_mean_is_the_textbook_one() -> None:
 def test_half_the_difference_takes_four_times_the_changes() -> None:
     assert clusters_needed(0.08, 50, 0.04) == 200
     assert clusters_needed(0.08, 50, -0.08) == 50
-    with pytest.raises(ValueError, match="difference of 0"):
+    with pytest.raises(ValueError, match="must not be 0"):
         clusters_needed(0.08, 50, 0)

@@ -63,7 +63,7 @@ def test_of_several_rounds_the_first_look_counts() -> None:
 
 
 def test_a_label_outside_its_scale_is_refused_and_without_a_scale_its_range_is_one() -> None:
-    with pytest.raises(UserError, match="ann gave case-000 by s 7 in grade, which goes from 1 to 5"):
+    with pytest.raises(UserError, match="ann gave case-000 by s 7 in grade, outside its scale of 1 to 5"):
         human_values([label(ONE, 7)], {"grade": LIKERT})
     (found,), _ = human_values([label(ONE, 7), label(TWO, 2.5)], {})
     assert (found.scale.low, found.scale.high, found.scale.step) == (2.5, 7.0, 0.0)
@@ -80,7 +80,7 @@ def test_words_are_no_numbers_and_other_subjects_no_reviews() -> None:
     assert found == []
     assert notes == [
         "left out: 1 labels about a comment, not a review",
-        "taste was judged in words such as 'good', not in numbers: left out",
+        "left out: taste, whose labels are words such as 'good', not numbers",
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from judged_toys import LIKERT, case, label
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.validity.human_values import human_values
-from reviewgauge.analysis.validity.misjudged import FEWEST, SHOWN, Found, misjudged
+from reviewgauge.analysis.validity.misjudged import FEWEST, SHOWN, MisjudgedRows, misjudged
 from reviewgauge.analysis.validity.review_table import ReviewTable, join
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.results import Outcome
@@ -14,7 +14,9 @@ from reviewgauge.core.results import Outcome
 CODE = "call `close()` here, or `flush()`?"
 
 
-def rows(score: list[float], human: list[int], bodies: list[str], *, less: bool = False, resamples: int = 0) -> Found:
+def rows(
+    score: list[float], human: list[int], bodies: list[str], *, less: bool = False, resamples: int = 0
+) -> MisjudgedRows:
     outcomes = [
         Outcome(case=case(n).id, system="s", review=Review(case=case(n).id, system="s", comments=(comment,)))
         for n, comment in enumerate(Comment(id="c", body=body) for body in bodies)
@@ -56,9 +58,9 @@ def test_what_less_is_better_overestimates_has_the_lowest_scores() -> None:
 
 def test_perfect_order_misjudges_nothing_and_constants_say_nothing() -> None:
     assert rows([1.0, 2.0, 3.0], [1, 2, 3], ["a"] * 3)[:2] == ((), ())
-    assert rows([1.0, 1.0, 1.0], [1, 2, 3], ["a"] * 3) == Found()
-    assert rows([1.0, 2.0, 3.0], [2, 2, 2], ["a"] * 3) == Found()
-    assert rows([1.0], [2], ["a"]) == Found()
+    assert rows([1.0, 1.0, 1.0], [1, 2, 3], ["a"] * 3) == MisjudgedRows()
+    assert rows([1.0, 2.0, 3.0], [2, 2, 2], ["a"] * 3) == MisjudgedRows()
+    assert rows([1.0], [2], ["a"]) == MisjudgedRows()
 
 
 def test_long_texts_are_cut_and_marks_are_told_from_each_other() -> None:

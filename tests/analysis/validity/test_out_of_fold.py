@@ -114,7 +114,7 @@ def test_a_mean_within_folds_stands_beside_what_the_score_itself_has_there() -> 
     there = [stats.spearmanr(sample.score[fold == k], sample.human[fold == k])[0] for k in range(5)]
     mean = np.average(there, weights=[(fold == k).sum() for k in range(5)])
     for one in (isotonic, ordinal):
-        assert one.learned.endswith(f"{WITHIN}; the score as it is has {mean:.3f} there")
+        assert one.learned.endswith(f"{WITHIN}; the uncalibrated score has {mean:.3f} there")
 
 
 FIVE = Scale(low=1, high=5)

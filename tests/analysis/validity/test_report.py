@@ -138,7 +138,7 @@ def test_constant_scores_are_undefined_in_words() -> None:
     bench = made.bench()
     flat = Scored("flat()", "flat", "mean", "share", dict.fromkeys(bench.keys, 0.5), {})
     found = validity(bench, made.humans(), [flat], SMALL).metrics[0]
-    assert "all 80 scores are 0.5: the metric tells no review from another" in found.warnings
+    assert "all 80 scores are 0.5: the metric does not distinguish reviews" in found.warnings
     assert found.correlations[0].spearman.value is None
     assert "equal" in found.correlations[0].spearman.reason
     assert {sweep.auc.value for sweep in found.sweeps} == {0.5}
@@ -163,7 +163,7 @@ def test_a_metric_that_applies_nowhere_has_no_figures_and_every_row_a_reason() -
     found = report(bare, Shared()).metrics[0]
     rows = found.correlations[0].rows
     assert (rows.rows, rows.left_out) == (0, {"the metric does not apply: the case has no reference comment": 20})
-    assert found.warnings == ("no review has both a score and a label: there is no figure to show",)
+    assert found.warnings == ("no review has both a score and a label",)
     assert found.correlations[0].spearman.value is None
 
 
@@ -181,7 +181,7 @@ def test_a_scale_without_steps_has_correlations_and_no_grades() -> None:
     assert found.correlations[0].spearman.value is not None
     assert (found.grades, found.ks, found.classifiers, found.sweeps, found.heat_map) == ((), (), (), (), None)
     assert [c.method for c in found.calibrated] == ["floor", "isotonic"]
-    assert any("more than 12 steps" in text for text in found.warnings)
+    assert any("more than 12 different human values" in text for text in found.warnings)
     assert len(humans[0].summary.distribution) == 10
 
 
@@ -229,13 +229,13 @@ def test_metrics_on_other_rows_than_the_others_are_marked() -> None:
         replace(full, metric=name, label=name, values={k: v for k, v in full.values.items() if k not in gone})
         for name, gone in (("fewer", first), ("others", last))
     )
-    lacking = "measured on 72 of 80 judged rows: not the rows of the others"
+    lacking = "measured on 72 of 80 judged rows, not on the rows of the others"
     found = validity(bench, made.humans(), [full, fewer, others], SMALL).metrics
     assert [lacking in one.warnings for one in found] == [False, True, True]
     found = validity(bench, made.humans(), [fewer, others], SMALL).metrics
     assert [lacking in one.warnings for one in found] == [True, True], "as many rows, but not the same ones"
     found = validity(bench, made.humans(), [fewer, length_baseline(bench)], SMALL).metrics
-    assert "measured on 72 of 80 judged rows: not the rows of the baseline" in found[0].warnings
+    assert "measured on 72 of 80 judged rows, not on the rows of the baseline" in found[0].warnings
     same = validity(bench, made.humans(), [fewer, replace(fewer, metric="again", label="again")], SMALL).metrics
     assert not any("judged rows" in text for one in same for text in one.warnings)
 
@@ -246,7 +246,7 @@ def test_pins_and_fakes_are_carried() -> None:
     scored = Scored.of(Shared(), scores)
     assert scored.fake and scored.pins == {"weights": "abc"} and not scored.warnings
     scores[0] = scores[0].model_copy(update={"pins": {"weights": "def"}})
-    assert Scored.of(Shared(), scores).warnings == ("its scores rest on different versions of what it needs",)
+    assert Scored.of(Shared(), scores).warnings == ("its scores were made with different versions of its inputs",)
 
 
 def test_crscore_s_lexical_rows_from_the_published_files(shared_data: Path) -> None:

@@ -46,7 +46,7 @@ def test_every_review_is_a_row_or_counted_with_its_reason() -> None:
         "the review failed": 1,
         "the metric failed": 1,
         "the metric does not apply: has no reference": 1,
-        "labels on reviews that are not here": 1,
+        "labels on reviews that are not in the run": 1,
     }
     assert judged.n + sum(judged.left_out.values()) == len(outcomes) + 1
 
@@ -99,7 +99,7 @@ def test_an_empty_run_has_no_rows() -> None:
     bench = ReviewTable.of([], [])
     (human,), _ = human_values([label(ONE, 2)], {"grade": LIKERT})
     judged = join(bench, human, {})
-    assert judged.n == 0 and judged.left_out == {"labels on reviews that are not here": 1}
+    assert judged.n == 0 and judged.left_out == {"labels on reviews that are not in the run": 1}
 
 
 SMALL = ValiditySettings(resamples=60, folds=4, slices=("system", "language"))
@@ -194,7 +194,7 @@ def test_many_values_are_counted_and_mixtures_may_be_empty() -> None:
     bench = ReviewTable.of(cases, [review(number, ("a", "b")[number % 2], 3) for number in range(50)])
     with pytest.raises(UserError, match=r"r18, r19 and 30 more\)"):
         asked("repo=x").narrow(bench)
-    with pytest.raises(UserError, match=r"no review has repo = r01 and system = a \(each is there"):
+    with pytest.raises(UserError, match=r"no review has repo = r01 and system = a \(each condition has reviews"):
         asked("repo=r01", "system=a").narrow(bench)
 
 
@@ -211,7 +211,7 @@ def test_scale_and_rounds_are_those_of_all_labels() -> None:
     assert human.of == {("case-001", "one", 1): 1.0} and human.left_out == {"labels of other rounds": 1}
     assert human.summary.distribution == {"1": 1} and human.summary.raters == {"ann": 1}
     found, notes = human_values(labels, {}, among={("case-009", "one", 1)})
-    assert found == [] and notes == ["grade: people judged none of the reviews that were asked for: left out"]
+    assert found == [] and notes == ["left out: grade, which has no labels by people on the selected reviews"]
 
 
 def test_a_slice_has_other_inputs_than_the_whole() -> None:

@@ -47,7 +47,7 @@ def test_rows_that_nobody_was_asked_about_are_said_in_both(report: JudgeReport) 
     console.print(judge_report(flattered))
     for text in (console.export_text(), judge_page(flattered)):
         said = " ".join(text.split())
-        assert "8 rows are of reviews without a comment, where nothing is asked" in said
+        assert "8 rows have a review without comments, so nothing is asked" in said
         assert "on the other 40 kappa is .800 [.700, .900]" in said
 
 

@@ -141,7 +141,7 @@ class _Duel:
         points = point_readings(metric, panel.names, sums, sizes)
         for reading in readings:
             if reading not in points.names:
-                raise UserError(f"no reading is called {reading!r}", remedy=f"there are: {', '.join(points.names)}")
+                raise UserError(f"there is no reading {reading!r}", remedy=f"there are: {', '.join(points.names)}")
         draws = resampled_readings(metric, panel.names, sums, sizes, resampler)
         settings = {"draws": resampler.resamples, "seed": resampler.seed}
         tests = flip_test(metric, panel.names, sums[0], sums[1], size, readings=readings, **settings)

@@ -1,4 +1,4 @@
-"""What is odd in the data itself, whatever it is measured with: ids, ranges, repetitions, texts, places, facts."""
+"""Lint of the data, independent of any metric: ids, ranges, duplicates, texts, locations, facts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from reviewgauge.repo.diff.diffs import parse_patch
 Level = Literal["error", "warning", "note"]
 LONG_BODY = 5_000  # characters
 LONG_RANGE = 500  # lines
-MANY_CASES = 3  # the same words in so many cases say nothing about any of them
-_SHORT_WORDS = 12  # characters: "Nit." and "LGTM" come again in honest data
+MANY_CASES = 3  # one text as a reference of so many cases is generic
+_SHORT_WORDS = 12  # characters; short texts such as "Nit." recur in good data
 _COUNTER = re.compile(r"\D{0,12}\d{1,4}")
 _MOJIBAKE = re.compile(
     "Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€[\u0098-\u00a6™œ\u009d\u0093\u0094]|ï»¿|â\u0080[\u0090-\u00bf]"
@@ -28,7 +28,7 @@ _LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 
 
 def lint(cases: Sequence[Case]) -> list[LintFinding]:
-    """Everything odd in these cases, errors first. Each rule is described in docs/guides/score.md."""
+    """Findings in these cases, errors first. The documentation of doctor describes each rule."""
     found = list(_case_ids(cases))
     for case in cases:
         found += _same_as(case)
@@ -72,13 +72,13 @@ def _case_ids(cases: Sequence[Case]) -> Iterator[LintFinding]:
             "note",
             "unstable_id",
             first.id,
-            f"{len(counted):,} of {total:,} comment ids are counters: they move when a comment is added before them",
+            f"{len(counted):,} of {total:,} comment ids are counters, which change when a comment is added before them",
             counted[0],
         )
 
 
 def _facts(cases: Sequence[Case]) -> Iterator[LintFinding]:
-    """A fact that only some cases have leaves the others out of every slice by it."""
+    """Facts that only some cases have, or with values of several types: slices by them are incomplete."""
     for fact in sorted({fact for case in cases for fact in case.facts}):
         without = [case.id for case in cases if fact not in case.facts]
         if without:
@@ -97,10 +97,12 @@ def _verdict(case: Case) -> Iterator[LintFinding]:
             "note",
             "verdict",
             case.id,
-            f"can be merged as it is, and has {len(case.references)} references all the same",
+            f"can be merged as it is, but has {len(case.references)} references",
         )
     if case.verdict is None and not case.references:
-        yield _finding("note", "nothing_known", case.id, "no reference, and not known to be clean: it cannot be scored")
+        yield _finding(
+            "note", "nothing_known", case.id, "no references, and not known to be clean: it cannot be scored"
+        )
 
 
 # --- texts ---------------------------------------------------------------------------------------------------------
@@ -109,30 +111,36 @@ def _verdict(case: Case) -> Iterator[LintFinding]:
 def _texts(case: Case, comment: Comment) -> Iterator[LintFinding]:
     body = comment.body
     if not body.strip():
-        yield _finding("error", "empty_body", case.id, "says nothing", comment.id)
+        yield _finding("error", "empty_body", case.id, "is empty", comment.id)
     if len(body) > LONG_BODY:
         yield _finding("warning", "long_body", case.id, f"is {len(body):,} characters long", comment.id)
     if _SURROGATE.search(body):
-        yield _finding("error", "encoding", case.id, "holds half a surrogate pair: it cannot be stored", comment.id)
+        yield _finding("error", "encoding", case.id, "has half a surrogate pair, which cannot be stored", comment.id)
     if "\ufffd" in body:
         yield _finding(
-            "warning", "encoding", case.id, f"holds U+FFFD, {body.count(chr(0xFFFD))} characters are lost", comment.id
+            "warning",
+            "encoding",
+            case.id,
+            f"has U+FFFD: {body.count(chr(0xFFFD))} characters are lost",
+            comment.id,
         )
     if found := _MOJIBAKE.search(body):
-        yield _finding("warning", "encoding", case.id, f"holds {found[0]!r}: UTF-8 read as something else", comment.id)
+        yield _finding(
+            "warning", "encoding", case.id, f"has {found[0]!r}: UTF-8 decoded as another encoding", comment.id
+        )
     if found := _CONTROL.search(body):
-        yield _finding("warning", "encoding", case.id, f"holds the control character U+{ord(found[0]):04X}", comment.id)
+        yield _finding("warning", "encoding", case.id, f"has the control character U+{ord(found[0]):04X}", comment.id)
 
 
 def _repeated(case: Case) -> Iterator[LintFinding]:
-    """The same words at the same place twice: two findings that no review can tell apart."""
+    """The same text at the same location twice: no review can distinguish the two findings."""
     for kind, comments in (("references", case.references), ("rejected", case.rejected), ("neutral", case.neutral)):
         seen: dict[tuple[str, Span | None], Comment] = {}
         for comment in comments:
             first = seen.setdefault((_plain(comment.body), comment.span), comment)
             if first is not comment and first.id not in (comment.same_as, comment.id):
                 yield _finding(
-                    "warning", "duplicate", case.id, f"says what {first.id} says at the same place ({kind})", comment.id
+                    "warning", "duplicate", case.id, f"repeats {first.id} at the same location ({kind})", comment.id
                 )
 
 
@@ -149,7 +157,7 @@ def _repeated_everywhere(cases: Sequence[Case]) -> Iterator[LintFinding]:
 
 
 def _contradictory(case: Case) -> Iterator[LintFinding]:
-    """One text that is right and known to be wrong: an error at one place, worth a look at two."""
+    """One text as a reference and as a rejected comment: an error at the same location, else a warning."""
     wrong: dict[str, list[Comment]] = defaultdict(list)
     for comment in case.rejected:
         wrong[_plain(comment.body)].append(comment)
@@ -160,13 +168,13 @@ def _contradictory(case: Case) -> Iterator[LintFinding]:
                 "error" if same else "warning",
                 "contradictory",
                 case.id,
-                f"is right here and known to be wrong as {other.id}" + ("" if same else ", at another place"),
+                f"is a reference, and rejected as {other.id}" + ("" if same else " at another location"),
                 reference.id,
             )
 
 
 def _same_as(case: Case) -> Iterator[LintFinding]:
-    """Phrasings should name a first one; a circle has none. It still counts as one finding."""
+    """Circles of `same_as`, which should lead to a first phrasing. A circle still counts as one finding."""
     names = {reference.id: reference.same_as for reference in case.references}
     settled: set[str] = set()
     for start in names:
@@ -181,7 +189,7 @@ def _same_as(case: Case) -> Iterator[LintFinding]:
         settled.update(path)
 
 
-# --- places --------------------------------------------------------------------------------------------------------
+# --- locations-----------------------------------------------------------------------------------------------------
 
 
 def _range(case: Case, comment: Comment) -> Iterator[LintFinding]:
@@ -193,14 +201,14 @@ def _range(case: Case, comment: Comment) -> Iterator[LintFinding]:
 
 
 def _patches(case: Case) -> Iterator[LintFinding]:
-    """Patches that hold no hunk: such a file looks unchanged to whoever reads the diff. Pure renames have none."""
+    """Patches without a hunk: the file looks unchanged in the diff. Pure renames have no patch."""
     for file in case.change.files:
         if file.patch and file.patch.strip() and not parse_patch(file.patch):
-            yield _finding("warning", "patch_without_hunk", case.id, f"the patch of {file.path} holds no hunk")
+            yield _finding("warning", "patch_without_hunk", case.id, f"the patch of {file.path} has no hunk")
 
 
 def _places(case: Case) -> Iterator[LintFinding]:
-    """References on files and lines that the change does not show: no reader of the diff can find them there."""
+    """References on files and lines outside the diff, where no reader of the diff can find them."""
     if not case.change.files:
         return
     paths = {path for file in case.change.files for path in (file.path, file.old_path) if path}
@@ -214,7 +222,7 @@ def _places(case: Case) -> Iterator[LintFinding]:
             ranges = _shown_lines(case.change, span.path, span.side)
             if ranges is not None and not any(span.start <= end and start <= span.end for start, end in ranges):
                 where = f"{span.path}:{span.start}-{span.end} ({span.side} side)"
-                yield _finding("warning", "outside_diff", case.id, f"{where} is in no hunk", reference.id)
+                yield _finding("warning", "outside_diff", case.id, f"{where} is outside all hunks", reference.id)
 
 
 @lru_cache(maxsize=256)
@@ -226,7 +234,7 @@ def _ranges_of(patch: str, side: Side) -> tuple[tuple[int, int], ...]:
 
 
 def _shown_lines(change: Change, path: str, side: Side) -> list[tuple[int, int]] | None:
-    """The line ranges that the diff shows of a file on one side; None when its patch is not at hand."""
+    """The line ranges of a file in the diff on one side; None without its patch."""
     files = [file for file in change.files if path in (file.path, file.old_path)]
     if not files or any(file.patch is None for file in files):
         return None

@@ -1,4 +1,4 @@
-"""What must hold of any metric on any benchmark: each check is a ProbeCheck with the smallest case that breaks it."""
+"""Checks that must hold for any metric on any benchmark: ProbeChecks with the smallest case that breaks them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from reviewgauge.core.reports.leaderboard import ProbeCheck
 from reviewgauge.core.results import CommentState, Failure, Matching, Parts
 
 EPSILON = 1e-9
-WHOLE = 1e-6  # a 1 made of single-precision vectors may lack so much
+WHOLE = 1e-6  # tolerance of a 1 from single-precision vectors
 READINGS = ("precision", "recall", "f1")
-WELL_BELOW = 0.5  # of the oracle's reading: what another change's findings may reach at most
+WELL_BELOW = 0.5  # largest share of the oracle's reading for another change's findings
 _SILENT = "undefined"
 
 
 def shown(value: float | None) -> str:
-    """A reading as people read it."""
+    """A reading with four digits."""
     if value is None or math.isnan(value):
         return _SILENT
     text = f"{value:.4f}"
@@ -29,7 +29,7 @@ def shown(value: float | None) -> str:
 
 
 def untried(name: str, expected: str, why: str) -> ProbeCheck:
-    """A check that this data or this metric gives no occasion for."""
+    """A check that does not apply to this data or metric."""
     return ProbeCheck(name=name, expected=expected, found=why, ok=None)
 
 
@@ -51,7 +51,7 @@ def _check(name: str, expected: str, found: str, holds: bool, bad: Sequence[tupl
 
 
 def is_one(trial: Trial, name: str, reading: str) -> ProbeCheck:
-    """The reading is 1 over all, and on every case where it is defined."""
+    """The reading is 1 overall, and on every case where it is defined."""
     if reading not in trial.readings:
         return untried(name, "1", f"the metric has no reading called {reading}")
     if trial.value(reading) is None:
@@ -75,7 +75,7 @@ def _out_of(trial: Trial, reading: str) -> str:
 
 
 def _why_short(answer: TrialResult, reading: str) -> str:
-    """The first thing in the evidence that kept the reading from being 1."""
+    """The first piece of evidence that keeps the reading below 1."""
     matching = answer.measured.matching
     if matching is None:
         return "the metric gives no evidence"
@@ -88,18 +88,18 @@ def _why_short(answer: TrialResult, reading: str) -> str:
             body = next((c.body for c in answer.review.comments if c.id == comment.comment), "")
             reason = f", {comment.reason}" if comment.reason else ""
             return f'"{one_line(body, 60)}" counts as {comment.state}{reason}'
-    return "no comment or finding in the evidence says why"
+    return "the evidence does not say why"
 
 
 def silence(trial: Trial) -> list[ProbeCheck]:
-    """Saying nothing finds nothing, and is neither right nor wrong."""
+    """An empty review has recall 0 and no precision."""
     checks = [_silent_is(trial, reading) for reading in ("recall", "f1") if reading in trial.readings]
     if not checks:
         checks = [untried("silence: recall", "0", "the metric has no reading called recall")]
     name, expected = "silence: precision", "undefined, not 1"
     if "precision" not in trial.readings:
         return [*checks, untried(name, expected, "the metric has no reading called precision")]
-    # A metric of texts counts no comments: by its 0 silence gains nothing.
+    # A text metric without a matching may give 0.
     nothing = EPSILON if all(answer.measured.matching is None for answer in trial.answers) else -math.inf
     bad = [
         (answer, f"precision of no comments is {shown(value)}")
@@ -125,7 +125,7 @@ def _silent_is(trial: Trial, reading: str) -> ProbeCheck:
 
 
 def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
-    """Every reading whose unit is a share lies within 0 and 1, or -1 and 1 where it is signed."""
+    """Every share is within 0 and 1, or -1 and 1 if it is signed."""
     name, expected = "shares are shares", "within 0 and 1"
     bad: list[tuple[TrialResult, str]] = []
     seen = False
@@ -146,9 +146,9 @@ def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
 
 
 def never_above(name: str, lower: Trial, upper: Trial, readings: Sequence[str]) -> ProbeCheck:
-    """No reading of `lower` exceeds the same reading of `upper`, over all and on any case."""
-    who = upper.items[0][1].system if upper.items else "the other"
-    expected = f"never above {who}"
+    """No reading of `lower` exceeds that of `upper`, overall and on each case."""
+    other = upper.items[0][1].system if upper.items else "the other"
+    expected = f"never above {other}"
     shared = [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
     if not shared:
         return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
@@ -165,10 +165,10 @@ def never_above(name: str, lower: Trial, upper: Trial, readings: Sequence[str]) 
 
 
 def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
-    """Repeating what was right gains no precision and no F1 when repetitions are counted as false.
+    """Repeating right comments gains no precision and no F1 when duplicates count as false.
 
-    Counted so from the parts, where the metric keeps them; otherwise as the metric counts. How the metric's own
-    profile takes it is part of what was found: a profile that sets repetitions apart may be talked into more.
+    Counted from the parts where the metric has them, otherwise as the metric counts. The metric's own readings are
+    reported too: a profile that sets duplicates apart may gain.
     """
     expected = "no gain, duplicates counted as false"
     if not all(strict(answer.measured.parts) for trial in (spam, once) for answer in trial.answers):
@@ -193,11 +193,11 @@ def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
 
 
 def strict(parts: Parts) -> dict[str, float]:
-    """Precision and F1 with repetitions counted as false; empty where the parts do not tell, NaN where undefined."""
+    """Precision and F1 with duplicates counted as false; empty without the parts, NaN where undefined."""
     if not {"matched", "duplicate", "false", "hit", "references"} <= set(parts):
         return {}
-    said = parts["matched"] + parts["duplicate"] + parts["false"]
-    precision = parts["matched"] / said if said else math.nan
+    comments = parts["matched"] + parts["duplicate"] + parts["false"]
+    precision = parts["matched"] / comments if comments else math.nan
     recall = parts["hit"] / parts["references"] if parts["references"] else math.nan
     both = precision + recall
     return {"precision": precision, "f1": 0.0 if both == 0 else 2 * precision * recall / both}
@@ -212,9 +212,9 @@ def _sums(trial: Trial) -> Parts:
 
 
 def below(name: str, lower: Trial, upper: Trial, readings: Sequence[str], share: float = 1.0) -> ProbeCheck:
-    """Over all cases, each reading of `lower` is under `share` of the same reading of `upper`."""
-    who = upper.items[0][1].system if upper.items else "the other"
-    expected = f"below {who}" if share == 1.0 else f"at most {share:g} of {who}"
+    """Overall, each reading of `lower` is below `share` of that of `upper`."""
+    other = upper.items[0][1].system if upper.items else "the other"
+    expected = f"below {other}" if share == 1.0 else f"at most {share:g} of {other}"
     shared = [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
     if not shared:
         return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
@@ -242,16 +242,16 @@ def _hit_by(answer: TrialResult, reading: str, value: float) -> str:
         bodies = {comment.id: comment.body for comment in answer.review.comments}
         for group in matching.groups:
             if group.hit and group.comments:
-                said = one_line(bodies.get(group.comments[0], ""), 60)
-                return f'{reading} is {shown(value)}: finding {group.group} counts as hit by "{said}"'
+                body = one_line(bodies.get(group.comments[0], ""), 60)
+                return f'{reading} is {shown(value)}: finding {group.group} counts as hit by "{body}"'
     return f"{reading} is {shown(value)}"
 
 
-# --- the accounts --------------------------------------------------------------------------------------------------
+# --- identities ---------------------------------------------------------------------------------------------------
 
 
 def identities(trials: Sequence[Trial]) -> ProbeCheck:
-    """Every comment is one thing, every finding is one thing, and the parts say what the Matching says."""
+    """Every comment and finding counts once, and the parts agree with the matching."""
     name, expected = "accounts add up", "each comment and finding counted once"
     bad: list[tuple[TrialResult, str]] = []
     declared: set[str] = set()
@@ -269,13 +269,13 @@ def identities(trials: Sequence[Trial]) -> ProbeCheck:
     if not held:
         return untried(name, expected, "the metric gives no matching")
     if excused and not bad:
-        said = f"broken in {excused} of {held:,} reviews, as this variant declares: {'; '.join(sorted(declared))}"
-        return untried(name, expected, said)
+        reason = f"broken in {excused} of {held:,} reviews, as this variant declares: {'; '.join(sorted(declared))}"
+        return untried(name, expected, reason)
     return _check(name, expected, "broken" if bad else f"in {held:,} reviews", not bad, bad)
 
 
 def broken_identity(answer: TrialResult) -> str:
-    """The first identity that does not hold of a Matching and the parts beside it, in words; empty: all hold."""
+    """The first broken identity between a matching and the parts, in words; empty if all hold."""
     matching = answer.measured.matching
     assert matching is not None
     comments = Counter(comment.id for comment in answer.review.comments)
@@ -322,7 +322,7 @@ def _broken_part(answer: TrialResult, matching: Matching) -> str:
 
 
 def order(metric: Metric, first: Trial, second: Trial) -> ProbeCheck:
-    """Both trials, whose items differ in order alone, have the same parts, unless the order counts by definition."""
+    """Both trials, whose items differ in order only, have the same parts, unless the metric reads order."""
     name = "order does not matter"
     if metric.reads_order:
         return untried(name, "the same parts", "the metric reads the comments in their order")
@@ -330,7 +330,7 @@ def order(metric: Metric, first: Trial, second: Trial) -> ProbeCheck:
 
 
 def same_parts(name: str, first: Trial, second: Trial) -> ProbeCheck:
-    """Both trials, whose items differ in order alone, have the same parts."""
+    """Both trials, whose items differ in order only, have the same parts."""
     expected = "the same parts"
     if not first.answers:
         return untried(name, expected, "nothing was measured")
@@ -351,7 +351,7 @@ def same_parts(name: str, first: Trial, second: Trial) -> ProbeCheck:
 
 
 def no_failure(trials: Sequence[Trial]) -> ProbeCheck:
-    """The metric breaks at no probe."""
+    """The metric fails on no probe."""
     broken = [failure for trial in trials for failure in trial.failures]
     tried = sum(len(trial.items) for trial in trials)
     if not broken:

@@ -1,4 +1,4 @@
-"""Can this benchmark and this metric be trusted? Reviews of known worth through a metric. See docs/guides/score.md."""
+"""Can this benchmark and this metric be trusted? Probes, reviews of known quality, are scored by the metric."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from reviewgauge.engine import probes
 from reviewgauge.engine.run.manifest import benchmark_hash
 
 _PLACED = (*checks.READINGS, "line_precision", "line_recall", "line_f1")
-TIMES = 3  # how often the spam probes repeat: more costs time and shows nothing new
+TIMES = 3  # repetitions of the spam probes
 
 
 def doctor(name: str, cases: Sequence[Case], metrics: Sequence[Metric], notes: Sequence[Drop] = ()) -> DoctorReport:
-    """Run the probes through each metric on these cases, and lint the cases.
+    """Score the probes with each metric on these cases, and lint the cases.
 
-    `name` is the data set's, `notes` what reading it put right or left out: they stand among the lint findings. What
-    a metric refuses as a whole (no diffs at hand) is a check that could not be tried, not an error.
+    `name` is the data set's, and `notes` of its reader are listed among the lint findings. A metric that needs code
+    that is missing gives an untried check, not an error.
     """
     found = [*lint(cases), *(_noted(note) for note in notes)]
-    made: list[ProbeCheck] = []
+    found_checks: list[ProbeCheck] = []
     for metric in metrics:
         spec = short_spec(metric)
         before = f"{spec}: " if len(metrics) > 1 else ""
         for check in examine(metric, cases):
-            made.append(check.model_copy(update={"name": before + check.name, "metric": spec}))
+            found_checks.append(check.model_copy(update={"name": before + check.name, "metric": spec}))
     return DoctorReport(
         dataset=name,
         benchmark=benchmark_hash(cases),
         cases=len(cases),
         metrics=tuple(short_spec(metric) for metric in metrics),
-        checks=tuple(made),
+        checks=tuple(found_checks),
         lint=tuple(found),
         lint_counts=dict(sorted(Counter(finding.rule for finding in found).items())),
     )
 
 
 def examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
-    """Every check of one metric on these cases. Raises UserError for a metric that cannot be used at all."""
+    """Every check of one metric on these cases. Raises UserError for an unusable metric."""
     try:
         return _examine(metric, cases)
     except NeedsCode as error:
@@ -91,7 +91,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
 
 
 def _turned(case: Case, review: Review) -> tuple[Case, Review]:
-    """The same case and review with everything that has an order in another order."""
+    """The same case and review with all comments in another order."""
     rng = random.Random(case.id)
 
     def mix(comments: tuple[Comment, ...]) -> tuple[Comment, ...]:
@@ -113,7 +113,7 @@ def _lines(wrong: Trial, right: Trial, cases: Sequence[Case]) -> ProbeCheck:
 
 def _others(shuffled: Trial, in_place: Trial, oracle: Trial, cases: Sequence[Case]) -> list[ProbeCheck]:
     if sum(bool(case.references) for case in cases) < 2:
-        why = "no other change has findings to take"
+        why = "no other change has findings"
         return [checks.untried("another change's findings", "well below oracle", why)]
     return [
         checks.below("another change's findings", shuffled, oracle, ("recall",), checks.WELL_BELOW),

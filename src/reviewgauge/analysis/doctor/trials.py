@@ -1,4 +1,4 @@
-"""A probe run through a metric: the answers, and the readings they come to, in total and case by case."""
+"""A probe scored by a metric: the measurements, and their readings in total and by case."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reviewgauge.models.chat.client import current_client
 
 
 class TrialResult(NamedTuple):
-    """What the metric said of one item."""
+    """The measurement of one item."""
 
     case: Case
     review: Review
@@ -30,13 +30,13 @@ class TrialResult(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Comments and references: the smaller, the easier for a person to see what is wrong."""
+        """The number of comments and references; small cases are easier to read."""
         return len(self.review.comments) + len(self.case.references)
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One probe through one metric. Raises what the metric says of the whole data set (UserError)."""
+    """One probe scored by one metric. Raises UserError if the metric refuses the whole data set."""
 
     metric: Metric
     items: Sequence[tuple[Case, Review]]
@@ -45,14 +45,14 @@ class Trial:
     def _raw(self) -> list[Measured | str | Failure]:
         if not self.metric.models or self.metric.joint:
             return list(measure(self.metric, self.items))
-        first = list(measure(self.metric, self.items[:1]))  # what it refuses as a whole is raised as it is
+        first = list(measure(self.metric, self.items[:1]))  # raises if the metric refuses the data set
         found: dict[int, Measured | str | Failure] = {}
         work = [[item] for item in self.items[1:]]
         with closing(Threads(current_client().settings.in_flight).map(ScoreJob(self.metric), work)) as finished:
-            for at, said in finished:
-                if not isinstance(said, Failure) and said.refused is not None:
-                    raise said.refused
-                found[at] = said if isinstance(said, Failure) else said.values[0].value
+            for at, outcome in finished:
+                if not isinstance(outcome, Failure) and outcome.refused is not None:
+                    raise outcome.refused
+                found[at] = outcome if isinstance(outcome, Failure) else outcome.values[0].value
         return [*first, *(found[at] for at in range(len(work)))]
 
     @cached_property
@@ -63,7 +63,7 @@ class Trial:
 
     @property
     def failures(self) -> list[tuple[Case, Review, Failure]]:
-        """The items that the metric broke at."""
+        """The items on which the metric failed."""
         pairs = zip(self.items, self._raw, strict=True)
         return [(case, review, found) for (case, review), found in pairs if isinstance(found, Failure)]
 
@@ -75,7 +75,7 @@ class Trial:
 
     @cached_property
     def readings(self) -> Mapping[str, float]:
-        """Each reading over all measured items; undefined ones are NaN. Empty where nothing was measured."""
+        """Each reading over all measured items, NaN where undefined; empty without measured items."""
         names, rows = self._totals
         if not len(rows):
             return {}
@@ -91,11 +91,11 @@ class Trial:
         return {name: [float(v) for v in values] for name, values in readings_of(self.metric, bag).items()}
 
     def of_cases(self, reading: str) -> Iterator[tuple[TrialResult, float]]:
-        """One reading of each measured item alone, NaN where undefined; nothing where there is no such reading."""
+        """One reading of each measured item alone, NaN where undefined; empty for an unknown reading."""
         if reading in self._by_case:
             yield from zip(self.answers, self._by_case[reading], strict=True)
 
     def value(self, reading: str) -> float | None:
-        """A reading over all, None where the metric has no such reading or it is undefined."""
+        """A reading over all items; None where undefined or unknown."""
         found = self.readings.get(reading)
         return None if found is None or math.isnan(found) else found

@@ -1,1 +1,1 @@
-"""A judge as an instrument: agreement, biases, what it can be talked into, and the correction for it."""
+"""Checks of a judge: its agreement with people, its biases, its resistance to attacks, and corrected scores."""

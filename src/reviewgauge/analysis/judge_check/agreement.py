@@ -1,7 +1,7 @@
-"""A judge held against a reference rater: kappa, AUC and F1 of decisions; Spearman, quadratic kappa and AUC of grades.
+"""Agreement of a judge with a reference rater: kappa, AUC and F1 of decisions; Spearman, kappa and AUC of grades.
 
-Intervals resample whole changes. Where every resample gives one value (no answer flipped, say) the bootstrap has no
-interval, and Wilson's is taken with the clusters for n, which is on the safe side.
+Intervals resample whole changes. Where all resamples have one value (no answer flipped, say) the bootstrap has no
+interval; Wilson's with the number of clusters as n is used instead, which is conservative.
 Sources: Cohen (1960, 1968); Hanley and McNeil (1982); Wilson, Probable inference, JASA 22 (1927).
 """
 
@@ -25,13 +25,13 @@ from reviewgauge.analysis.stats.correlation import interval_figure, spearman_onl
 from reviewgauge.core.reports.judge_check import JudgeAgreement
 from reviewgauge.core.reports.validity import Figure
 
-FAILED = "failed: "  # how a row is left out that the judge failed on
-NO_GRADES = "its readings are not grades on the people's scale: reviewgauge calibrate maps them to grades"
+FAILED = "failed: "  # prefix of the reason for rows that the judge failed on
+NO_GRADES = "its readings are not grades on the people's scale; reviewgauge calibrate can map them to grades"
 
 
 @dataclass(frozen=True)
 class Resamples:
-    """How intervals are made."""
+    """How intervals are made: the number of resamples and their seed."""
 
     resamples: int = 1_000
     seed: int = 0
@@ -43,19 +43,19 @@ class Resamples:
 
 
 class JudgedRow(NamedTuple):
-    """One row: what the judge said, the value behind it, the truth, and whose it is."""
+    """One row: the judge's decision, the value behind it, the truth, and its origin."""
 
-    said: float
+    decision: float
     value: float
     truth: float
     cluster: str
     system: str
-    words: float  # 0: there is no comment, and nothing to ask
+    words: float  # 0: no comment, so nothing was asked
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedRows:
-    """Rows that have both an answer and a truth, as arrays; `left_out` counts the others."""
+    """Rows with both an answer and a truth, as arrays; `left_out` counts the others."""
 
     rows: tuple[JudgedRow, ...]
     left_out: dict[str, int]
@@ -63,7 +63,7 @@ class JudgedRows:
 
     @classmethod
     def of(cls, items: Sequence[Item], replies: Sequence[Decisions | None], resamples: Resamples) -> JudgedRows:
-        """The rows of the items; a failure is a counted row that is left out, never a no."""
+        """The rows of the items; a failure is left out and counted, never taken for a no."""
         rows: list[JudgedRow] = []
         left: Counter[str] = Counter()
         for item, reply in zip(items, replies, strict=True):
@@ -73,18 +73,20 @@ class JudgedRows:
             elif reply.failure is not None:
                 left[f"{FAILED}{reply.failure.kind.value}"] += n
             else:
-                for at, (said, value, truth) in enumerate(zip(reply.said, reply.values, item.truth, strict=True)):
+                for at, (decision, value, truth) in enumerate(
+                    zip(reply.decisions, reply.values, item.truth, strict=True)
+                ):
                     if truth is None:
                         left["no truth"] += 1
-                    elif not math.isfinite(said):
+                    elif not math.isfinite(decision):
                         left[f"no answer: {reply.reason}" if reply.reason else "the judge did not decide"] += 1
                     else:
-                        rows.append(JudgedRow(said, value, truth, item.cluster, item.system, words_of(item, at)))
+                        rows.append(JudgedRow(decision, value, truth, item.cluster, item.system, words_of(item, at)))
         return cls(tuple(rows), dict(left), resamples)
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.rows)
 
     def column(self, name: str) -> Numbers:
@@ -97,7 +99,7 @@ class JudgedRows:
         return self.resamples.over([row.cluster for row in self.rows])
 
     def figure(self, value: float, draw: Callable[[Numbers], Numbers]) -> Figure:
-        """A figure of all rows with the interval of what `draw` makes of row weights."""
+        """A figure of all rows with the interval of `draw` over row weights."""
         cluster, resampler = self.clusters
         return interval_figure(value, self.n, cluster, resampler, draw)
 
@@ -114,11 +116,11 @@ class JudgedRows:
 
 
 def words_of(item: Item, at: int) -> float:
-    """How long what was judged is, in words: the row's comment, or a review's mean comment."""
-    said = item.ask.review.comments
+    """The length in words of the row's comment, or the mean length of the review's comments."""
+    comments = item.ask.review.comments
     if item.ask.rows is not None:
-        said = (said[item.ask.rows[at][0]],)
-    return float(np.mean([len(c.body.split()) for c in said])) if said else 0.0
+        comments = (comments[item.ask.rows[at][0]],)
+    return float(np.mean([len(c.body.split()) for c in comments])) if comments else 0.0
 
 
 def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
@@ -131,12 +133,12 @@ def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Fig
         return ratio(weights @ values, weights.sum(axis=1))
 
     if bool((values == values[0]).all()):
-        return Figure(value=float(values[0]), n=n, reason="all rows are alike: no interval")
+        return Figure(value=float(values[0]), n=n, reason="all rows are equal, so there is no interval")
     return interval_figure(float(values.mean()), n, cluster, resampler, draw)
 
 
 def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
-    """A share of rows (0 or 1 each); where it is 0 or 1, Wilson's interval with the clusters for n."""
+    """A share of rows (0 or 1 each); where it is 0 or 1, with Wilson's interval and the clusters as n."""
     found = mean_figure(flags, cluster, resampler)
     if found.value not in (0.0, 1.0):
         return found
@@ -146,7 +148,7 @@ def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Fig
 
 
 def wilson(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share of `k` in `n`; (0, 1) of none."""
+    """Wilson's interval of the share k / n; (0, 1) for n = 0."""
     if not n:
         return 0.0, 1.0
     from scipy.stats import norm
@@ -165,7 +167,7 @@ def undefined(reason: str, n: int = 0) -> Figure:
 def auc_figure(lines: JudgedRows, score: Numbers, positive: Flags) -> Figure:
     """The area under the ROC curve of `score` for the positive rows; ties count half."""
     if not positive.any() or positive.all():
-        return undefined("all rows are of one kind" if lines.n else "no rows", lines.n)
+        return undefined("all rows are of one class" if lines.n else "no rows", lines.n)
     distinct, code = np.unique(score, return_inverse=True)
     code = code.reshape(-1)
     order = np.argsort(code, kind="stable")
@@ -198,22 +200,24 @@ def kappa_figure(
 
 
 def _decision_kappa(lines: JudgedRows) -> Figure:
-    said, truth = lines.column("said"), lines.column("truth")
-    return kappa_figure(lines, said, truth, categories=(0.0, 1.0), squared=False)
+    decision, truth = lines.column("decision"), lines.column("truth")
+    return kappa_figure(lines, decision, truth, categories=(0.0, 1.0), squared=False)
 
 
 def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
-    """Decisions of yes and no against a rater's."""
-    said, truth, value = lines.column("said"), lines.column("truth"), lines.column("value")
+    """The agreement of yes-no decisions with a rater's."""
+    decision, truth, value = lines.column("decision"), lines.column("truth"), lines.column("value")
     yes = truth > 0.5
-    counts = np.stack([said * yes, said, yes.astype(np.float64)], axis=1)
+    counts = np.stack([decision * yes, decision, yes.astype(np.float64)], axis=1)
 
     def f1(weights: Numbers) -> Numbers:
         both, one, other = (weights @ counts).T
         return ratio(2 * both, one + other)
 
     cluster, resampler = lines.clusters
-    share = percent_agreement(np.stack([said, truth]), resampling=Resampling(cluster, resampler)) if lines.n else None
+    share = (
+        percent_agreement(np.stack([decision, truth]), resampling=Resampling(cluster, resampler)) if lines.n else None
+    )
     whole = float(f1(np.ones((1, lines.n)))[0]) if lines.n else math.nan
     asked = chosen(lines, [row.words > 0 for row in lines.rows])
     return JudgeAgreement(
@@ -225,15 +229,15 @@ def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
         kappa_asked=_decision_kappa(asked) if asked.n < lines.n else None,
         percent=share,
         auc=auc_figure(lines, value, yes) if np.isfinite(value).all() else undefined("no probabilities", lines.n),
-        f1=lines.figure(whole, f1) if math.isfinite(whole) else undefined("neither ever said yes", lines.n),
+        f1=lines.figure(whole, f1) if math.isfinite(whole) else undefined("neither side ever said yes", lines.n),
         base_rate=lines.share(truth),
-        judge_rate=lines.share(said),
+        judge_rate=lines.share(decision),
         left_out=lines.left_out,
     )
 
 
 def grade_agreement(lines: JudgedRows, rater: str, lowest: float, sign: float) -> JudgeAgreement:
-    """Readings against a rater's grades. `sign` is -1 where less is better."""
+    """The agreement of readings with a rater's grades. `sign` is -1 where less is better."""
     value, truth = sign * lines.column("value"), lines.column("truth")
     cluster, resampler = lines.clusters
     names = sorted({row.system for row in lines.rows})
@@ -257,19 +261,19 @@ def grade_agreement(lines: JudgedRows, rater: str, lowest: float, sign: float) -
 
 
 def is_grades(values: Numbers) -> bool:
-    """Whether these are whole numbers, a dozen at most."""
+    """Whether these are whole numbers with at most 12 different values."""
     return bool((values == np.round(values)).all()) and np.unique(values).size <= 12
 
 
 def chosen(lines: JudgedRows, keep: Sequence[bool]) -> JudgedRows:
-    """The rows that are kept."""
+    """The rows where `keep` is true."""
     return replace(lines, rows=tuple(row for row, own in zip(lines.rows, keep, strict=True) if own))
 
 
 def signed_error(lines: JudgedRows, kind: str, sign: float) -> Numbers:
-    """How far above the rater the judge is: -1, 0 or 1 of decisions; of grades the difference of standard scores."""
+    """The judge above the rater: -1, 0 or 1 for decisions, the difference of standard scores for grades."""
     if kind == "pairs":
-        return lines.column("said") - lines.column("truth")
+        return lines.column("decision") - lines.column("truth")
     return _standard(sign * lines.column("value")) - _standard(lines.column("truth"))
 
 

@@ -34,11 +34,11 @@ from reviewgauge.core.reports.judge_check import Corrected
 from reviewgauge.core.reports.validity import Figure
 from reviewgauge.judges.pairs.assignment import assign
 
-FEWEST = 10  # checked clusters under which the interval is said to be rough
+FEWEST = 10  # checked clusters; with fewer the figure says that its interval is rough
 
 
 class Powered(NamedTuple):
-    """The judge's own figure, people's alone, both together, and the trust that was put into the judge."""
+    """The judge's figure, people's alone, both combined, and the weight of the judge's part."""
 
     raw: float | None
     people: Figure
@@ -47,7 +47,7 @@ class Powered(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums by cluster, one entry a cluster in each: what people counted, what the judge did, and the denominator."""
+    """Sums by cluster: the count by people, the count by the judge, and the denominator."""
 
     people: Numbers
     judge: Numbers
@@ -63,17 +63,17 @@ def powered_ratio(
     limits: tuple[float, float] | None = None,
     level: float = 0.95,
 ) -> Powered:
-    """The ratio of sums people / size, from `checked` clusters and from the others' `judge` sums and `size`.
+    """The ratio of sums people / size, from the `checked` clusters and the `judge` sums and `size` of the others.
 
-    `silent` are sizes of clusters that count 0 for sure. A mean is a ratio with sizes of 1. Estimates and intervals
-    (Student's t) are cut to `limits`, such as 0 and 1 of a share.
+    `silent` are the sizes of clusters that certainly count 0. A mean is a ratio with sizes of 1. Estimates and
+    intervals (Student's t) are clipped to `limits`, such as 0 and 1 of a share.
     """
     n = int(checked.size.size)
     quiet = np.zeros(0) if silent is None else silent
     total = float(checked.size.sum() + size.sum() + quiet.sum())
     raw = float((checked.judge.sum() + judge.sum()) / total) if total else None
     if n < 2 or not checked.size.sum():
-        reason = f"people checked {n} of these: 2 are the least, {FEWEST} are enough"
+        reason = f"people checked {n} of these: at least 2 are needed, {FEWEST} are better"
         none = Figure(value=None, n=n, level=level, reason=reason)
         return Powered(raw, none, none, None)
     own = Sums(*(np.atleast_2d(part) for part in checked))
@@ -83,8 +83,8 @@ def powered_ratio(
     def figure(judged: Numbers, sizes: Numbers) -> tuple[Figure, float]:
         value, error, trust = (float(one[0]) for one in estimates(own, np.atleast_2d(judged), np.atleast_2d(sizes)))
         if error == 0:
-            alike = "all that was checked is alike: no interval"
-            return Figure(value=_cut(share * value, limits), n=n, level=level, reason=alike), trust
+            equal = "all checked units are equal, so there is no interval"
+            return Figure(value=_cut(share * value, limits), n=n, level=level, reason=equal), trust
         reach = half_width(n, level) * float(np.hypot(share * error, value * wobble))
         low, high = (_cut(share * value + sign * reach, limits) for sign in (-1, 1))
         return Figure(value=_cut(share * value, limits), low=low, high=high, n=n, level=level, reason=few), trust
@@ -94,7 +94,7 @@ def powered_ratio(
 
 
 def _share(sizes: Numbers, quiet: Numbers) -> tuple[float, float]:
-    """(the share of all sizes that is not quiet, its standard error over clusters)."""
+    """(the share of all sizes that is not silent, its standard error over clusters)."""
     if not quiet.sum():
         return 1.0, 0.0
     total, n = float(sizes.sum() + quiet.sum()), sizes.size + quiet.size
@@ -131,14 +131,14 @@ def estimates(checked: Sums, judge: Numbers, size: Numbers) -> tuple[Numbers, Nu
 
 
 def half_width(n: int, level: float) -> float:
-    """Standard errors on each side, by Student's t with n - 1 degrees of freedom."""
+    """The half width in standard errors, by Student's t with n - 1 degrees of freedom."""
     from scipy.stats import t
 
     return float(t.ppf((1 + level) / 2, n - 1))
 
 
 class Count(NamedTuple):
-    """One review: right comments by the judge, by people (None: not checked), comments, findings; its cluster."""
+    """One review: right comments by the judge and by people (None: not checked), comments, findings, cluster."""
 
     judged: float
     people: float | None
@@ -148,7 +148,7 @@ class Count(NamedTuple):
 
 
 class CorrectionRow(NamedTuple):
-    """One review in one reading: by the judge, by people (None: not checked), the size; whether nothing was said."""
+    """One review in one reading: by the judge, by people (None: not checked), and the denominator."""
 
     judge: float
     people: float | None
@@ -160,23 +160,23 @@ class CorrectionRow(NamedTuple):
 def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
     """Precision, recall and F1 of each system: by the judge, by people on what they checked, and by both.
 
-    A right comment is one that raises a finding, shared out one-to-one; a second one on the same finding counts
-    against precision. A review counts as checked where people decided on every comment and every finding.
+    A right comment raises a finding, by one-to-one assignment; a second one on the same finding counts against
+    precision. A review is checked if people decided on every comment and every finding.
     """
     instrument = asker.instrument
     assert isinstance(instrument, PairInstrument)
     known = {case.id: case for case in material.cases if case.references}
-    said = [review for review in material.reviews if review.case in known]
-    asks = [Ask(known[r.case].model_copy(update={"labels": ()}), r, _every(known[r.case], r)) for r in said]
+    reviews = [review for review in material.reviews if review.case in known]
+    asks = [Ask(known[r.case].model_copy(update={"labels": ()}), r, _all_pairs(known[r.case], r)) for r in reviews]
     people = _by_review(material.labels)
     counts: defaultdict[str, list[Count]] = defaultdict(list)
     failed: Counter[str] = Counter()
-    for review, reply in zip(said, asker.ask(asks, what="every review"), strict=True):
+    for review, reply in zip(reviews, asker.ask(asks, what="every review"), strict=True):
         if reply is None or reply.failure is not None:
             failed[review.system] += 1
             continue
         case, shape = known[review.case], (len(review.comments), len(known[review.case].references))
-        yes = np.array(reply.said).reshape(shape) == 1
+        yes = np.array(reply.decisions).reshape(shape) == 1
         probability = np.where(yes, np.maximum(np.array(reply.values).reshape(shape), 1e-6), 0.0)
         own = people.get((review.case, review.system, review.attempt), {})
         counts[review.system].append(
@@ -185,21 +185,21 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
     found = [row for system, own in counts.items() for row in _readings(system, own, failed[system])]
     if not any(row.checked for row in found) and not asker.stopped:
         raise UserError(
-            "people decided on no review of this run wholly, so there is nothing to correct by",
+            "people checked no review of this run completely, so there is nothing to correct by",
             remedy="label every pair of a few reviews as same_issue: docs/guides/score.md",
         )
     return found
 
 
-def _every(case: Case, review: Review) -> tuple[tuple[int, int], ...]:
+def _all_pairs(case: Case, review: Review) -> tuple[tuple[int, int], ...]:
     return tuple((c, r) for c in range(len(review.comments)) for r in range(len(case.references)))
 
 
-Decisions = Mapping[tuple[str, str | None, str | None], list[Label]]
+LabelsByPair = Mapping[tuple[str, str | None, str | None], list[Label]]
 
 
-def _by_review(labels: Sequence[Label]) -> dict[tuple[str, str, int], Decisions]:
-    """By review: (dimension, comment, reference) -> what people said."""
+def _by_review(labels: Sequence[Label]) -> dict[tuple[str, str, int], LabelsByPair]:
+    """Review -> (dimension, comment, reference) -> people's labels."""
     found: dict[tuple[str, str, int], dict[tuple[str, str | None, str | None], list[Label]]] = {}
     for label in labels:
         s = label.subject
@@ -209,11 +209,11 @@ def _by_review(labels: Sequence[Label]) -> dict[tuple[str, str, int], Decisions]
     return dict(found.items())
 
 
-def _checked(case: Case, review: Review, said: Decisions) -> float | None:
-    """How many comments people found right, one-to-one; None where they left anything undecided."""
-    if not said:
+def _checked(case: Case, review: Review, labels: LabelsByPair) -> float | None:
+    """The number of comments that people found right, one-to-one; None if they left any pair undecided."""
+    if not labels:
         return None
-    verdict = {key: majority(own) for key, own in said.items()}
+    verdict = {key: majority(own) for key, own in labels.items()}
     yes = np.zeros((len(review.comments), len(case.references)))
     known = np.zeros(yes.shape, dtype=bool)
     for c, comment in enumerate(review.comments):
@@ -252,10 +252,10 @@ def _readings(system: str, counts: Sequence[Count], failed: int) -> list[Correct
 def _powered(
     system: str, reading: str, rows: Sequence[CorrectionRow], failed: int, limits: tuple[float, float] | None
 ) -> Corrected:
-    """One reading of one system. A cluster is checked or it is not.
+    """One reading of one system.
 
-    Where only some reviews of a cluster were checked, these stand for it: the two samples must not share clusters.
-    A silent review is right about nothing, which nobody needs to check, so it belongs to neither sample.
+    The two samples must not share clusters, so the checked reviews of a cluster represent it, and its others are not
+    used. A silent review is right about nothing, which nobody needs to check, so it is in neither sample.
     """
     checked: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     others: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -295,11 +295,11 @@ def correct_grades(material: Material, asker: Asker) -> list[Corrected]:
     if not humans:
         raise UserError("people graded no review of this run, so there is nothing to correct by")
     known = {case.id: case.model_copy(update={"labels": ()}) for case in material.cases}
-    said = [review for review in material.reviews if review.case in known]
-    replies = asker.ask([Ask(known[r.case], r) for r in said], what="every review")
+    reviews = [review for review in material.reviews if review.case in known]
+    replies = asker.ask([Ask(known[r.case], r) for r in reviews], what="every review")
     rows: defaultdict[str, list[CorrectionRow]] = defaultdict(list)
     failed: Counter[str] = Counter()
-    for review, reply in zip(said, replies, strict=True):
+    for review, reply in zip(reviews, replies, strict=True):
         if reply is None or reply.failure is not None or not np.isfinite(reply.values).all():
             failed[review.system] += 1
             continue

@@ -1,7 +1,7 @@
-"""A judge as an instrument: questions in, answers with their cost out. A failure stands apart from every answer.
+"""A judge as an instrument: questions in, answers with their cost out, failures apart from answers.
 
-Two kinds are instruments. A pair judge (a Judge) says yes or no to a comment and a reference; a grader (a Metric) reads
-one review. The work waits in threads where a model is asked; an answer that was given before comes from the cache.
+A pair judge (a Judge) says yes or no to a comment and a reference; a grader (a Metric) reads one review. Questions to
+models run in threads; a repeated question is answered from memory.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from typing_extensions import override
 
 from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
 from reviewgauge.analysis.stats.arrays import Numbers
@@ -29,15 +30,15 @@ from reviewgauge.judges.pairs.assignment import assign, golden_scores
 from reviewgauge.models.chat.client import counted
 
 Cells = Sequence[Sequence[Verdict | None]]
-_LEAST = 1e-6  # a yes of probability 0 is still a yes when comments are shared out
+_LEAST = 1e-6  # a yes of probability 0 still counts as a yes in the assignment
 
 
 @dataclass(frozen=True)
 class Ask:
-    """One question: a review held against the references of its case.
+    """One question: a review compared with the references of its case.
 
-    `rows` are the (comment, reference) places that count, None for one row a reference once comments were shared out
-    (for a grader: the one row that the review is).
+    `rows` are the (comment, reference) positions that count. None means one row a reference, after one-to-one
+    assignment of the comments; for a grader, one row for the review.
     """
 
     case: Case
@@ -46,17 +47,17 @@ class Ask:
 
     @property
     def key(self) -> tuple[bytes, bytes, object]:
-        """What makes two questions the same."""
+        """Equal for equal questions."""
         return self.case.to_line(), self.review.to_line(), self.rows
 
 
 class Decisions(NamedTuple):
-    """What came back, one entry a row: the decision (1 yes, 0 no, or the grade) and the value behind it; NaN: none.
+    """One answer: a decision (1 yes, 0 no, or the grade) and the value behind it for each row; NaN where missing.
 
-    `silent`: the review has no comment, so there was nothing to ask.
+    `silent`: the review has no comment, so nothing was asked.
     """
 
-    said: tuple[float, ...]
+    decisions: tuple[float, ...]
     values: tuple[float, ...]
     usage: Usage = Usage()
     seconds: float = 0.0
@@ -67,7 +68,7 @@ class Decisions(NamedTuple):
 
 
 class Instrument(ABC):
-    """What is checked."""
+    """A judge or grader under test."""
 
     kind: Kind
     spec: str
@@ -75,12 +76,12 @@ class Instrument(ABC):
     models: tuple[str, ...]
     pins: Mapping[str, str]
     estimate_note: str
-    sign: float = 1.0  # -1 for a grader of which less is better
+    sign: float = 1.0  # -1 for a grader whose lower values are better
     reads_labels: bool = False
 
     @abstractmethod
     def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
-        """(decisions, values, why there are none). Raises Failed and whatever else breaks in the plug-in."""
+        """(decisions, values, the reason for missing ones). Raises Failed, and any error of the plug-in."""
 
 
 class PairInstrument(Instrument):
@@ -95,35 +96,35 @@ class PairInstrument(Instrument):
         """The verdict on every pair."""
         return self.judge.judge(ask.case, ask.review.comments, ask.case.references, ask.review)
 
+    @override
     def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
-        """See `Instrument.answer`."""
         if not ask.review.comments:
             silent = [0.0] * len(ask.case.references if ask.rows is None else ask.rows)
             return silent, silent, ""
         table = self.table(ask)
         if ask.rows is not None:
             cells = [table[comment][reference] for comment, reference in ask.rows]
-            return [_said(cell) for cell in cells], [math.nan if c is None else c.probability for c in cells], ""
-        if self.reads_labels:  # who gave the recorded verdicts shared the comments out already
+            return [_decision(cell) for cell in cells], [math.nan if c is None else c.probability for c in cells], ""
+        if self.reads_labels:  # recorded verdicts are assigned already
             columns = [[row[at] for row in table if row[at] is not None] for at in range(len(ask.case.references))]
-            said = [float(any(_said(cell) == 1 for cell in column)) for column in columns]
-            known = [one if column else math.nan for one, column in zip(said, columns, strict=True)]
+            decisions = [float(any(_decision(cell) == 1 for cell in column)) for column in columns]
+            known = [one if column else math.nan for one, column in zip(decisions, columns, strict=True)]
             return known, known, ""
-        found, probability = shared_out(table, len(ask.case.references))
+        found, probability = assign_comments(table, len(ask.case.references))
         hit = {reference for _, reference in found}
         scores = golden_scores(probability, self.judge.penalty)
         return [float(at in hit) for at in range(probability.shape[1])], [float(p) for p in scores], ""
 
 
-def shared_out(table: Cells, references: int) -> tuple[list[tuple[int, int]], Numbers]:
-    """The pairs that one-to-one assignment of the judge's yeses leaves, and the probabilities of all pairs."""
+def assign_comments(table: Cells, references: int) -> tuple[list[tuple[int, int]], Numbers]:
+    """(the pairs left by one-to-one assignment of the judge's yeses, the probabilities of all pairs)."""
     probability = np.array([[np.nan if c is None else c.probability for c in row] for row in table], dtype=np.float64)
     probability = probability.reshape(len(table), references)
-    yes = np.array([[_said(cell) == 1 for cell in row] for row in table], dtype=bool).reshape(probability.shape)
+    yes = np.array([[_decision(cell) == 1 for cell in row] for row in table], dtype=bool).reshape(probability.shape)
     return assign(np.where(yes, np.maximum(probability, _LEAST), 0.0)), probability
 
 
-def _said(cell: Verdict | None) -> float:
+def _decision(cell: Verdict | None) -> float:
     return math.nan if cell is None or cell.same is None else float(cell.same)
 
 
@@ -133,16 +134,16 @@ class GradeInstrument(Instrument):
     def __init__(self, metric: Metric) -> None:
         if metric.joint:
             raise UserError(
-                f"{short_spec(metric)} looks at several reviews together, so one question alone has no answer",
-                remedy="reviewgauge validate measures it",
+                f"{short_spec(metric)} reads several reviews together, so it cannot answer single questions",
+                remedy="use reviewgauge validate",
             )
         self.metric, self.kind = metric, "grades"
         self.spec, self.signature, self.models = short_spec(metric), signature(metric), metric.models
         self.pins, self.estimate_note = dict(metric.pins()), metric.estimate_note
         self.sign = -1.0 if metric.headline in metric.lower_is_better else 1.0
 
+    @override
     def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
-        """See `Instrument.answer`."""
         measured = self.metric.parts(ask.case, ask.review)
         if not isinstance(measured, Measured):
             return [math.nan], [math.nan], str(measured)
@@ -154,7 +155,7 @@ class GradeInstrument(Instrument):
 
 @dataclass
 class Asker:
-    """Asks an instrument, each question once, and keeps the account. `stopped` says why it ended before its time."""
+    """Asks an instrument each question once, and adds up the cost. `stopped` is the reason for an early end."""
 
     instrument: Instrument
     workers: int = 16
@@ -163,7 +164,7 @@ class Asker:
     _known: dict[tuple[object, int], Decisions] = field(default_factory=dict)
 
     def ask(self, asks: Sequence[Ask], attempt: int = 1, what: str = "") -> list[Decisions | None]:
-        """The replies in order; None for what was not asked because the check was stopped."""
+        """The replies in order; None for questions not asked because the check was stopped."""
         keys = [(ask.key, attempt) for ask in asks]
         wanted = {key: ask for key, ask in zip(keys, asks, strict=True) if key not in self._known}
         if wanted and not self.stopped:
@@ -201,14 +202,14 @@ class Asker:
 
     @property
     def spent(self) -> JudgeCost:
-        """The account of all replies so far."""
+        """The cost of all replies so far."""
         replies = list(self._known.values())
         usages = [reply.usage for reply in replies if reply.usage.calls]
         known = usages and all(usage.dollars is not None for usage in usages)
         answered = [reply for reply in replies if reply.failure is None]
         return JudgeCost(
             questions=len(replies),
-            decisions=sum(sum(math.isfinite(one) for one in reply.said) for reply in answered if not reply.silent),
+            decisions=sum(sum(math.isfinite(one) for one in reply.decisions) for reply in answered if not reply.silent),
             calls=sum(usage.calls for usage in usages),
             tokens_in=sum(usage.tokens_in for usage in usages),
             tokens_out=sum(usage.tokens_out for usage in usages),
@@ -219,28 +220,28 @@ class Asker:
 
     @property
     def fake(self) -> bool:
-        """Whether a fake model answered anything."""
+        """Whether a fake model answered any question."""
         return any(reply.fake for reply in self._known.values())
 
 
 def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Decisions:
-    """One answer, or the failure that stands in its place. Raises UserError, and Failed where it stops the run."""
+    """One answer, or the failure in its place. Raises UserError, and Failed if it stops the run."""
     began = time.perf_counter()
     failure: Failure | None = None
-    said: Sequence[float] = ()
+    decisions: Sequence[float] = ()
     values: Sequence[float] = ()
     reason = ""
     with counted(attempt) as tally:
         try:
-            said, values, reason = instrument.answer(ask)
+            decisions, values, reason = instrument.answer(ask)
         except Failed as error:
             if error.stops:
                 raise
             failure = error.failure
         except UserError:
             raise
-        except Exception as error:  # the boundary where a plug-in's bug becomes a record, never an answer
+        except Exception as error:  # a bug of a plug-in becomes a failure record, never an answer
             failure = Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
     seconds = time.perf_counter() - began
     silent = not ask.review.comments
-    return Decisions(tuple(said), tuple(values), tally.usage, seconds, tally.fake, failure, reason, silent)
+    return Decisions(tuple(decisions), tuple(values), tally.usage, seconds, tally.fake, failure, reason, silent)

@@ -1,7 +1,7 @@
-"""Probes of a judge: the same question again, turned round, padded, reworded, or with an attack in it.
+"""Probes of a judge: the same question repeated, reversed, padded, reworded, or with an attack in it.
 
-Each probe asks about the same single questions (a pair, or a review), so what differs is the edit alone. A question
-that failed with or without the edit is left out and counted.
+All probes edit the same single questions (a pair, or a review), so only the edit differs. A question that failed with
+or without the edit is left out and counted.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.reports.judge_check import Injection, InjectionRow, ProbeRow, Repeats
 
-ASKED_PER_ATTACK = 6  # a sixth of the questions each, so that all attacks together cost no more than one pass or so
+ASKED_PER_ATTACK = 6  # each attack gets a sixth of the questions, to bound the cost
 FEWEST_PER_ATTACK = 2
 
 
@@ -56,14 +56,14 @@ class _Probe(NamedTuple):
 
 @dataclass
 class Probes:
-    """The questions, their clean answers, and when two answers count as different."""
+    """The questions, their unedited answers, and the tolerance from which on two answers differ."""
 
     asker: Asker
     items: Sequence[Item]
     resamples: Resamples
 
     def __post_init__(self) -> None:
-        """Ask the questions as they are."""
+        """Ask the questions unedited."""
         self.clean = self.asker.ask([item.ask for item in self.items], what="as they are")
         values = np.array([_value(reply, 0) for reply in self.clean if usable(reply)])
         self.is_pairs = self.asker.instrument.kind == "pairs"
@@ -90,11 +90,11 @@ class Probes:
         return tuple(rows)
 
     def rewording(self) -> tuple[ProbeRow, ...]:
-        """What says the same in other words."""
+        """Edits that keep the meaning."""
         return tuple(self.edited(edit, "rewording") for edit in REWORDINGS)
 
     def irrelevant(self) -> tuple[ProbeRow, ...]:
-        """What says nothing."""
+        """Edits that add nothing."""
         return tuple(self.edited(edit, "irrelevant edit") for edit in IRRELEVANT)
 
     def edited(self, edit: Edit, group: str) -> ProbeRow:
@@ -103,7 +103,7 @@ class Probes:
         return self.compare(edit.name, group, edit.what, asks)
 
     def order(self, whole: Sequence[Item]) -> tuple[ProbeRow, ...]:
-        """Comment and reference changed for each other; and the comments and references of whole reviews reversed."""
+        """Comment and reference swapped; and the comments and references of whole reviews reversed."""
         swapped = self.compare(
             "swapped", "order", "comment and reference change places", [_swapped(item.ask) for item in self.items]
         )
@@ -120,10 +120,10 @@ class Probes:
         turned = [reply if reply is None else _back(item.ask, reply) for item, reply in zip(many, after, strict=True)]
         return self.row(_Probe("reversed", "order", what), many, before, turned, 0)
 
-    # --- what is made of answers -----------------------------------------------------------------------------------
+    # --- comparing answers -----------------------------------------------------------------------------------------
 
     def compare(self, name: str, group: str, what: str, asks: Sequence[Ask]) -> ProbeRow:
-        """The answers to the edited questions beside those to the clean ones."""
+        """Compare the answers to the edited questions with the unedited ones."""
         same = [ask.key == item.ask.key for ask, item in zip(asks, self.items, strict=True)]
         places = [at for at, alike in enumerate(same) if not alike]
         after = self.asker.ask([asks[at] for at in places], what=name)
@@ -131,20 +131,20 @@ class Probes:
         return self.row(_Probe(name, group, what), items, before, after, len(asks) - len(places))
 
     def row(self, probe: _Probe, items: Sequence[Item], before: Answers, after: Answers, unchanged: int) -> ProbeRow:
-        """Flips and shifts, row by row of each question."""
+        """Flips and shifts over the rows of all questions."""
         name, group, what = probe
         moved: list[tuple[float, float, str]] = []
         failed = 0
         for item, one, other in zip(items, before, after, strict=True):
             if one is None or other is None:
-                continue  # the check was stopped before it was asked
+                continue  # the check was stopped
             if not (usable(one) and usable(other)):
                 failed += 1
                 continue
-            for at in range(len(one.said)):
+            for at in range(len(one.decisions)):
                 moved.append((self.turn(one, other, at), _value(other, at) - _value(one, at), item.cluster))
         if not moved:
-            reason = "nothing to change" if unchanged and not failed else "no question was answered both times"
+            reason = "no edit changed a question" if unchanged and not failed else "no question was answered both times"
             return ProbeRow(
                 name=name,
                 group=group,
@@ -173,7 +173,7 @@ class Probes:
     def turn(self, one: Decisions, other: Decisions, at: int) -> float:
         """1 where the second answer is better (yes, a higher grade), -1 where worse, 0 where the same."""
         if self.is_pairs:
-            return other.said[at] - one.said[at]
+            return other.decisions[at] - one.decisions[at]
         difference = self.asker.instrument.sign * (other.values[at] - one.values[at])
         return 0.0 if abs(difference) <= self.tolerance + 1e-12 else math.copysign(1.0, difference)
 
@@ -187,24 +187,24 @@ class Probes:
         if models:
             asks = [item.ask for item in self.items]
             rounds += [self.asker.ask(asks, attempt, f"again ({attempt})") for attempt in range(2, count + 1)]
-        else:  # asked anew: a second door beside the account of what is known
+        else:  # a second asker, since the first remembers its answers
             again = Asker(self.asker.instrument, self.asker.workers)
             rounds.append(again.ask([item.ask for item in self.items]))
         rows = [(item, own) for item, *own in zip(self.items, *rounds, strict=True) if all(usable(r) for r in own)]
         if not rows:
             none = undefined("no question was answered each time")
             return Repeats(repeats=count, flips=none, kappa=none, spread=none, models=models)
-        said = np.array(
-            [[r.said[0] if self.is_pairs else r.values[0] for r in own if r is not None] for _, own in rows]
+        answers = np.array(
+            [[r.decisions[0] if self.is_pairs else r.values[0] for r in own if r is not None] for _, own in rows]
         )
         values = np.array([[_value(r, 0) for r in own] for _, own in rows])
         cluster, resampler = self.resamples.over([item.cluster for item, _ in rows])
-        apart = (np.ptp(said, axis=1) > self.tolerance + 1e-12).astype(np.float64)
+        apart = (np.ptp(answers, axis=1) > self.tolerance + 1e-12).astype(np.float64)
         resampling = Resampling(cluster, resampler)
         agreed = (
-            fleiss_kappa(said.T, categories=(0.0, 1.0), resampling=resampling)
+            fleiss_kappa(answers.T, categories=(0.0, 1.0), resampling=resampling)
             if self.is_pairs
-            else krippendorff_alpha(said.T, level="interval", resampling=resampling)
+            else krippendorff_alpha(answers.T, level="interval", resampling=resampling)
         )
         spread: Numbers = values.std(axis=1, ddof=1)
         return Repeats(
@@ -218,7 +218,7 @@ class Probes:
     # --- attacks ---------------------------------------------------------------------------------------------------
 
     def injection(self, padding: Sequence[ProbeRow] = (), attacks: Sequence[Attack] = ATTACKS) -> Injection:
-        """Every attack in both directions, each on some of the questions that it could turn."""
+        """Every attack in both directions, each on some of the questions whose answer it could turn."""
         jobs = [job for direction in WANTED for job in self._jobs(direction, attacks)]
         asks = []
         for attack, direction, at in jobs:
@@ -234,7 +234,7 @@ class Probes:
                 continue  # the change has no diff to hide it in
             clean = self.clean[at]
             if reply is None or clean is None:
-                continue  # the check was stopped before it was asked
+                continue  # the check was stopped
             names[attack.technique, direction].add(attack.name)
             if not usable(reply):
                 own["failed"] += 1
@@ -248,7 +248,7 @@ class Probes:
             here = sum(len(found) for key, found in names.items() if key[1] == direction)
             total.append(_injected("all", direction, here, own))
         comment = padding[0] if padding else None
-        reason = "" if jobs else "no question had a clean answer that an attack could turn"
+        reason = "" if jobs else "no question had an answer that an attack could turn"
         return Injection(
             attacks=len(attacks),
             rows=tuple(sorted(rows, key=lambda row: (row.technique, row.direction))),
@@ -259,7 +259,7 @@ class Probes:
         )
 
     def _padded(self, padding: ProbeRow | None, direction: Direction) -> float | None:
-        """The share of the questions an attack could turn that padding turned."""
+        """The share of the questions that an attack could turn and padding turned."""
         able = len(self._able(direction))
         if padding is None or padding.flips.value is None or not able:
             return None
@@ -267,10 +267,10 @@ class Probes:
         return min(1.0, (share or 0.0) * padding.flips.n / able)
 
     def _able(self, direction: Direction) -> list[int]:
-        """The questions whose clean answer the direction could turn: a no towards yes, and so on."""
+        """The questions whose unedited answer could turn in this direction: a no towards yes, and so on."""
         there = [at for at, reply in enumerate(self.clean) if usable(reply)]
         if self.is_pairs:
-            return [at for at in there if self.clean[at].said[0] == (0.0 if direction == "up" else 1.0)]  # type: ignore[union-attr]
+            return [at for at in there if self.clean[at].decisions[0] == (0.0 if direction == "up" else 1.0)]  # type: ignore[union-attr]
         sign = self.asker.instrument.sign
         values = np.array([sign * _value(self.clean[at], 0) for at in there])
         if not values.size:
@@ -292,8 +292,13 @@ class Probes:
 
 
 def usable(reply: Decisions | None) -> bool:
-    """Whether there is an answer on every row."""
-    return reply is not None and reply.failure is None and bool(reply.said) and all(map(math.isfinite, reply.said))
+    """Whether every row has an answer."""
+    return (
+        reply is not None
+        and reply.failure is None
+        and bool(reply.decisions)
+        and all(map(math.isfinite, reply.decisions))
+    )
 
 
 def _value(reply: Decisions | None, at: int) -> float:
@@ -335,25 +340,25 @@ def _references(ask: Ask, edit: Callable[[str], str]) -> Ask:
 
 def _swapped(ask: Ask) -> Ask:
     """Comment and reference with their texts exchanged; unchanged where there are not one of each."""
-    said, known = ask.review.comments, ask.case.references
-    if len(said) != 1 or len(known) != 1:
+    comments, known = ask.review.comments, ask.case.references
+    if len(comments) != 1 or len(known) != 1:
         return ask
-    comment = said[0].model_copy(update={"body": known[0].body})
-    reference = known[0].model_copy(update={"body": said[0].body})
+    comment = comments[0].model_copy(update={"body": known[0].body})
+    reference = known[0].model_copy(update={"body": comments[0].body})
     return Ask(ask.case.model_copy(update={"references": (reference,)}), _with(ask.review, [comment]), ask.rows)
 
 
 def reverse(ask: Ask) -> Ask:
     """The comments and references in reverse order."""
-    said, known = ask.review.comments[::-1], ask.case.references[::-1]
+    comments, known = ask.review.comments[::-1], ask.case.references[::-1]
     rows = ask.rows
     if rows is not None:
-        rows = tuple((len(said) - 1 - comment, len(known) - 1 - reference) for comment, reference in rows)
-    return Ask(ask.case.model_copy(update={"references": known}), _with(ask.review, said), rows)
+        rows = tuple((len(comments) - 1 - comment, len(known) - 1 - reference) for comment, reference in rows)
+    return Ask(ask.case.model_copy(update={"references": known}), _with(ask.review, comments), rows)
 
 
 def _back(ask: Ask, reply: Decisions) -> Decisions:
-    """The answers of a reversed question in the order of the first one: rows by reference were reversed too."""
-    if ask.rows is not None or len(reply.said) < 2:
+    """The answers of a reversed question in the original order of its rows."""
+    if ask.rows is not None or len(reply.decisions) < 2:
         return reply
-    return reply._replace(said=reply.said[::-1], values=reply.values[::-1])
+    return reply._replace(decisions=reply.decisions[::-1], values=reply.values[::-1])

@@ -1,4 +1,4 @@
-"""The whole check of a judge: agreement first, then probes on a few questions, each part as it was asked for."""
+"""The whole check of a judge: agreement first, then the chosen probes on a few questions."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from reviewgauge.models.request.model_spec import family
 
 PARTS = ("agreement", "repeats", "order", "length", "self", "rewording", "irrelevant", "injection")
 DRIFT = "itself, when the calibration was stored"
-MOST_FAILED = 0.1  # share of rows without an answer up to which a gate may pass
+MOST_FAILED = 0.1  # largest share of rows without an answer for a gate to pass
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What of the check is wanted. `limit` is of rows of the agreement, `probes` of questions that are edited."""
+    """The parts of the check. `limit` bounds the rows of the agreement, `probes` the questions that are edited."""
 
     parts: tuple[str, ...] = PARTS
     limit: int | None = None
@@ -57,13 +57,13 @@ class Wanted:
         """Raises UserError."""
         for part in self.parts:
             if part not in PARTS:
-                raise UserError(f"there is no part {part!r}", remedy=f"there are: {', '.join(PARTS)}")
+                raise UserError(f"{part!r} is not a part of the check", remedy=f"parts: {', '.join(PARTS)}")
         if self.repeats < 2:
-            raise UserError(f"{self.repeats} repeats show no difference", remedy="2 or more; 3 is the default")
+            raise UserError(f"repeats must be at least 2, got {self.repeats}", remedy="3 is the default")
         if self.probes < 1:
-            raise UserError(f"{self.probes} questions cannot be probed", remedy="1 or more; 30 is the default")
+            raise UserError(f"probes must be at least 1, got {self.probes}", remedy="30 is the default")
         if self.limit is not None and self.limit < 1:
-            raise UserError(f"a limit of {self.limit} rows leaves nothing", remedy="1 or more")
+            raise UserError(f"limit must be at least 1, got {self.limit}")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def check_judge(
     before: Sequence[CalibrationItem] = (),
     corrected: Sequence[Corrected] = (),
 ) -> CheckedJudge:
-    """Ask the judge and report. `before` are its own earlier answers on the same questions, for the drift."""
+    """Ask the judge and report. `before` are its earlier answers to the same questions, for the drift."""
     instrument, resamples = asker.instrument, wanted.resamples
     items, out = drawn(bench.items, wanted.limit, resamples.seed)
     replies = asker.ask([item.ask for item in items], what="agreement") if "agreement" in wanted.parts else []
@@ -121,7 +121,7 @@ def check_judge(
         found = gate(agreement, wanted.least_kappa, wanted.lower, report.drift)
         update["gate"] = found.model_copy(update={"passed": False}) if asker.stopped else found
     stored = tuple(
-        calibration_item(bench, item, asker, reply.said, reply.values)
+        calibration_item(bench, item, asker, reply.decisions, reply.values)
         for item, reply in zip(items, replies, strict=False)
         if reply is not None and reply.failure is None
     )
@@ -140,7 +140,7 @@ def _probed(
     """The report with its probes."""
     items, lines = answered
     if asker.instrument.reads_labels:
-        why = "its verdicts are recorded: an edited question was never asked"
+        why = "its verdicts are recorded, so edited questions have no answer"
         return report.model_copy(update={"warnings": (*report.warnings, f"no probes: {why}")})
     asked = set(wanted.parts) - {"agreement", "self"}
     questions = probe_items(bench, wanted.probes, wanted.resamples.seed) if asked else []
@@ -163,7 +163,7 @@ def _probed(
 
 
 def length_correlation(bench: JudgeBench, lines: JudgedRows, asker: Asker) -> Figure:
-    """Spearman's rho of the judge's signed error with the length in words; above 0 it thinks better of what is long."""
+    """Spearman's rho of the judge's signed error with the length in words; above 0 it prefers long comments."""
     spoken = chosen(lines, [row.words > 0 for row in lines.rows])
     if spoken.n < 3:
         return undefined("too few rows with an answer", spoken.n)
@@ -176,7 +176,7 @@ def self_preference(bench: JudgeBench, lines: JudgedRows, asker: Asker) -> SelfP
     """The judge's signed error on its own family's reviews, and on others' of a known family."""
     own_families = tuple(sorted({family(model) for model in asker.instrument.models}))
     if not own_families:
-        return SelfPreference(reason="the judge asks no model, so it has no family to prefer")
+        return SelfPreference(reason="the judge asks no model, so it has no family")
     if not bench.authors:
         return SelfPreference(families=own_families, reason="the authors' models are not known: --author SYSTEM=MODEL")
     known = chosen(lines, [row.system in bench.authors for row in lines.rows])
@@ -204,14 +204,13 @@ def self_preference(bench: JudgeBench, lines: JudgedRows, asker: Asker) -> SelfP
 
 
 def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool, drift: JudgeAgreement | None) -> JudgeGate:
-    """Whether the least kappa of all raters, and of the judge with its earlier self, reaches `least`.
+    """Whether the lowest kappa over all raters, and over the judge's earlier self, reaches `least`.
 
-    A kappa that is undefined does not pass, nor one of a judge that failed on more than a tenth of the rows: a gate
-    that opens where nothing was measured is none.
+    An undefined kappa does not pass, and neither does a judge that failed on more than a tenth of the rows.
     """
     rows = [*agreement, *([drift] if drift is not None else [])]
     if not rows:
-        raise UserError("a gate needs a kappa, and the agreement was left out", remedy="leave --only out")
+        raise UserError("a gate needs the agreement, which --only leaves out", remedy="add agreement to --only")
 
     def of(row: JudgeAgreement) -> float | None:
         return row.kappa.low if lower else row.kappa.value
@@ -231,15 +230,15 @@ def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool, drift: 
 
 
 def _failed_share(row: JudgeAgreement) -> float:
-    """The rows without an answer among all that were asked about; what has no truth was not."""
+    """The share of rows with a truth that have no answer."""
     failed = sum(n for why, n in row.left_out.items() if why.startswith(FAILED))
     return failed / (failed + row.rows) if failed else 0.0
 
 
 def calibration_item(
-    bench: JudgeBench, item: Item, asker: Asker, said: Sequence[float], values: Sequence[float]
+    bench: JudgeBench, item: Item, asker: Asker, decisions: Sequence[float], values: Sequence[float]
 ) -> CalibrationItem:
-    """One line of a calibration set; what the judge did not decide is None."""
+    """One line of a calibration set; undecided rows are None."""
     return CalibrationItem(
         kind=bench.kind,
         rater=item.rater,
@@ -249,7 +248,7 @@ def calibration_item(
         rows=item.ask.rows,
         truth=item.truth,
         judge=asker.instrument.signature,
-        said=tuple(None if np.isnan(one) else float(one) for one in said),
+        said=tuple(None if np.isnan(one) else float(one) for one in decisions),
         values=tuple(None if np.isnan(one) else float(one) for one in values),
     )
 
@@ -257,7 +256,7 @@ def calibration_item(
 def _drift(
     bench: JudgeBench, before: Sequence[CalibrationItem], asker: Asker, resamples: Resamples
 ) -> JudgeAgreement | None:
-    """The judge now against what it said when the set was stored; None where another judge said it."""
+    """The judge now against its stored answers; None where another judge gave them."""
     own = [one for one in before if one.said and one.judge == asker.instrument.signature]
     if not own:
         return None

@@ -1,7 +1,7 @@
-"""What a judge is held against: questions with the answers of reference raters, by change.
+"""The test set of a judge: questions with the answers of reference raters, by change.
 
 Questions come from recorded verdicts (Martian's three model judges), from people's labels of pairs, or from people's
-grades of reviews. The judge never sees the labels, unless its verdicts are the labels.
+grades of reviews. The judge never sees the labels, unless they are its own recorded verdicts.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ PEOPLE = "people"
 SAME, FALSE, MISSED = "same_issue", "false_positive", "missed"
 Truth = float | None
 Verdicts = Callable[[str], tuple[Sequence[Review], Sequence[Label]]]
-"""The reviews that one recorded judge extracted, and its labels on them, by its name."""
+"""Name of a recorded judge -> (the reviews that it extracted, its labels on them)."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One question with what the rater said of each of its rows: 1 yes, 0 no, or a grade."""
+    """One question with the rater's answer to each of its rows: 1 yes, 0 no, or a grade."""
 
     ask: Ask
     rater: str
@@ -43,13 +43,13 @@ class Item:
 
     @property
     def system(self) -> str:
-        """Who wrote the review."""
+        """The author of the review."""
         return self.ask.review.system
 
 
 @dataclass(frozen=True)
 class Material:
-    """Recorded reviews and what people said of them. `people` are the systems that are not tools."""
+    """Recorded reviews and people's labels on them. `people` are the systems that are not tools."""
 
     label: str
     cases: Sequence[Case]
@@ -62,7 +62,7 @@ class Material:
 
 @dataclass(frozen=True)
 class JudgeBench:
-    """The questions of the agreement, and single ones (`pairs`) that probes are made from."""
+    """The questions of the agreement, and the single ones (`pairs`) that probes edit."""
 
     kind: Kind
     label: str
@@ -75,7 +75,7 @@ class JudgeBench:
 
     @property
     def rows(self) -> int:
-        """How many decisions the agreement rests on."""
+        """The number of decisions behind the agreement."""
         return sum(len(item.truth) for item in self.items)
 
 
@@ -85,44 +85,44 @@ class JudgeBench:
 def verdict_bench(
     label: str, cases: Sequence[Case], raters: Sequence[str], verdicts: Verdicts, instrument: Instrument
 ) -> JudgeBench:
-    """Against recorded verdicts: one row a (review, finding), whether the rater found it in the review.
+    """A test set of recorded verdicts: one row a (review, finding), 1 where the rater found it in the review.
 
-    A judge whose verdicts are the labels is held against the other raters, on its own reading of the same reviews.
+    A judge that repeats recorded verdicts is compared with the other raters, on its own extraction of the reviews.
     """
     own = _own_rater(instrument)
     known = {case.id: case for case in cases}
-    mine: dict[tuple[str, str], Ask] = {}
+    own_asks: dict[tuple[str, str], Ask] = {}
     if own is not None:
         if own not in raters:
             raise UserError(
                 f"{label} has no verdicts by {own or 'an unnamed rater'!r}",
                 remedy=f'recorded(rater="{raters[0]}"), of: {", ".join(raters)}',
             )
-        reviews, said = verdicts(own)
-        for item in _verdict_items(known, own, reviews, said):
-            labels = tuple(one for one in said if one.subject.case == item.ask.case.id)
-            case = item.ask.case.model_copy(update={"labels": labels})
-            mine[case.id, item.system] = Ask(case, item.ask.review)
+        reviews, own_labels = verdicts(own)
+        for item in _verdict_items(known, own, reviews, own_labels):
+            of_case = tuple(one for one in own_labels if one.subject.case == item.ask.case.id)
+            case = item.ask.case.model_copy(update={"labels": of_case})
+            own_asks[case.id, item.system] = Ask(case, item.ask.review)
     items: list[Item] = []
     pairs: dict[tuple[str, str, str], Item] = {}
     for rater in raters:
         if rater == own:
             continue
-        reviews, theirs = verdicts(rater)
-        for item in _verdict_items(known, rater, reviews, theirs):
+        reviews, labels = verdicts(rater)
+        for item in _verdict_items(known, rater, reviews, labels):
             if own is None:
                 items.append(item)
-            elif (ask := mine.get((item.ask.case.id, item.system))) is not None:
+            elif (ask := own_asks.get((item.ask.case.id, item.system))) is not None:
                 items.append(Item(ask, rater, item.truth, item.cluster))
         if own is None:
-            for pair in _verdict_pairs(known, rater, reviews, theirs):
+            for pair in _verdict_pairs(known, rater, reviews, labels):
                 pairs.setdefault((pair.cluster, pair.ask.review.comments[0].id, pair.ask.case.references[0].id), pair)
     items.sort(key=lambda item: (item.rater, item.cluster, item.system))
     return JudgeBench("pairs", label, tuple(items), tuple(pairs.values()))
 
 
 def _own_rater(instrument: Instrument) -> str | None:
-    """The rater whose recorded verdicts the judge repeats, None for a judge that judges."""
+    """The rater whose recorded verdicts the judge repeats; None for any other judge."""
     if isinstance(instrument, PairInstrument) and isinstance(instrument.judge, Recorded):
         return instrument.judge.rater
     return None
@@ -131,7 +131,7 @@ def _own_rater(instrument: Instrument) -> str | None:
 def _verdict_items(
     cases: Mapping[str, Case], rater: str, reviews: Iterable[Review], labels: Iterable[Label]
 ) -> list[Item]:
-    """One item a review on which the rater left any verdict."""
+    """One item for each review with a verdict of the rater."""
     hit: defaultdict[tuple[str, str | None], set[str]] = defaultdict(set)
     for label in labels:
         key = (label.subject.case, label.subject.system)
@@ -151,12 +151,12 @@ def _verdict_items(
 def _verdict_pairs(
     cases: Mapping[str, Case], rater: str, reviews: Iterable[Review], labels: Sequence[Label]
 ) -> list[Item]:
-    """Single pairs: what was credited is a yes, a comment that was called false with its nearest finding a no."""
-    said = {(r.case, r.system, c.id): (r, c) for r in reviews for c in r.comments}
+    """Single pairs: a credited one is a yes, a false comment with its nearest finding a no."""
+    by_id = {(r.case, r.system, c.id): (r, c) for r in reviews for c in r.comments}
     found = []
     for label in labels:
         subject = label.subject
-        there = said.get((subject.case, str(subject.system), str(subject.comment)))
+        there = by_id.get((subject.case, str(subject.system), str(subject.comment)))
         case = cases.get(subject.case)
         if there is None or case is None or not case.references:
             continue
@@ -174,15 +174,15 @@ def _verdict_pairs(
 
 
 def single(case: Case, review: Review, comment: str, reference: str) -> Ask:
-    """The question about one pair alone."""
+    """The question about a single pair."""
     references = tuple(r.model_copy(update={"same_as": None}) for r in case.references if r.id == reference)
     narrow = case.model_copy(update={"references": references, "neutral": (), "rejected": (), "labels": ()})
-    said = tuple(c for c in review.comments if c.id == comment)
-    return Ask(narrow, review.model_copy(update={"comments": said}), ((0, 0),))
+    comments = tuple(c for c in review.comments if c.id == comment)
+    return Ask(narrow, review.model_copy(update={"comments": comments}), ((0, 0),))
 
 
 def label_bench(material: Material) -> JudgeBench:
-    """Against people's labels of pairs (`same_issue`): one row a pair; of several people the majority counts."""
+    """A test set of people's labels of pairs (`same_issue`): one row a pair, by majority."""
     votes: defaultdict[tuple[str, str, int, str, str], list[Label]] = defaultdict(list)
     left: Counter[str] = Counter()
     there = {(review.case, review.system, review.attempt): review for review in material.reviews}
@@ -205,25 +205,25 @@ def label_bench(material: Material) -> JudgeBench:
     items, pairs = [], []
     for key, rows in sorted(by_review.items()):
         case, review = known[key[0]], there[key]
-        said = {c.id: at for at, c in enumerate(review.comments)}
-        have = {r.id: at for at, r in enumerate(case.references)}
-        own_rows = [row for row in rows if row[0] in said and row[1] in have]
+        comment_at = {c.id: at for at, c in enumerate(review.comments)}
+        reference_at = {r.id: at for at, r in enumerate(case.references)}
+        own_rows = [row for row in rows if row[0] in comment_at and row[1] in reference_at]
         if not own_rows:
             continue
-        places = tuple((said[c], have[r]) for c, r, _ in own_rows)
+        places = tuple((comment_at[c], reference_at[r]) for c, r, _ in own_rows)
         plain = case.model_copy(update={"labels": ()})
         items.append(Item(Ask(plain, review, places), PEOPLE, tuple(v for *_, v in own_rows), case.id))
         pairs += [Item(single(case, review, c, r), PEOPLE, (v,), case.id) for c, r, v in own_rows]
     if not items:
         raise UserError(
-            f"{material.label} holds no people's labels of pairs",
-            remedy="a pair's label has the dimension same_issue: docs/guides/score.md",
+            f"{material.label} has no labels of pairs by people",
+            remedy="label pairs in the dimension same_issue: docs/guides/score.md",
         )
     return JudgeBench("pairs", material.label, tuple(items), tuple(pairs), left_out=dict(left))
 
 
 def majority(labels: Sequence[Label]) -> float | None:
-    """1 or 0 as most people said, or as they agreed on; None where they are evenly split."""
+    """1 or 0 by majority, or by consensus where there is one; None for a tie."""
     agreed = [one for one in labels if one.consensus] or list(labels)
     mean = sum(one.value is True or one.value in (1, "yes") for one in agreed) / len(agreed)
     return None if mean == 0.5 else float(mean > 0.5)
@@ -233,7 +233,7 @@ def majority(labels: Sequence[Label]) -> float | None:
 
 
 def grade_bench(material: Material) -> JudgeBench:
-    """Against people's grades of reviews, one row a review; cases with nearly the same reference are one cluster."""
+    """A test set of people's grades, one row a review; cases with near-duplicate references are one cluster."""
     found, notes = human_values(material.labels, material.scales)
     chosen = [one for one in found if material.dimension in ("", one.dimension)]
     if not chosen:
@@ -269,13 +269,13 @@ def grade_bench(material: Material) -> JudgeBench:
     )
 
 
-# --- who wrote what, and fewer questions ---------------------------------------------------------------------------
+# --- authors and samples ----------- ---------------------------------------------------------------------------
 
 _MODEL = re.compile(r"""model=['"]([^'"]+)['"]""")
 
 
 def families(reviews: Iterable[Review], named: Mapping[str, str] | None = None) -> dict[str, str]:
-    """system -> family of the model behind it, where that is known: named by the user, or by the review itself."""
+    """System -> family of the model behind it, where the user or the review names it."""
     found: dict[str, str] = {}
     for review in reviews:
         if review.system in found:
@@ -290,10 +290,10 @@ def families(reviews: Iterable[Review], named: Mapping[str, str] | None = None) 
 
 
 def drawn(items: Sequence[Item], rows: int | None, seed: int) -> tuple[list[Item], int]:
-    """(items of about `rows` rows, how many rows were left out).
+    """(items of about `rows` rows, the number of rows left out).
 
-    Reviews stay whole, as comments are shared out within one; all raters of a review go together. They are dealt from
-    the changes in turn, so that few rows still come from many changes, which is what intervals live on.
+    Reviews stay whole, because comments are assigned within one, and all raters of a review go together. They are
+    dealt from the changes in turn: intervals need many changes, also with few rows.
     """
     groups: defaultdict[str, dict[tuple[str, int, str], list[Item]]] = defaultdict(dict)
     for item in items:
@@ -328,7 +328,7 @@ def _dealt(groups: Mapping[str, Mapping[tuple[str, int, str], list[Item]]], seed
 
 
 def probe_items(bench: JudgeBench, count: int, seed: int) -> list[Item]:
-    """`count` single questions, half of them with a high truth, dealt from the changes in turn."""
+    """`count` single questions dealt from the changes in turn, half of them with a high truth."""
     single_rows = [item for item in bench.pairs if item.truth[0] is not None]
     if not single_rows:
         return []

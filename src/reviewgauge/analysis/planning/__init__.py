@@ -1,1 +1,1 @@
-"""How many changes, attempts and raters a study takes."""
+"""The number of changes, attempts and raters that a study needs."""

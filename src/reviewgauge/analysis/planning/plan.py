@@ -1,7 +1,7 @@
-"""Plan a study of a metric from the scores of a pilot run: which systems, which changes, what their variance is.
+"""Plan a study of a metric from the scores of a pilot run.
 
-The variance of a paired difference is split into a part between changes and one between attempts (analysis/variance),
-and what a study then takes is in analysis/study.
+The variance of a paired difference is split into parts between changes and between attempts (stats/power); study.py
+turns them into numbers of changes and attempts.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def plan(
 ) -> ChangePlan:
     """Plan a study of `metric` from the scores of a pilot.
 
-    `systems` None plans the leader against every other system; of two, these; one alone is planned against a system
-    like itself. Raises UserError for unknown systems and readings.
+    Without `systems` the leader is planned against every other system; with several, the first against the others;
+    one alone against a system like it. Raises UserError for unknown systems and readings.
     """
     check_settings(resamples, RANGE)
     panel = lay_out(scores, cases, metric, benchmark)
     known = [panel.row(system) for system in systems] or list(range(len(panel.systems)))
     if not panel.scored.any():
-        raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to plan from")
+        raise UserError(f"no case was scored by {signature(metric)}, so no study can be planned")
     wanted = reading or metric.headline
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     pilot = _Pilot(panel, metric, wanted, question, resamples, seed)
@@ -60,7 +60,7 @@ def plan(
         pairs = [pilot.pair(first, other) for other in (known if systems else order) if other != first]
     unit = metric.units.get(wanted, "share")
     if unit == "share" and question.detect > 1:
-        raise UserError(f"shares differ by 1 at most, not by {question.detect:g}", remedy="--detect .03 asks for .03")
+        raise UserError(f"detect must be at most 1 for a share, got {question.detect:g}", remedy="such as --detect .03")
     warnings = [*scheme.warnings(), *panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, known)]
     return ChangePlan(
         metric=signature(metric),
@@ -87,13 +87,13 @@ def plan(
 
 
 def middle(pairs: Sequence[PairPlan]) -> int | None:
-    """The position of the pair in the middle, by the error of its difference; None where none has one."""
+    """The position of the pair with the median error of its difference; None if no pair has one."""
     known = sorted((pair.error, at) for at, pair in enumerate(pairs) if pair.rows and pair.error is not None)
     return known[len(known) // 2][1] if known else None
 
 
 def dollars_per_attempt(outcomes: Iterable[Outcome]) -> dict[str, float]:
-    """What a review by each system cost on average. Systems with a review whose price is not known are left out."""
+    """The mean price of a review by system; systems with a review of unknown price are left out."""
     spent: dict[str, list[float]] = {}
     unknown: set[str] = set()
     for outcome in outcomes:
@@ -124,7 +124,7 @@ class _Pilot:
         sums = (self.panel.parts * kept).sum(axis=1)[:, None]
         points = point_readings(self.metric, self.panel.names, sums, kept.sum(axis=1).astype(np.float64))
         if self.reading not in points.names:
-            raise UserError(f"no reading is called {self.reading!r}", remedy=f"there are: {', '.join(points.names)}")
+            raise UserError(f"there is no reading {self.reading!r}", remedy=f"there are: {', '.join(points.names)}")
         values = [number(points.of(self.metric.headline, row)[0]) for row in range(len(self.panel.systems))]
         return [row for row in rank(self.panel.systems, values, self.metric) if row in rows]
 
@@ -140,10 +140,10 @@ class _Pilot:
         readings = [self._value(row, common) for row in (first, second)]
         one, two = found
         if one is None or two is None or readings[0] is None or readings[1] is None:
-            return no_plan(*names, int(common.sum()), f"{self.reading} is undefined for one of them")
+            return no_plan(*names, int(common.sum()), f"{self.reading} is undefined for one of the systems")
         clusters = self._clusters(common)
         if clusters.count < 2:
-            return no_plan(*names, int(common.sum()), f"the changes are all of one {clusters.by}")
+            return no_plan(*names, int(common.sum()), f"all changes belong to one {clusters.by}")
         gap = case_means(one, sides[0]) - case_means(two, sides[1])
         spreads = [Spread.of(values, side) for values, side in zip((one, two), sides, strict=True)]
         parts = split(gap, spreads, clusters, Resampler(clusters.count, self.resamples, self.seed))
@@ -152,7 +152,7 @@ class _Pilot:
         return pair_plan(names, difference, parts, spreads, clusters=clusters, question=self.question, tiny=tiny)
 
     def alone(self, row: int) -> list[PairPlan]:
-        """One system against another one like it: with nothing in common, and with everything but chance."""
+        """One system against one like it: with nothing in common, and with everything but chance."""
         panel = self.panel
         own = np.asarray(panel.scored[row])
         name = panel.systems[row]
@@ -184,5 +184,5 @@ class _Pilot:
         return number(points.of(self.reading, 0)[0])
 
     def _clusters(self, kept: Flags) -> Clusters:
-        """The clusters of the kept cases, and of these alone."""
+        """The clusters of the kept cases only."""
         return cluster_cases([case for case, flag in zip(self.panel.cases, kept, strict=True) if flag], kept[kept])

@@ -1,7 +1,7 @@
-"""How many raters and items a study of human judgement takes, from labels in which several raters judged one item.
+"""The raters and items that a study of human judgement needs, from labels with several raters on one item.
 
-One-way random effects: a rating is its item's true value plus what the rater adds, and raters may be others for every
-item. Sources: Shrout and Fleiss, Intraclass correlations, Psychological Bulletin 86 (1979), ICC(1,1) and ICC(1,k);
+One-way random effects: a rating is its item's true value plus a rater's deviation, and each item may have other raters.
+Sources: Shrout and Fleiss, Intraclass correlations, Psychological Bulletin 86 (1979), ICC(1,1) and ICC(1,k);
 Spearman and Brown (both British Journal of Psychology 3, 1910) for the reliability of a mean; Bonett, Sample size
 requirements for estimating intraclass correlations with desired precision, Statistics in Medicine 21 (2002).
 """
@@ -32,7 +32,7 @@ RELIABLE = (0.7, 0.8, 0.9)
 AGREEMENT_WIDTH = 0.2  # of the interval of the agreement: 0.1 to either side
 LEVEL = 0.95
 MOST_RATERS = 1_000
-ENOUGH = 30  # items judged twice, from which on a system's own raters' spread is believed
+ENOUGH = 30  # items with two raters for a variance of a system's own
 
 
 def rater_plans(
@@ -44,19 +44,19 @@ def rater_plans(
     resamples: int = 2_000,
     seed: int = 0,
 ) -> list[RaterPlan]:
-    """One plan a dimension of independent labels.
+    """One plan for each dimension of independent labels, by people where there are any, else by models.
 
-    Human labels where there are any, else those of models. `question` also plans the comparison of the two systems
-    with the most items; `margin` asks for the items that pin the mean down to so much.
+    `question` also plans the comparison of the two systems with the most items; `margin` asks for the number of items
+    with that margin of error of the mean.
     """
     by_dimension: dict[str, list[Label]] = defaultdict(list)
     for label in labels:
         by_dimension[label.dimension].append(label)
-    asked = _Asked(source, question, margin, resamples, seed)
-    return [_rater_plan(dimension, _ratings(found), asked) for dimension, found in sorted(by_dimension.items())]
+    request = _Request(source, question, margin, resamples, seed)
+    return [_rater_plan(dimension, _ratings(found), request) for dimension, found in sorted(by_dimension.items())]
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     source: str
     question: Question | None
     margin: float | None
@@ -65,29 +65,29 @@ class _Asked(NamedTuple):
 
 
 class Ratings(NamedTuple):
-    """Values of one dimension by item and rater, and what was left out, by reason."""
+    """Values of one dimension by item and rater, and the number of labels left out by reason."""
 
     items: Mapping[Subject, Mapping[str, float]]
     left_out: Mapping[str, int]
 
 
 def _ratings(labels: Sequence[Label]) -> Ratings:
-    """The independent labels that are numbers, one a rater and item: the first, before anybody talked.
+    """The independent numeric labels, the first of each rater and item, before raters talked.
 
-    Raises UserError for a number too large to be a grade.
+    Raises UserError for numbers beyond grades.
     """
     left_out: Counter[str] = Counter()
     humans = any(label.rater_kind is RaterKind.HUMAN and not label.consensus for label in labels)
     items: dict[Subject, dict[str, float]] = defaultdict(dict)
     for label in labels:
         if label.consensus:
-            left_out["agreed on together, no independent judgement"] += 1
+            left_out["consensus labels"] += 1
         elif humans and label.rater_kind is not RaterKind.HUMAN:
-            left_out["by a model, beside those of people"] += 1
+            left_out["labels by models beside those by people"] += 1
         elif isinstance(label.value, str):
-            left_out["a word, no number"] += 1
+            left_out["words, not numbers"] += 1
         elif label.rater in items[label.subject]:
-            left_out["a later label of the same rater"] += 1
+            left_out["later labels of the same rater"] += 1
         elif abs(label.value) > LARGEST:
             raise UserError(
                 f"{label.rater} gave {label.dimension} {label.value:g} on {label.subject.case}, which is not a grade",
@@ -98,8 +98,8 @@ def _ratings(labels: Sequence[Label]) -> Ratings:
     return Ratings({item: found for item, found in items.items() if found}, dict(left_out))
 
 
-def _rater_plan(dimension: str, ratings: Ratings, asked: _Asked) -> RaterPlan:
-    margin, resamples, seed = asked.margin, asked.resamples, asked.seed
+def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPlan:
+    margin, resamples, seed = request.margin, request.resamples, request.seed
     items = ratings.items
     rows = [np.array(list(found.values())) for found in items.values()]
     place: dict[str, int] = {}
@@ -107,27 +107,29 @@ def _rater_plan(dimension: str, ratings: Ratings, asked: _Asked) -> RaterPlan:
     cases = list(place)
     twice = sum(row.size > 1 for row in rows)
     blank = RaterPlan(
-        source=asked.source,
+        source=request.source,
         dimension=dimension,
         items=len(items),
         judged_twice=twice,
         labels=sum(row.size for row in rows),
         raters=dict(sorted(Counter(rater for found in items.values() for rater in found).items())),
         left_out=ratings.left_out,
-        icc=Estimated(value=None, reason="no item was judged by two raters" if not twice else ""),
+        icc=Estimated(value=None, reason="no item has two raters" if not twice else ""),
         margin=margin,
     )
     if not twice or len(items) < 2:
-        reason = "no item was judged by two raters" if not twice else "one item alone shows no variance"
-        pair = _pair(items, asked, None)
+        reason = "no item has two raters" if not twice else "one item shows no variance"
+        pair = _pair(items, request, None)
         return blank.model_copy(update={"icc": Estimated(value=None, reason=reason), "pair": pair})
     groups = Clusters("change", tuple(cases), index, len(cases))
     found = OneWay.of(rows, groups, Resampler(groups.count, resamples, seed))
     warnings = []
     if twice < len(items):
-        warnings.append(f"{len(items) - twice} of {len(items)} items have one rater; the raters' spread is the others'")
+        warnings.append(
+            f"{len(items) - twice} of {len(items)} items have one rater; the raters' variance is that of the others"
+        )
     if len(blank.raters) == 2:
-        warnings.append("two raters only: whether others would agree as much cannot be told")
+        warnings.append("only two raters: others may agree less")
     return blank.model_copy(
         update={
             "mean": float(np.mean([row.mean() for row in rows])),
@@ -136,7 +138,7 @@ def _rater_plan(dimension: str, ratings: Ratings, asked: _Asked) -> RaterPlan:
             "icc": found.icc,
             "rows": tuple(found.row(k, margin) for k in RATERS),
             "raters_for": found.raters_for(),
-            "pair": _pair(items, asked, found.within),
+            "pair": _pair(items, request, found.within),
             "warnings": tuple(warnings),
         }
     )
@@ -146,7 +148,7 @@ def _rater_plan(dimension: str, ratings: Ratings, asked: _Asked) -> RaterPlan:
 class OneWay:
     """The variance of ratings: `between` items, `within` an item, over `items` items in cases.
 
-    `clumped` is the variance of the mean over items when cases are drawn whole, times the items, less what raters add.
+    `clumped` is the variance between items when cases are drawn whole, as a variance of single items.
     """
 
     between: float
@@ -157,7 +159,7 @@ class OneWay:
 
     @classmethod
     def of(cls, rows: Sequence[Numbers], groups: Clusters, resampler: Resampler) -> OneWay:
-        """From the ratings of each item. Items of one case are resampled together."""
+        """From the ratings of each item; items of one case are resampled together."""
         size = np.array([row.size for row in rows], dtype=np.float64)
         mean = np.array([row.mean() for row in rows])
         item = np.arange(len(rows), dtype=np.int64)
@@ -174,14 +176,14 @@ class OneWay:
         sums = np.stack([np.bincount(groups.index, weights=column, minlength=groups.count) for column in columns])
         drawn = [_icc(sums @ weights.T) for weights in resampler.weights()]
         whole = float(_icc(sums.sum(axis=1)[:, None])[0])
-        reason = "" if math.isfinite(whole) else "no rating differs from another"
+        reason = "" if math.isfinite(whole) else "all ratings are equal"
         draws = np.concatenate(drawn) if drawn else np.zeros(0)
         low, high, _ = percentile_interval(draws, LEVEL) if groups.count > 1 else (None, None, 0.0)
         icc = Estimated(value=number(whole), low=low, high=high, reason=reason)
         return cls(alone.between, within, clumped.between, len(rows), icc)
 
     def row(self, raters: int, margin: float | None) -> RaterRow:
-        """What so many raters of each item are worth."""
+        """The precision with this many raters of each item."""
         z = NormalDist().inv_cdf((1 + LEVEL) / 2)
         variance = self.clumped + self.within / raters
         total = self.between + self.within / raters
@@ -197,7 +199,7 @@ class OneWay:
         )
 
     def raters_for(self) -> dict[str, int]:
-        """The raters whose mean reaches each reliability, by the reliability in words; up to 1,000."""
+        """Reliability as text -> the raters whose mean reaches it, up to 1,000."""
         if self.between <= 0:
             return {}
         found = {}
@@ -209,7 +211,7 @@ class OneWay:
 
 
 def _columns(size: Numbers, mean: Numbers, spread: Spread) -> list[Numbers]:
-    """What the variance components are linear in, a value an item."""
+    """The terms of the variance components, one value an item."""
     known = np.isfinite(spread.own)
     centred = mean - mean.mean()
     return [
@@ -223,7 +225,7 @@ def _columns(size: Numbers, mean: Numbers, spread: Spread) -> list[Numbers]:
 
 
 def _icc(total: Numbers) -> Numbers:
-    """Between / (between + within) from the sums of `_columns` (a column a resample); NaN where nothing varies."""
+    """between / (between + within) from the sums of `_columns` (one column a resample); NaN without variance."""
     items, gap, squares, own, known, inverse = total
     within = np.divide(own, known, out=np.full_like(own, np.nan), where=known > 0)
     spread = np.divide(squares - gap**2 / items, items - 1, out=np.full_like(own, np.nan), where=items > 1)
@@ -234,26 +236,26 @@ def _icc(total: Numbers) -> Numbers:
 
 
 def _items_for_agreement(rho: float, raters: int) -> int:
-    """Items whose ICC has an interval as wide as 0.2, when it is about `rho`: Bonett's formula."""
+    """The items for an interval of the ICC of width 0.2, if it is about `rho`: Bonett's formula."""
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     top = 8 * z**2 * (1 - rho) ** 2 * (1 + (raters - 1) * rho) ** 2
     found = top / (raters * (raters - 1) * AGREEMENT_WIDTH**2) + 1
     if raters == 2 and rho >= 0.7:
-        found += 5 * rho  # Bonett's own correction where the formula asks for too few
+        found += 5 * rho  # Bonett's correction where the formula gives too few
     return max(2, math.ceil(round(found, 9)))
 
 
-def _pair(items: Mapping[Subject, Mapping[str, float]], asked: _Asked, within: float | None) -> PairPlan | None:
-    """The comparison of the two systems with the most items, by the mean of their ratings; None for one system.
+def _pair(items: Mapping[Subject, Mapping[str, float]], request: _Request, within: float | None) -> PairPlan | None:
+    """The comparison of the two systems with the most items, by their mean rating; None for one system.
 
-    `within` is what raters vary by on all items; it stands in where few reviews of a system were judged twice.
+    `within` is the variance between raters on all items, used where few reviews of a system have two raters.
     """
     by_system: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for item, found in items.items():
         if item.kind is SubjectKind.REVIEW and item.system is not None:
             by_system[item.system][item.case] += found.values()
     names = sorted(by_system, key=lambda system: (-len(by_system[system]), system))[:2]
-    if asked.question is None or len(names) < 2:
+    if request.question is None or len(names) < 2:
         return None
     common = sorted(by_system[names[0]].keys() & by_system[names[1]].keys())
     if len(common) < 2:
@@ -273,18 +275,18 @@ def _pair(items: Mapping[Subject, Mapping[str, float]], asked: _Asked, within: f
         spreads = [Spread(np.full(len(common), within), spread.counts) for spread in spreads]
     clusters = Clusters("change", tuple(common), np.arange(len(common), dtype=np.int64), len(common))
     gap = means[0] - means[1]
-    parts = split(gap, spreads, clusters, Resampler(clusters.count, asked.resamples, asked.seed))
-    made = pair_plan(
+    parts = split(gap, spreads, clusters, Resampler(clusters.count, request.resamples, request.seed))
+    plan = pair_plan(
         (names[0], names[1]),
         float(gap.mean()),
         parts,
         spreads,
         clusters=clusters,
-        question=asked.question,
+        question=request.question,
         tiny=1e-9 * float(np.abs(means).max()),
         words=RATER_WORDS,
     )
     if not borrowed:
-        return made
-    said = f"fewer than {ENOUGH} reviews of {borrowed[0]} were judged twice: what raters vary by is that of all items"
-    return made.model_copy(update={"warnings": (*made.warnings, said)})
+        return plan
+    warning = f"fewer than {ENOUGH} reviews of {borrowed[0]} have two raters: the raters' variance is that of all items"
+    return plan.model_copy(update={"warnings": (*plan.warnings, warning)})

@@ -1,8 +1,8 @@
-"""What a study of one pair takes: changes and attempts, from the two parts of the variance of its difference.
+"""The size of a study of one pair: changes and attempts, from the two parts of the variance of its difference.
 
 A study of n changes with k attempts each has the variance (between + within / k) / n. Sources: Bloom, Minimum
 Detectable Effects, Evaluation Review 19 (1995); Guenther, Sample Size Formulas for Normal Theory T Tests, The American
-Statistician 35 (1981), for the allowance that a t-test takes; Cochran, Sampling Techniques (1977), chapter 10, for the
+Statistician 35 (1981), for the allowance for a t-test; Cochran, Sampling Techniques (1977), chapter 10, for the
 cheapest number of attempts.
 """
 
@@ -22,27 +22,27 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.plan import AttemptRow, PairPlan
 
 ATTEMPTS = (1, 2, 3, 5, 10)
-MOST_ATTEMPTS = 30  # tried when the cheapest number is looked for, and for the changes at hand
-MOST_CHANGES = 10**9  # beyond, the answer is not a number of changes that anybody could review
+MOST_ATTEMPTS = 30  # tried for the cheapest study, and for the changes at hand
+MOST_CHANGES = 10**9  # larger studies are reported as impossible
 RANGE = 0.95
 LIKE_IT = "another like it"
 
 
-class Words(NamedTuple):
-    """What is repeated at a change, and how to get more of it."""
+class RepeatWords(NamedTuple):
+    """The words for what is repeated at a change, and how to get more of it."""
 
     one: str
     many: str
     remedy: str
 
 
-ATTEMPT_WORDS = Words("attempt", "attempts", "reviewgauge review --attempts 3 would tell")
-RATER_WORDS = Words("rater", "raters", "a second rater of some changes would tell")
+ATTEMPT_WORDS = RepeatWords("attempt", "attempts", "to separate them: reviewgauge review --attempts 3")
+RATER_WORDS = RepeatWords("rater", "raters", "to separate them: a second rater for some changes")
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a study must be able to see, and what it costs. Raises UserError for what cannot be asked."""
+    """The difference that a study must detect, and its costs. Raises UserError for impossible values."""
 
     detect: float
     power: float = 0.8
@@ -53,15 +53,15 @@ class Question:
     dollars_per_change: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what no study can answer."""
+        """Check the values."""
         if not (math.isfinite(self.detect) and self.detect > 0):
-            raise UserError(f"no study detects a difference of {self.detect:g}", remedy="--detect .03 asks for .03")
+            raise UserError(f"detect must be positive, got {self.detect:g}", remedy="such as --detect .03")
         if not 0 < self.level < 1:
-            raise UserError(f"the level {self.level:g} is not between 0 and 1", remedy="0.05 is the default")
+            raise UserError(f"level must be between 0 and 1, got {self.level:g}", remedy="0.05 is the default")
         if not self.level < self.power < 1:
-            raise UserError(f"the power {self.power:g} is not between the level and 1", remedy="0.8 is the default")
+            raise UserError(f"power must be between the level and 1, got {self.power:g}", remedy="0.8 is the default")
         if self.comparisons < 1:
-            raise UserError(f"{self.comparisons} comparisons are none", remedy="1 is the default")
+            raise UserError(f"comparisons must be at least 1, got {self.comparisons}")
 
     @property
     def shared_level(self) -> float:
@@ -70,12 +70,12 @@ class Question:
 
     @property
     def allowance(self) -> int:
-        """Clusters to add because a study must estimate its own spread: half the square of the critical value."""
+        """Clusters to add because a study estimates its own spread: half the squared critical value."""
         return math.ceil(NormalDist().inv_cdf(1 - self.shared_level / 2) ** 2 / 2)
 
 
 def twins(name: str, parts: Components, spread: Spread, clusters: Clusters, question: Question) -> list[PairPlan]:
-    """One system's variance as a pair: twice its own where nothing is shared, the attempts' alone where all is."""
+    """One system paired with one like it: twice its variance if they share nothing, only the attempts' if all."""
     own = parts.within[0]
     known = 0.0 if own is None else own
     doubled = (2 * parts.draws[0], parts.draws[1], parts.draws[1])
@@ -89,8 +89,10 @@ def twins(name: str, parts: Components, spread: Spread, clusters: Clusters, ques
     if known > 0:
         same = np.stack([np.zeros_like(parts.draws[0]), parts.draws[1], parts.draws[1]])
         alike = Components(0.0, (own, own), parts.cases, parts.clusters, same)
-        said = "good at the same changes: only attempts differ"
-        found.append(pair_plan(pair, None, alike, [spread, spread], clusters=clusters, question=question, assumed=said))
+        assumed = "good at the same changes: only attempts differ"
+        found.append(
+            pair_plan(pair, None, alike, [spread, spread], clusters=clusters, question=question, assumed=assumed)
+        )
     return found
 
 
@@ -104,9 +106,9 @@ def pair_plan(
     question: Question,
     assumed: str = "",
     tiny: float = 0.0,
-    words: Words = ATTEMPT_WORDS,
+    words: RepeatWords = ATTEMPT_WORDS,
 ) -> PairPlan:
-    """The plan for a pair whose variance was split. `tiny` is what is nothing but rounding in its unit."""
+    """The plan for a pair from its variance components. Errors up to `tiny` are rounding."""
     inverse = [float(np.mean(1 / spread.counts)) for spread in spreads]
     here = parts.between + sum((part or 0.0) * each for part, each in zip(parts.within, inverse, strict=False))
     error = math.sqrt(here / parts.cases)
@@ -123,10 +125,12 @@ def pair_plan(
         within_second=None if parts.within[1] is None else math.sqrt(parts.within[1]),
         error=error,
         assumed=assumed,
-        warnings=tuple(_remarks(parts, spreads, names, tiny, words)),
+        warnings=tuple(_component_warnings(parts, spreads, names, tiny, words)),
     )
     if error <= tiny:
-        return blank.model_copy(update={"error": None, "reason": "the difference never varies, so nothing can be told"})
+        return blank.model_copy(
+            update={"error": None, "reason": "the difference never varies, so no study can be planned"}
+        )
     study = _Study(parts, clusters, question, names)
     planned = [k for k in sorted(set(question.attempts)) if k == 1 or any(parts.within)] or [1]
     return blank.model_copy(
@@ -138,35 +142,35 @@ def pair_plan(
     )
 
 
-def _remarks(
-    parts: Components, spreads: Sequence[Spread], names: tuple[str, str], tiny: float, words: Words
+def _component_warnings(
+    parts: Components, spreads: Sequence[Spread], names: tuple[str, str], tiny: float, words: RepeatWords
 ) -> list[str]:
-    """What a reader must know of the split."""
-    said: list[str] = []
+    """Warnings about the variance components."""
+    warnings: list[str] = []
     unknown = [name for name, part in zip(names, parts.within, strict=True) if part is None]
     if len(unknown) == 2:
-        said.append(
-            f"one {words.one} of each change: what {words.many} vary by cannot be told from what changes vary by, so "
-            f"the plan is by changes only ({words.remedy})"
+        warnings.append(
+            f"one {words.one} of each change: the variance between {words.many} is not known apart from that between "
+            f"changes, so the plan is by changes only ({words.remedy})"
         )
     elif unknown:
-        said.append(f"{unknown[0]} has one {words.one} of each change: more are planned for the other system only")
+        warnings.append(f"{unknown[0]} has one {words.one} of each change: more are planned for the other system only")
     if not unknown and not any(parts.within):
-        said.append(f"{words.many} at one change never differ: one is enough")
+        warnings.append(f"{words.many} at one change never differ: one is enough")
     if any(parts.within) and parts.between <= tiny**2:
-        said.append(
-            f"no variance between changes was seen beside that between {words.many}: it is taken as 0, which makes "
-            f"many {words.many} look too good; look at the upper end of the range"
+        warnings.append(
+            f"the variance between changes was estimated as 0 beside that between {words.many}, which makes many "
+            f"{words.many} look too good; use the upper end of the range"
         )
     if any((spread.counts != spread.counts[0]).any() for spread in spreads):
-        said.append(f"some changes have fewer {words.many} than others; each change counts once")
+        warnings.append(f"some changes have fewer {words.many} than others; each change counts once")
     if parts.clusters < FEW_CLUSTERS:
-        said.append(f"a pilot of {parts.clusters} is small: look at the range and not at the number")
-    return said
+        warnings.append(f"a pilot of {parts.clusters} is small: use the range, not the number")
+    return warnings
 
 
 def no_plan(first: str, second: str, changes: int, reason: str) -> PairPlan:
-    """A pair that nothing can be told of."""
+    """A pair without a plan, for a reason."""
     return PairPlan(
         first=first,
         second=second,
@@ -185,7 +189,7 @@ def no_plan(first: str, second: str, changes: int, reason: str) -> PairPlan:
 
 @dataclass(frozen=True)
 class _Study:
-    """What a study of one pair takes."""
+    """The size of a study of one pair."""
 
     parts: Components
     clusters: Clusters
@@ -197,7 +201,7 @@ class _Study:
         return self.parts.cases / self.parts.clusters
 
     def detectable(self, attempts: int) -> float | None:
-        """The smallest difference that the clusters at hand find with so many attempts."""
+        """The smallest difference that the clusters at hand detect with this many attempts."""
         q, groups = self.question, self.parts.clusters
         error = math.sqrt(self.parts.variance(attempts) / self.parts.cases)
         found = detectable_difference(error, power=q.power, level=q.shared_level)
@@ -206,19 +210,19 @@ class _Study:
         return found * math.sqrt(groups / (groups - q.allowance))
 
     def groups_for(self, variance: float) -> int:
-        """The clusters that find the difference asked for, when a change has so much variance."""
+        """The clusters that detect the wanted difference at this variance of a change."""
         q = self.question
         error = math.sqrt(variance / self.parts.cases)
         known = detectable_difference(error, power=q.power, level=q.shared_level)
         return q.allowance + (1 if known is None else clusters_needed(known, self.parts.clusters, q.detect))
 
     def changes_for(self, groups: int) -> int | None:
-        """Changes in so many clusters; None where no study could be that large."""
+        """The changes in this many clusters; None if no study could be that large."""
         changes = math.ceil(round(groups * self.per_cluster, 9))
         return changes if changes <= MOST_CHANGES else None
 
     def row(self, attempts: int) -> AttemptRow:
-        """The study with so many attempts."""
+        """The study with this many attempts."""
         groups = self.groups_for(self.parts.variance(attempts))
         changes = self.changes_for(groups)
         low, high = self._range(attempts)
@@ -234,10 +238,10 @@ class _Study:
         )
 
     def _range(self, attempts: int) -> tuple[int | None, int | None]:
-        """The number of changes at both ends of what the variance may be.
+        """The number of changes at both ends of the variance's interval.
 
-        The ends come from the spread of its logarithm, or from the resamples themselves where those lie further out:
-        a part between changes that was found to be 0 may still be one.
+        The ends come from the spread of its logarithm, or from the resamples where those are further out: a variance
+        between changes that was estimated as 0 need not be 0.
         """
         drawn = self.parts.drawn(attempts)
         drawn = drawn[drawn > 0]
@@ -251,7 +255,7 @@ class _Study:
         return low, high
 
     def _attempts_of(self, attempts: int) -> tuple[int, int]:
-        """Attempts of the first and the second system: of one that has no spread to be averaged out, one."""
+        """The attempts of the first and the second system: 1 for a system without variance between attempts."""
         one, two = (attempts if part or not any(self.parts.within) else 1 for part in self.parts.within)
         return one, two
 
@@ -267,19 +271,19 @@ class _Study:
 
     @property
     def tried(self) -> Sequence[int]:
-        """The numbers of attempts that are worth a thought.
+        """The numbers of attempts to consider.
 
-        Where no variance between changes was found, many attempts look as good as many changes. That is the pilot's
-        smallness speaking, so no more are tried than the table shows.
+        If the variance between changes was estimated as 0, many attempts look as good as many changes only because
+        the pilot is small, so no more are tried than the table shows.
         """
         if not any(self.parts.within):
             return [1]
         return range(1, (MOST_ATTEMPTS if self.parts.between > 0 else max(self.question.attempts)) + 1)
 
     def cheapest(self) -> AttemptRow | None:
-        """The number of attempts that costs least in all; None where prices are not known.
+        """The cheapest study; None without prices.
 
-        Studies of fewer changes than an interval can be made of are not proposed, unless one attempt is enough there.
+        Studies with too few changes for intervals are left out, unless they take one attempt.
         """
         best: tuple[float, int] | None = None
         for attempts in self.tried:
@@ -293,7 +297,7 @@ class _Study:
         return None if best is None or best[0] == 0 else self.row(best[1])
 
     def attempts_at_hand(self) -> int | None:
-        """The fewest attempts with which the changes at hand would do."""
+        """The fewest attempts with which the changes at hand are enough."""
         for attempts in self.tried:
             found = self.detectable(attempts)
             if found is not None and found <= self.question.detect:

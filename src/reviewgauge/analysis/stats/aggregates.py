@@ -13,7 +13,7 @@ from reviewgauge.core.results import Parts
 
 
 class MatrixAggregate:
-    """The `Bag` of core/protocols: totals of parts over r resamples of one set of measurements.
+    """The `Aggregate` of core/protocols as arrays: totals of parts over r resamples of one set of measurements.
 
     `totals` is k x r (parts x resamples), `count` has r entries: the weighted number of measurements.
     """
@@ -30,32 +30,32 @@ class MatrixAggregate:
     def resampled(
         cls, names: Sequence[str], values: Numbers, weights: Numbers, sizes: Numbers | None = None
     ) -> MatrixAggregate:
-        """The bag of `values` (n x k) under `weights` (r x n).
+        """The aggregate of `values` (n x k) under `weights` (r x n).
 
-        `sizes` (n) says how many measurements each row stands for, where rows are sums over a cluster; 1 by default.
+        Where rows are sums over clusters, `sizes` (n) are their numbers of measurements; 1 by default.
         """
         counts = weights.sum(axis=1) if sizes is None else weights @ sizes
         return cls(names, np.ascontiguousarray((weights @ values).T), counts)
 
     @classmethod
     def of(cls, measurements: Sequence[Parts]) -> MatrixAggregate:
-        """The bag of these measurements, each counted once (r = 1)."""
+        """The aggregate of these measurements, each counted once (r = 1)."""
         names = sorted({name for parts in measurements for name in parts})
         values = np.array([[parts.get(name, 0.0) for name in names] for parts in measurements], dtype=np.float64)
         return cls.resampled(names, values.reshape(len(measurements), len(names)), np.ones((1, len(measurements))))
 
     @property
     def names(self) -> Sequence[str]:
-        """The parts that occur."""
+        """The names of the parts."""
         return self._names
 
     @property
     def count(self) -> Numbers:
-        """The weighted number of measurements, one entry a resample."""
+        """The weighted number of measurements (r)."""
         return self._count
 
     def total(self, name: str) -> Numbers:
-        """The sum of a part, one entry a resample; zeros for a part that does not occur."""
+        """The sum of a part (r); zeros for a part that does not occur."""
         row = self._rows.get(name)
         return np.zeros_like(self._count) if row is None else self._totals[row]
 
@@ -64,18 +64,24 @@ class MatrixAggregate:
         return ratio(numerator, denominator)
 
 
-def readings_of(metric: Metric, bag: MatrixAggregate) -> Mapping[str, Numbers]:
-    """What `metric` makes of `bag`: one array of r entries a reading, NaN wherever a reading is not a finite number."""
+def readings_of(metric: Metric, aggregate: MatrixAggregate) -> Mapping[str, Numbers]:
+    """Reading -> its r values, NaN where it is not a finite number."""
     with np.errstate(all="ignore"):
-        raw = metric.combine(bag)
+        raw = metric.combine(aggregate)
     clean: dict[str, Numbers] = {}
     for name, values in raw.items():
-        array = np.broadcast_to(np.asarray(values, dtype=np.float64), bag.count.shape)
+        array = np.broadcast_to(np.asarray(values, dtype=np.float64), aggregate.count.shape)
         clean[name] = np.where(np.isfinite(array), array, np.nan)
     return clean
 
 
-ROUNDING = 1e-12  # a change of a reading this small is none
+def readings_of_totals(metric: Metric, names: Sequence[str], totals: Numbers) -> Mapping[str, Numbers]:
+    """The readings of rows of totals: r x (K + 1), the last column being the number of measurements."""
+    columns = np.ascontiguousarray(totals.T)
+    return readings_of(metric, MatrixAggregate(names, columns[:-1], columns[-1]))
+
+
+ROUNDING = 1e-12  # a change of a reading below this is rounding
 
 
 def reading_with(metric: Metric, names: Sequence[str], totals: Numbers, cases: int, reading: str) -> Numbers:
@@ -83,13 +89,16 @@ def reading_with(metric: Metric, names: Sequence[str], totals: Numbers, cases: i
 
     Raises UserError for a reading that the metric does not have.
     """
-    bag = MatrixAggregate(names, np.ascontiguousarray(totals.T), np.full(len(totals), float(cases)))
-    found = readings_of(metric, bag)
+    found = readings_of_totals(metric, names, np.column_stack([totals, np.full(len(totals), float(cases))]))
     if reading not in found:
-        raise UserError(f"no reading is called {reading!r}", remedy=f"there are: {', '.join(found)}")
+        raise UserError(f"there is no reading {reading!r}", remedy=f"there are: {', '.join(found)}")
     return np.asarray(found[reading], dtype=np.float64)
 
 
 def swapped(total: Numbers, out: Numbers, into: Numbers) -> Numbers:
-    """`total` (K) with the rows of `out` (r x K) taken out and those of `into` (r x K) put in: r x K."""
+    """`total` (K) minus each row of `out` (r x K) plus the same row of `into` (r x K): r x K.
+
+    With a case's parts as rows this is the effect of one case on the reading, also for readings that are not means
+    and on cases where the reading alone is undefined (a false comment on a clean change lowers F1).
+    """
     return np.asarray(total - out + into)

@@ -1,7 +1,7 @@
 """Agreement between raters: every coefficient on a table of raters x items in which labels may be missing.
 
 Each coefficient is 1 - disagreement / disagreement by chance, so full agreement is exactly 1. Both are sums over
-items, so a resample is a row of item weights, and a weight of w is the same as the item repeated w times.
+items: a resample is a row of item weights, and a weight of w repeats the item w times.
 
 - percent agreement: the share of agreeing pairs of labels on an item, averaged over the items judged twice or more.
 - Cohen's kappa (two raters): chance from each rater's own labels, on the items that both judged.
@@ -31,14 +31,14 @@ from reviewgauge.core.reports.validity import Coefficient, Figure
 
 Weighting = Literal["identity", "linear", "quadratic", "ordinal"]
 Level = Literal["nominal", "ordinal", "interval"]
-Between = Callable[[Integers, Integers], Numbers]  # the distance of two categories by their positions
+Distance = Callable[[Integers, Integers], Numbers]  # of two categories, given by their positions
 Draw = Callable[[Numbers], Numbers]  # item weights (resamples x judged items) -> resamples
 FEW_CATEGORIES = 64
-_ROUNDING = 1e-9  # of a difference that is held against a tolerance
+_ROUNDING = 1e-9  # of a difference compared with a tolerance
 
 
 class Resampling(NamedTuple):
-    """What intervals are made from: the cluster of each item (one entry an item), and the resampler of clusters."""
+    """How intervals are made: the cluster of each item, the resampler of clusters, and the confidence level."""
 
     cluster: Integers
     resampler: Resampler
@@ -48,9 +48,9 @@ class Resampling(NamedTuple):
 class Table:
     """Labels as raters x items, NaN where a rater did not judge an item.
 
-    `categories` are all values that a rater could have given, in rising order; those that were given, if it is left
-    out. Gwet's coefficients and the weights of kappas depend on them. Words stand as the numbers of their categories,
-    and `names` says what to call these. `raters` are names for the rows.
+    `categories` are the values that a rater could have given, in rising order; by default those that occur. Gwet's
+    coefficients and weighted kappas depend on them. `names` are the words behind categories that stand for words,
+    `raters` the names of the rows.
     """
 
     def __init__(
@@ -63,19 +63,19 @@ class Table:
     ) -> None:
         table = np.asarray(values, dtype=np.float64)
         if table.ndim != 2 or np.isinf(table).any():
-            raise ValueError("a table has raters x items, and every label is a finite number or NaN")
+            raise ValueError("labels must be a raters x items array of finite numbers and NaN")
         there = ~np.isnan(table)
         seen = np.unique(table[there])
         self.categories: Numbers = seen if categories is None else np.unique(np.asarray(categories, dtype=np.float64))
         if not np.isin(seen, self.categories).all():
-            raise ValueError(f"{seen[~np.isin(seen, self.categories)][0]:g} is none of the categories")
+            raise ValueError(f"{seen[~np.isin(seen, self.categories)][0]:g} is not one of the categories")
         self.index = np.flatnonzero(there.any(axis=0))  # the items that anyone judged
         self.codes = np.where(there, np.searchsorted(self.categories, np.where(there, table, 0.0)), -1)[:, self.index]
         self.names, self.raters = tuple(names), tuple(raters)
 
     @cached_property
     def counts(self) -> Numbers:
-        """How many raters gave each judged item each category (items x categories)."""
+        """The number of raters who put each judged item into each category (items x categories)."""
         found = np.zeros((self.index.size, self.categories.size))
         rater, item = np.nonzero(self.codes >= 0)
         np.add.at(found, (item, self.codes[rater, item]), 1.0)
@@ -83,38 +83,38 @@ class Table:
 
     @cached_property
     def judged(self) -> Numbers:
-        """How many raters judged each of these items."""
+        """The number of raters of each judged item."""
         found: Numbers = self.counts.sum(axis=1)
         return found
 
     @cached_property
     def items(self) -> int:
-        """How many items were judged by two raters or more."""
+        """The number of items with two raters or more."""
         return int((self.judged >= 2).sum())
 
     @cached_property
     def active(self) -> int:
-        """How many raters judged any item that another judged too."""
+        """The number of raters who share an item with another rater."""
         return int((self.codes[:, self.judged >= 2] >= 0).any(axis=1).sum())
 
     @property
     def undefined(self) -> str:
-        """Why there is no agreement to be measured; empty where there is."""
+        """Why agreement is undefined; empty where it is defined."""
         raters = int((self.codes >= 0).any(axis=1).sum())
         if raters < 2:
-            return "there are no labels" if raters == 0 else "only one rater: agreement takes two"
-        return "" if self.items else "no item was judged by two raters"
+            return "there are no labels" if raters == 0 else "only one rater: agreement needs two"
+        return "" if self.items else "no item has two raters"
 
     def name(self, code: int) -> str:
-        """What a category is called."""
+        """The name of a category."""
         return self.names[code] if self.names else f"{self.categories[code]:g}"
 
     def rater(self, row: int) -> str:
-        """What a rater is called."""
+        """The name of a rater."""
         return self.raters[row] if self.raters else f"rater {row + 1}"
 
     def pair(self, first: int, second: int) -> Table:
-        """The labels of two raters on the items that both judged, on the same axis of items."""
+        """The table of two raters on the items that both judged, on the same axis of items."""
         both = (self.codes[first] >= 0) & (self.codes[second] >= 0)
         found = Table.__new__(Table)
         found.categories, found.names = self.categories, self.names
@@ -122,14 +122,14 @@ class Table:
         found.index, found.codes = self.index[both], self.codes[[first, second]][:, both]
         return found
 
-    def apart(self, between: Between) -> Numbers:
-        """The mean distance of two labels on each item; 0 where fewer than two raters judged it."""
+    def mean_distance(self, between: Distance) -> Numbers:
+        """The mean distance of two labels on each item; 0 with fewer than two raters."""
         total = np.zeros(self.index.size)
         q = self.categories.size
         if q <= FEW_CATEGORIES:
             distance = between(np.arange(q)[:, None], np.arange(q)[None, :])
             total = np.einsum("ik,kl,il->i", self.counts, distance, self.counts, optimize=True)
-        else:  # a table of all categories would grow with their square
+        else:  # the distance table would grow with the square of the categories
             for first, second in combinations(self.codes, 2):
                 both = np.flatnonzero((first >= 0) & (second >= 0))
                 total[both] += 2 * between(first[both], second[both])
@@ -138,7 +138,7 @@ class Table:
 
 
 def distances(categories: Numbers, weighting: Weighting) -> Numbers:
-    """How far apart two categories are, 0 to 1: one less Gwet's weights. `ordinal` looks at their order alone."""
+    """The distance of each pair of categories, 0 to 1: 1 - Gwet's weights. `ordinal` uses their order only."""
     q = categories.size
     steps = np.abs(np.subtract.outer(np.arange(q), np.arange(q))).astype(np.float64)
     if weighting == "identity":
@@ -153,7 +153,7 @@ def distances(categories: Numbers, weighting: Weighting) -> Numbers:
     return np.asarray(apart / largest) if largest else apart
 
 
-# --- the coefficients: each looks at a table once, and then takes item weights (resamples x judged items) -----------
+# --- the coefficients: each reads a table once, then takes item weights (resamples x judged items) ------------------
 
 
 def _percent(table: Table, tolerance: float = 0.0) -> Draw:
@@ -166,9 +166,9 @@ def _beyond(difference: Numbers, tolerance: float) -> Numbers:
     return (np.abs(difference) > tolerance + _ROUNDING).astype(np.float64)
 
 
-def _disagreement(table: Table, between: Between) -> Draw:
-    """The mean distance of two labels on one item, over the items judged twice or more."""
-    apart, twice = table.apart(between), (table.judged >= 2).astype(np.float64)
+def _disagreement(table: Table, between: Distance) -> Draw:
+    """The mean distance of two labels on one item, over items with two raters or more."""
+    apart, twice = table.mean_distance(between), (table.judged >= 2).astype(np.float64)
     return lambda weights: ratio(weights @ apart, weights @ twice)
 
 
@@ -216,12 +216,15 @@ def _gwet(table: Table, weighting: Weighting = "identity") -> Draw:
 
 
 def _alpha(table: Table, level: Level = "nominal") -> Draw:
-    """Nominal: distance 1. Interval: squared difference. Ordinal: the same of midranks among all pairable labels."""
+    """Distance by level: nominal 1, interval the squared difference, ordinal that of midranks of pairable labels."""
     twice = table.judged >= 2
     counts = np.where(twice[:, None], table.counts, 0.0)  # only labels that can be paired
     judged, others = counts.sum(axis=1), np.where(twice, table.judged - 1, 1.0)
     values = table.categories - table.categories[:1]
-    fixed = table.apart(lambda a, b: 1.0 * (a != b) if level == "nominal" else (values[a] - values[b]) ** 2) * judged
+    fixed = (
+        table.mean_distance(lambda a, b: 1.0 * (a != b) if level == "nominal" else (values[a] - values[b]) ** 2)
+        * judged
+    )
 
     def draw(weights: Numbers) -> Numbers:
         totals = weights @ counts
@@ -236,7 +239,7 @@ def _alpha(table: Table, level: Level = "nominal") -> Draw:
             chance = n * n - (totals**2).sum(axis=1)
         else:
             chance = 2 * (n * (totals * at**2).sum(axis=1) - (totals * at).sum(axis=1) ** 2)
-        one = totals.max(axis=1, initial=0.0) >= n  # one category alone: what `chance` then holds is rounding
+        one = totals.max(axis=1, initial=0.0) >= n  # one category: `chance` is nothing but rounding
         return 1 - ratio(observed * (n - 1), np.where(one, 0.0, chance))
 
     return draw
@@ -244,18 +247,18 @@ def _alpha(table: Table, level: Level = "nominal") -> Draw:
 
 @dataclass(frozen=True)
 class Measure:
-    """One coefficient: what the field calls it, and what makes of a table a function of item weights."""
+    """One coefficient: its usual name, and a function from a table to a function of item weights."""
 
     name: str
     of: Callable[[Table], Draw]
-    numeric: bool = False  # whether it takes labels that are numbers
-    two: bool = False  # whether it is of two raters alone
+    numeric: bool = False  # whether labels must be numbers
+    two: bool = False  # whether it is defined for exactly two raters
 
 
 def within(tolerance: float) -> Measure:
     """The share of pairs of labels that are at most `tolerance` apart."""
     if tolerance < 0:
-        raise ValueError(f"a tolerance of {tolerance:g} is below 0")
+        raise ValueError(f"tolerance must not be negative, got {tolerance:g}")
     return Measure(f"within {tolerance:g}", partial(_percent, tolerance=tolerance), numeric=True)
 
 
@@ -278,7 +281,7 @@ AC2 = {
 def coefficients(
     jobs: Sequence[tuple[Table, Sequence[Measure]]], resampling: Resampling | None = None
 ) -> list[tuple[Coefficient, ...]]:
-    """The measures of each table, in order. All tables share one axis of items, and so the same resamples."""
+    """The measures of each table, in order. The tables share one axis of items and the same resamples."""
     prepared = [[m.of(table) if not _undefined(table, m) else None for m in measures] for table, measures in jobs]
     draws: list[list[list[Numbers]]] = [[[] for _ in measures] for _, measures in jobs]
     for weights in row_weights(resampling.cluster, resampling.resampler) if resampling else ():
@@ -299,7 +302,7 @@ def coefficients(
 
 def _undefined(table: Table, measure: Measure) -> str:
     if measure.two and table.codes.shape[0] > 2:
-        return f"{measure.name} is of two raters, and there are {table.codes.shape[0]}"
+        return f"{measure.name} needs exactly two raters, and there are {table.codes.shape[0]}"
     return table.undefined
 
 
@@ -312,8 +315,8 @@ def _figure(
     value = float(draw(np.ones((1, table.index.size)))[0])
     if np.isnan(value):
         return Figure(value=None, n=n, level=level, reason=_nothing_beyond_chance(table))
-    if measure.two and (said := _constant_rater(table)):
-        reason = f"{said}: kappa is then 0, whatever the other said"
+    if measure.two and (constant := _constant_rater(table)):
+        reason = f"{constant}, so kappa is 0 whatever the other rater chose"
         return Figure(value=value, n=n, level=level, reason=reason)
     if resampling is None:
         return Figure(value=value, n=n, level=level)
@@ -322,19 +325,19 @@ def _figure(
 
 
 def _constant_rater(table: Table) -> str:
-    """Which one of two raters gave one value on all items that both judged; empty where none did."""
+    """The one of two raters who gave the same label to all shared items, in words; empty for none or both."""
     codes = table.codes[:, (table.codes >= 0).all(axis=0)]
     constant = np.flatnonzero((codes == codes[:, :1]).all(axis=1))
     if constant.size != 1:
         return ""
     row = int(constant[0])
-    return f"{table.rater(row)} always said {table.name(int(codes[row, 0]))}"
+    return f"{table.rater(row)} always chose {table.name(int(codes[row, 0]))}"
 
 
 def _nothing_beyond_chance(table: Table) -> str:
-    said = table.codes[:, table.judged >= 2]
-    code = int(said[said >= 0][0])
-    return f"every label is {table.name(code)}: there is nothing to agree on beyond chance"
+    codes = table.codes[:, table.judged >= 2]
+    code = int(codes[codes >= 0][0])
+    return f"every label is {table.name(code)}, so agreement beyond chance is undefined"
 
 
 # --- one coefficient of one table ----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Cluster bootstrap: resampled readings of any metric, in bounded memory.
 
 Parts are additive, so they are summed over each cluster once, and a resample is a row of cluster weights: all
-resamples of all systems are one matrix product. Every system meets the same weights, so differences are paired.
+resamples of all systems are one matrix product. All systems share the weights, so differences are paired.
 Sources: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13 (percentile intervals);
 Field and Welsh, Bootstrapping clustered data, JRSS B 69 (2007) (resampling whole clusters).
 """
@@ -42,34 +42,34 @@ class Clusters:
 
     @property
     def count(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return len(self.labels)
 
     def warnings(self) -> list[str]:
-        """What a reader must know of intervals over these clusters."""
+        """Warnings to show beside intervals over these clusters."""
         found: list[str] = []
         unit = CHANGE if self.by == REPOSITORY else self.by
         if self.by != REPOSITORY and self.count:
             names = "repository" if self.repositories == 1 else "repositories"
             them = "this repository" if self.repositories == 1 else "these repositories"
             found.append(
-                f"intervals resample {unit}s, not repositories: the scores cover {self.repositories} {names} and "
-                f"{ENOUGH_REPOSITORIES} are needed, so the result speaks of {them} only"
+                f"intervals resample {unit}s, not repositories: the scores cover {self.repositories} {names}, "
+                f"fewer than {ENOUGH_REPOSITORIES}, so the result holds for {them} only"
             )
         if self.count == 1:
-            found.append(f"only 1 {unit} with a score: no interval can be made from fewer than 2")
+            found.append(f"only 1 {unit} with a score: an interval needs at least 2")
         elif 1 < self.count < FEW_CLUSTERS:
             found.append(
                 f"only {self.count} {unit}s with a score: percentile intervals from fewer than {FEW_CLUSTERS} "
-                "come out too narrow"
+                "are too narrow"
             )
         return found
 
 
 def cluster_cases(cases: Sequence[Case], used: Flags) -> Clusters:
-    """Cluster the `used` cases by repository where there are at least 20, else by what they are parts of.
+    """Cluster the `used` cases by repository where there are at least 20, else by pull request.
 
-    Several states of one pull request, or several hunks of it, are not independent cases: the fact `pull` names it.
+    The fact `pull` names the pull request: several revisions or hunks of one are not independent cases.
     """
     repositories = sorted({case.change.repo for case, flag in zip(cases, used, strict=True) if flag})
     by_repository = len(repositories) >= ENOUGH_REPOSITORIES
@@ -82,7 +82,7 @@ def cluster_cases(cases: Sequence[Case], used: Flags) -> Clusters:
 
 
 def _whole(case: Case) -> str:
-    """The pull request that a case is a part of, where it says so; else the case itself."""
+    """The case's pull request, where the fact is set; else the case itself."""
     pull = case.facts.get("pull")
     return case.id if pull is None else f"{case.change.repo}\x1f{pull}"
 
@@ -101,7 +101,7 @@ def sum_by_cluster(values: Numbers, clusters: Clusters) -> Numbers:
 class Resampler:
     """`resamples` draws of n clusters from n with replacement. The same seed and n give the same draws.
 
-    Draws that fit into 64 MB are kept and used again for the next slice or pair; others are drawn anew.
+    Draws that fit into 64 MB are kept for the next slice or pair; others are drawn again.
     """
 
     clusters: int
@@ -109,9 +109,9 @@ class Resampler:
     seed: int
 
     def __post_init__(self) -> None:
-        """Raises UserError for a seed that no generator takes."""
+        """Raises UserError for a negative seed."""
         if self.seed < 0:
-            raise UserError(f"seed {self.seed} is below 0", remedy="0 is the default")
+            raise UserError(f"seed must not be negative, got {self.seed}", remedy="0 is the default")
 
     def weights(self) -> Iterator[Numbers]:
         """How often each cluster was drawn, in chunks of rows (rows x clusters)."""
@@ -140,7 +140,7 @@ class Readings(NamedTuple):
     values: Numbers
 
     def of(self, name: str, system: int) -> Numbers:
-        """One system's values of one reading, a resample each; undefined ones for a reading that is not there."""
+        """One system's values of one reading, one a resample; all undefined for an unknown reading."""
         if name not in self.names:
             return np.full(max(self.values.shape[2], 1), np.nan)
         found: Numbers = self.values[self.names.index(name), system]
@@ -148,7 +148,7 @@ class Readings(NamedTuple):
 
 
 def stack_readings(found: Sequence[Mapping[str, Numbers]], resamples: int) -> Readings:
-    """One system's readings after another; a reading that a system lacks is undefined there."""
+    """The readings of several systems; undefined where a system lacks one."""
     names = tuple(dict.fromkeys(name for row in found for name in row))
     absent = np.full(resamples, np.nan)
     values = np.array([[row.get(name, absent) for row in found] for name in names], dtype=np.float64)
@@ -176,10 +176,10 @@ def resampled_readings(
     active = np.flatnonzero(table.any(axis=(0, 2)))
     flat = np.ascontiguousarray(table[:, active].transpose(1, 0, 2)).reshape(active.size, systems * (width + 1))
     columns = flat.T
-    everything = active.size == resampler.clusters
+    all_active = active.size == resampler.clusters
     pieces: list[Readings] = []
     for weights in resampler.weights():
-        drawn = weights if everything else weights[:, active]
+        drawn = weights if all_active else weights[:, active]
         totals = (columns @ drawn.T).reshape(systems, width + 1, -1)
         found = [
             readings_of(metric, MatrixAggregate(names, totals[s, :width], totals[s, width])) for s in range(systems)
@@ -199,7 +199,7 @@ class Interval(NamedTuple):
 
 
 def percentile_interval(draws: Numbers, level: float) -> Interval:
-    """The middle `level` of the defined draws; no interval when more than 5% of them are undefined."""
+    """The middle `level` of the defined draws; no interval if more than 5% are undefined."""
     if not draws.size:
         return Interval(None, None, 1.0)
     defined = draws[np.isfinite(draws)]

@@ -22,7 +22,7 @@ WARNING = (
     "be compared with it as if both knew as much"
 )
 
-_STEEP = 1e-7  # a gradient below this is none
+_STEEP = 1e-7  # a gradient below this counts as 0
 _FEW_FEATURES = 12
 
 
@@ -30,9 +30,9 @@ _FEW_FEATURES = 12
 
 
 def best_floor(score: Numbers, human: Numbers) -> float:
-    """The score below which all are best taken as equal: where Spearman's correlation of these rows is highest.
+    """The floor with the highest Spearman correlation on these rows, when all scores below it count as equal.
 
-    All distinct scores are tried, in one pass over the rows. The least score (nothing is changed) wins ties.
+    All distinct scores are tried in one pass over the rows. Ties go to the lowest score, which changes nothing.
     """
     from scipy.stats import rankdata
 
@@ -41,7 +41,7 @@ def best_floor(score: Numbers, human: Numbers) -> float:
     ranks = rankdata(values) - (n + 1) / 2
     other = rankdata(human)[order] - (n + 1) / 2
     first = np.flatnonzero(np.append(True, np.diff(values) != 0))  # rows before `first` fall under that floor
-    below = (first + 1) / 2 - (n + 1) / 2  # the rank that they share
+    below = (first + 1) / 2 - (n + 1) / 2  # their shared rank
     product = np.append(0.0, np.cumsum(ranks * other))
     square = np.append(0.0, np.cumsum(ranks**2))
     of_humans = np.append(0.0, np.cumsum(other))
@@ -53,7 +53,7 @@ def best_floor(score: Numbers, human: Numbers) -> float:
 
 
 def floored(score: Numbers, floor: float, bottom: float) -> Numbers:
-    """The scores, those below `floor` all at `bottom`."""
+    """The scores, with those below `floor` set to `bottom`."""
     return np.where(score < floor, bottom, score)
 
 
@@ -105,10 +105,10 @@ class Ordinal(NamedTuple):
 
 
 def fit_ordinal(features: Numbers, human: Numbers, *, ridge: float = 1.0, rising: bool = True) -> Ordinal:
-    """The proportional-odds model of `human` on `features` (rows x k), with a penalty of `ridge` / 2 per square weight.
+    """Fit a proportional-odds model of `human` on `features` (rows x k), penalised by `ridge` / 2 per squared weight.
 
     `rising` keeps every weight at 0 or above, so that a higher feature never lowers the grade. Features should be on
-    a common scale, such as 0 to 1. Where all human values are equal the model always says that one.
+    a common scale, such as 0 to 1. If all human values are equal the model always predicts that value.
     """
     levels, code = np.unique(human, return_inverse=True)
     k, free = features.shape[1], levels.size - 1
@@ -140,7 +140,7 @@ def _minimise(loss: _OrdinalLoss, x: Numbers, floor: Numbers, most: int = 100) -
             new = loss(trial)
             if new[0] <= value + 1e-4 * gradient @ (trial - x):
                 break
-        else:  # nothing better along this way: rounding is all that is left
+        else:  # no improvement along this step: only rounding is left
             break
         x, (value, gradient, curvature) = trial, new
     return x
@@ -150,8 +150,8 @@ class _OrdinalLoss:
     """The penalised negative log-likelihood of x = (cuts, weights) with its gradient and its second derivatives.
 
     Infinite where the cuts are not in order. It is convex: Pratt, Concavity of the log likelihood, JASA 76 (1981).
-    Rows lie sorted by grade, so that what concerns the cuts is a sum over each grade; of few features einsum, not a
-    matrix product, because products this small are slowed down by the threads that are woken for them.
+    Rows are sorted by grade, so that derivatives by the cuts are sums over each grade. With few features einsum is
+    faster than a matrix product, which would wake threads.
     """
 
     def __init__(self, features: Numbers, code: Integers, free: int, ridge: float) -> None:
@@ -198,10 +198,9 @@ def _logistic(x: Numbers) -> Numbers:
 
 
 class Segments(NamedTuple):
-    """A score as rising features between 0 and 1: how far it has come from each knot to the next.
+    """A score as rising features between 0 and 1: its way from each knot to the next.
 
-    With weights of 0 or more they make any rising broken line, so the logit of a grade need not be straight in the
-    score.
+    With weights of 0 or more they form any rising piecewise-linear function of the score.
     """
 
     knots: Numbers

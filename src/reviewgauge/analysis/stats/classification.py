@@ -26,7 +26,7 @@ from reviewgauge.core.reports.validity import Classifier, ClassRow, Figure
 class Rates(NamedTuple):
     """Precision, recall and F1 of each grade (... x k).
 
-    A grade that was never predicted has no precision, one that never occurred no recall, one that did neither no F1.
+    Precision needs predictions of the grade, recall occurrences, F1 either.
     """
 
     precision: Numbers
@@ -35,15 +35,15 @@ class Rates(NamedTuple):
 
 
 def confusion(predicted: Integers, true: Integers, k: int) -> Numbers:
-    """How often each grade 0 to k-1 was predicted (row) where each was true (column)."""
+    """The count of each predicted (row) and true (column) grade from 0 to k-1."""
     return np.bincount(predicted * k + true, minlength=k * k).reshape(k, k).astype(np.float64)
 
 
 def rates(tables: Numbers) -> Rates:
     """Precision, recall and F1 by grade."""
     hits = np.diagonal(tables, axis1=-2, axis2=-1)
-    said, there = tables.sum(axis=-1), tables.sum(axis=-2)
-    return Rates(ratio(hits, said), ratio(hits, there), ratio(2 * hits, said + there))
+    predicted, occurring = tables.sum(axis=-1), tables.sum(axis=-2)
+    return Rates(ratio(hits, predicted), ratio(hits, occurring), ratio(2 * hits, predicted + occurring))
 
 
 def accuracy(tables: Numbers) -> Numbers:
@@ -52,14 +52,14 @@ def accuracy(tables: Numbers) -> Numbers:
 
 
 def balanced_accuracy(tables: Numbers) -> Numbers:
-    """The mean recall over the grades that occur: 1/k for saying one grade always."""
+    """The mean recall over the grades that occur: 1/k for a constant prediction."""
     recall = rates(tables).recall
     there = np.isfinite(recall)
     return ratio(np.where(there, recall, 0.0).sum(axis=-1), there.sum(axis=-1))
 
 
 def quadratic_kappa(tables: Numbers, grades: Numbers) -> Numbers:
-    """Cohen's kappa weighted by the squared distance of the `grades` (k); undefined where both sides are one grade."""
+    """Cohen's kappa weighted by the squared distance of the `grades` (k); undefined if both sides are one grade."""
     cost = (grades[:, None] - grades[None, :]) ** 2
     total = tables.sum(axis=(-2, -1))
     by_chance = tables.sum(axis=-1)[..., :, None] * tables.sum(axis=-2)[..., None, :]
@@ -75,14 +75,14 @@ _RANGE = 1.0  # the level of an interval that holds all splits
 
 
 class OneScoreTree(NamedTuple):
-    """A fully grown tree on one feature: `labels[i]` up to and with `edges[i]`, the last label beyond all edges."""
+    """A fully grown tree on one feature: `labels[i]` up to `edges[i]`, the last label beyond all edges."""
 
     edges: Numbers
     labels: Integers
 
     @classmethod
     def grown(cls, score: Numbers, label: Integers) -> OneScoreTree:
-        """The tree of these rows; where equal scores carry several labels the commonest counts, of those the lowest."""
+        """The tree of these rows; equal scores get their most common label, in a tie the lowest."""
         values, place = np.unique(_single(score), return_inverse=True)
         apart = np.flatnonzero(np.diff(values) > _APART)
         group = np.searchsorted(apart, np.arange(values.size), side="left")[place.reshape(-1)]
@@ -99,9 +99,9 @@ class OneScoreTree(NamedTuple):
 def smote(
     score: Numbers, label: Integers, generator: np.random.Generator, neighbours: int = NEIGHBOURS
 ) -> tuple[Numbers, Integers]:
-    """The rows, and for each rarer label as many made ones as it takes to be as frequent as the commonest.
+    """The rows, with synthetic rows that make each rarer label as frequent as the most common one.
 
-    A made score lies at random between one row of its label and one of that row's nearest `neighbours` of the same
+    A synthetic score lies at random between a row of its label and one of that row's nearest `neighbours` of the same
     label, or as many as there are; a label with a single row is repeated.
     """
     sizes = np.bincount(label)
@@ -118,7 +118,7 @@ def smote(
 
 
 def _nearest(values: Numbers, k: int) -> Integers:
-    """The places of the k nearest other values to each of the sorted `values`; the value itself where k is 0."""
+    """The positions of the k nearest other values of each of the sorted `values`; its own position if k is 0."""
     places = np.arange(values.size)
     if k < 1:
         return places[:, None]
@@ -134,18 +134,18 @@ def _nearest(values: Numbers, k: int) -> Integers:
 def classifiers(
     score: Numbers, grade: Numbers, seed: int = 0, splits: int = SPLITS
 ) -> tuple[tuple[Classifier, ...], str]:
-    """The decision tree and the majority class on these rows, and, where there are none, why.
+    """The decision tree and the majority class on these rows; without classifiers, the reason.
 
-    Rows are split at random in two halves, `splits` times: rows, as in the paper, so that reviews of one reference
-    lie on both sides. Intervals are the range over the splits.
+    Rows are split at random in two halves, `splits` times: single rows as in the paper, so reviews of one reference
+    may be on both sides. Intervals are the range over the splits.
     """
     grades, label = np.unique(grade, return_inverse=True)
     label = label.reshape(-1)
     n = int(label.size)
     if grades.size < 2:
-        return (), "all human values are equal: there are no classes to tell apart"
+        return (), "all human values are equal, so there are no classes"
     if np.bincount(label).max() < 2 or n < 2 * grades.size:
-        return (), f"{n} rows of {grades.size} grades are too few to be split in half"
+        return (), f"{n} rows of {grades.size} grades are too few to split in half"
     tables: dict[str, list[Numbers]] = {TREE: [], MAJORITY: []}
     half = n // 2
     for split in range(splits):
@@ -188,7 +188,7 @@ def _summary(name: str, tables: Sequence[Numbers], grades: Numbers, n_train: int
 
 
 def _macro(by_split: Rates, n: int) -> ClassRow:
-    """The means over the grades that occur; a grade that was never predicted counts with precision 0, as usual."""
+    """The means over the grades that occur; a grade that was never predicted has precision 0, as usual."""
     there = np.isfinite(by_split.recall)
     precision = np.where(there, np.nan_to_num(by_split.precision), np.nan)
     f1 = np.where(there, by_split.f1, np.nan)
@@ -204,7 +204,7 @@ def _macro(by_split: Rates, n: int) -> ClassRow:
 
 
 def _ranges(precision: Numbers, recall: Numbers, f1: Numbers) -> dict[str, float]:
-    """The least and the greatest value of each over the splits in which it has one."""
+    """The lowest and highest value of each over the splits in which it is defined."""
     found: dict[str, float] = {}
     for name, values in (("precision", precision), ("recall", recall), ("f1", f1)):
         defined = values[np.isfinite(values)]
@@ -219,7 +219,7 @@ def _mean(values: Numbers) -> float | None:
 
 
 def _over_splits(values: Numbers, n: int) -> Figure:
-    """The mean over the splits, with the lowest and the highest."""
+    """The mean over the splits, with the lowest and highest value."""
     defined = values[np.isfinite(values)]
     if not defined.size:
         return Figure(value=None, level=_RANGE, n=n, reason="undefined in every split")

@@ -20,7 +20,7 @@ from itertools import permutations
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler, percentile_interval
 from reviewgauge.core.reports.validity import Figure
 
@@ -35,10 +35,9 @@ def correlate(
 ) -> dict[str, Figure]:
     """Pearson's r, Spearman's rho and Kendall's tau-b of `score` with `human`, under those names.
 
-    All three arrays have one entry a row; `cluster` counts from 0 below `resampler.clusters`. Each figure has the
-    p-value that scipy gives (Spearman's of few rows: see rank_test), which takes rows for independent, and the
-    percentile interval over resampled clusters.
-    Where a correlation is undefined the figure has no value and says why.
+    The arrays have one entry a row; `cluster` counts from 0 below `resampler.clusters`. Each figure has scipy's p-value
+    (for Spearman's rho that of `spearman_p`), which assumes independent rows, and the percentile interval over
+    resampled clusters. An undefined correlation has no value and a reason.
     """
     return _figures((PEARSON, SPEARMAN, KENDALL), Rows(score, human, cluster), resampler, level)
 
@@ -46,7 +45,7 @@ def correlate(
 def spearman_only(
     score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler, *, level: float = 0.95
 ) -> Figure:
-    """Spearman's rho alone, as `correlate` gives it; for slices, of which there are many."""
+    """Spearman's rho as in `correlate`, without the other two; for slices, of which there are many."""
     return _figures((SPEARMAN,), Rows(score, human, cluster), resampler, level)[SPEARMAN]
 
 
@@ -55,43 +54,39 @@ def spearman_within(
 ) -> Figure:
     """The mean over groups of rows of Spearman's rho within each, weighted by rows; no p-value.
 
-    For scores that do not compare across groups, such as grades by fits on different folds: each fit puts the many
-    rows that it cannot tell apart at a value of its own, and ranked together those values would be noise. Groups in
-    which rho is undefined are left out, and `n` counts the rows of the others; where those are less than half of all
-    rows, they do not speak for all, and there is no value.
+    For scores that do not compare across groups, such as grades by fits on different folds: each fit maps the many
+    rows that it cannot separate to a value of its own, and ranked together those values would be noise. Groups with
+    an undefined rho are left out, and `n` counts the rows of the others. There is no value if those are less than
+    half of all rows.
     """
-    everything = Rows(score, human, cluster)
-    if everything.undefined:
-        return Figure(value=None, n=everything.n, level=level, reason=everything.undefined)
-    groups = telling_groups(everything.score, everything.human, group)
+    all_rows = Rows(score, human, cluster)
+    if all_rows.undefined:
+        return Figure(value=None, n=all_rows.n, level=level, reason=all_rows.undefined)
+    groups = defined_groups(all_rows.score, all_rows.human, group)
     n = sum(rows.size for rows in groups)
-    if 2 * n < everything.n:
-        many = np.unique(group).size
-        reason = f"defined in {len(groups)} of {many} groups of rows only, {n} of {everything.n:,} rows"
+    if 2 * n < all_rows.n:
+        total = np.unique(group).size
+        reason = f"defined in only {len(groups)} of {total} groups of rows, {n} of {all_rows.n:,} rows"
         return Figure(value=None, n=n, level=level, reason=reason if n else "undefined within every group of rows")
-    parts = [Rows(everything.score[at], everything.human[at], everything.cluster[at]) for at in groups]
+    parts = [Rows(all_rows.score[at], all_rows.human[at], all_rows.cluster[at]) for at in groups]
 
     def mean(weights: Numbers) -> Numbers:
         rhos = np.stack([part.spearman(weights[:, at]) for part, at in zip(parts, groups, strict=True)])
         rows = np.stack([weights[:, at].sum(axis=1) for at in groups]) * np.isfinite(rhos)
-        total = rows.sum(axis=0)
-        found: Numbers = np.divide(
-            (rows * np.nan_to_num(rhos)).sum(axis=0), total, out=np.full(total.shape, np.nan), where=total > 0
-        )
-        return found
+        return ratio((rows * np.nan_to_num(rhos)).sum(axis=0), rows.sum(axis=0))
 
-    value = float(mean(np.ones((1, everything.n)))[0])
-    return interval_figure(value, n, everything.cluster, resampler, mean, level=level)
+    value = float(mean(np.ones((1, all_rows.n)))[0])
+    return interval_figure(value, n, all_rows.cluster, resampler, mean, level=level)
 
 
-def telling_groups(score: Numbers, human: Numbers, group: Integers) -> list[Integers]:
+def defined_groups(score: Numbers, human: Numbers, group: Integers) -> list[Integers]:
     """The row numbers of each group within which a correlation is defined."""
     rows = [np.flatnonzero(group == number) for number in np.unique(group)]
     return [at for at in rows if not Rows(score[at], human[at], np.zeros(at.size, dtype=np.int64)).undefined]
 
 
 def mean_within(score: Numbers, human: Numbers, groups: Sequence[Integers]) -> float | None:
-    """The value of `spearman_within` on these groups alone, without an interval; None where it has none."""
+    """The value of `spearman_within` on these groups, without an interval; None where undefined."""
     found = [(Rows(score[at], human[at], np.zeros(at.size, dtype=np.int64)), at.size) for at in groups]
     rhos = [(float(rows.spearman(np.ones((1, n)))[0]), n) for rows, n in found if not rows.undefined]
     return sum(rho * n for rho, n in rhos) / sum(n for _, n in rhos) if rhos else None
@@ -117,9 +112,9 @@ def figure_of(
 ) -> Figure:
     """The figure `value` with the percentile interval of its resampled `draws` (NaN where undefined)."""
     if not _spread(cluster):
-        return Figure(value=value, n=n, p=p, level=level, reason="only one cluster: no interval")
+        return Figure(value=value, n=n, p=p, level=level, reason="only one cluster, so no interval")
     if not draws.size:
-        return Figure(value=value, n=n, p=p, level=level, reason="nothing was resampled: no interval")
+        return Figure(value=value, n=n, p=p, level=level, reason="no resamples, so no interval")
     interval = percentile_interval(draws, level)
     reason = "" if interval.low is not None else f"no interval: undefined in {interval.undefined:.0%} of the resamples"
     return Figure(value=value, low=interval.low, high=interval.high, n=n, p=p, level=level, reason=reason)
@@ -158,14 +153,14 @@ def _figures(names: Sequence[str], rows: Rows, resampler: Resampler, level: floa
 
 
 def _scipy(name: str, rows: Rows) -> tuple[float | None, float | None]:
-    """Value and p-value, None for both where rounding is all that there is."""
+    """Value and p-value; None for both where the variation is only rounding."""
     import warnings
 
     from scipy import stats
 
     functions = {PEARSON: stats.pearsonr, SPEARMAN: stats.spearmanr, KENDALL: stats.kendalltau}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of nearly constant input, which is told by the answer below
+        warnings.simplefilter("ignore")  # about nearly constant input, which the result shows
         if name == PEARSON and (_nearly_constant(rows.score) or _nearly_constant(rows.human)):
             return None, None
         result = functions[name](rows.score, rows.human)
@@ -221,28 +216,28 @@ class Rows:
         self.cluster = np.asarray(cluster, dtype=np.int64).reshape(-1)
         if not self.score.size == self.human.size == self.cluster.size:
             sizes = f"{self.score.size} scores, {self.human.size} human values, {self.cluster.size} clusters"
-            raise ValueError(f"one entry a row is needed: {sizes}")
+            raise ValueError(f"scores, human values and clusters must have the same length, got {sizes}")
         if not (np.isfinite(self.score).all() and np.isfinite(self.human).all()):
-            raise ValueError("a score or human value is not a finite number: such rows are left out before")
+            raise ValueError("scores and human values must be finite; leave other rows out")
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.score.size)
 
     @property
     def undefined(self) -> str:
-        """Why no correlation can be had of these rows; empty where one can."""
+        """Why a correlation is undefined on these rows; empty where it is defined."""
         if self.n < FEWEST_ROWS:
-            return f"{self.n} rows: a correlation takes at least {FEWEST_ROWS}"
+            return f"{self.n} rows: a correlation needs at least {FEWEST_ROWS}"
         for values, what in ((self.score, "scores"), (self.human, "human values")):
             if (values == values[0]).all():
-                return f"all {self.n:,} {what} are equal: a correlation is undefined"
+                return f"all {self.n:,} {what} are equal, so a correlation is undefined"
         return ""
 
     @property
     def drawn(self) -> Mapping[str, Callable[[Numbers], Numbers]]:
-        """By name, what computes a correlation under row weights."""
+        """Correlation name -> the function of row weights that computes it."""
         return {PEARSON: self.pearson, SPEARMAN: self.spearman, KENDALL: self.kendall}
 
     @cached_property
@@ -291,9 +286,9 @@ class Rows:
     def _excess(self, weights: Numbers) -> Numbers:
         """Concordant less discordant pairs.
 
-        Two rows of unlike value first differ, from the top, in one bit of their value's number. For each bit, rows
-        with equal higher bits are a block; within it, each row with the bit set meets the rows without it, which are
-        in order of the other variable. So every pair is counted once, in a pass a bit.
+        The codes of two different values first differ, from the top, in one bit. For each bit, rows with equal higher
+        bits form a block; within it, each row with the bit set is compared with the rows without it, in order of the
+        other variable. So every pair is counted once, in one pass per bit.
         """
         found = np.zeros(weights.shape[0])
         for level in self._levels:
@@ -312,10 +307,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class _Level:
-    """One bit of Kendall's count: rows in `order`, those without the bit (`unset`), and where those with it stand.
+    """One bit of Kendall's count: rows in `order`, which lack the bit (`unset`), and the positions of those with it.
 
     For each row with the bit (`set`), as positions in `order`: its block runs from `start` to `end`, rows with a lower
-    value of the other variable end at `lower`, those with a higher one begin at `upper`.
+    value of the other variable end at `lower`, those with a higher one start at `upper`.
     """
 
     order: Integers
@@ -364,7 +359,7 @@ def _rank_spread(total: Numbers, of_values: Numbers) -> Numbers:
 
 
 def _one_value(total: Numbers, of_values: Numbers) -> Flags:
-    """Whether a resample holds only one distinct value (or nothing)."""
+    """Whether a resample has at most one distinct value."""
     found: Flags = of_values.max(axis=1, initial=0.0) >= total
     return found
 
@@ -381,22 +376,23 @@ _ROUNDING = 1e-9
 def spearman_p(first: Numbers, second: Numbers) -> float | None:
     """The two-sided p-value of Spearman's rho; None where rho is undefined.
 
-    The share of all orders in which rho is as far from 0, ties included; of more than 8 values scipy's, but never less
-    than the share of the two rarest orders.
+    Up to 8 values it is exact: the share of all orders in which rho is as far from 0, ties included. Of n values the
+    rarest order has the probability 1 / n!, so four systems in one order have p 1/12 where Student's distribution says
+    0. Beyond 8 values it is scipy's, but never below the share of the two rarest orders.
     """
     from scipy import stats
 
     n = first.size
     if n > EXACT:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of constant input, for which the answer is None
+            warnings.simplefilter("ignore")  # about constant input, which gives None
             found = float(stats.spearmanr(first, second).pvalue)
         return max(found, 2 / math.factorial(min(n, 170))) if math.isfinite(found) else None
-    one, other = (stats.rankdata(values) - (n + 1) / 2 for values in (first, second))
-    if n < 2 or not one.any() or not other.any():
+    ranks, others = (stats.rankdata(values) - (n + 1) / 2 for values in (first, second))
+    if n < 2 or not ranks.any() or not others.any():
         return None
-    here = abs(float(one @ other))
-    return float((np.abs(one[_orders(n)] @ other) >= here - _ROUNDING).mean())
+    here = abs(float(ranks @ others))
+    return float((np.abs(ranks[_orders(n)] @ others) >= here - _ROUNDING).mean())
 
 
 @cache

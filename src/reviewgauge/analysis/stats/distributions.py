@@ -1,4 +1,4 @@
-"""How scores are distributed in each human grade, and how far apart the distributions of two grades are.
+"""The distribution of scores in each human grade, and the distance of the distributions of two grades.
 
 Sources: Smirnov, Table for estimating the goodness of fit of empirical distributions, Annals of Mathematical
 Statistics 19 (1948) (the two-sample statistic); Scott, Multivariate Density Estimation (1992) (the bandwidth);
@@ -13,13 +13,13 @@ from itertools import combinations
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Integers, Numbers
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, interval_figure, row_weights
 from reviewgauge.core.reports.validity import GradeRow, KsCell
 
 DENSITY_POINTS = 64
-_NEARLY_EQUAL = 1e-9  # a spread this small beside the largest score has no density worth drawing
+_NEARLY_EQUAL = 1e-9  # relative to the largest score: below it no density is drawn
 _CELLS = 2_000_000  # 16 MB of distribution functions at a time
 
 
@@ -29,7 +29,7 @@ def grade_rows(
     """One row for each human value, lowest first. The arrays are those of `correlation.correlate`.
 
     Quartiles interpolate linearly. The density is Gaussian with Scott's bandwidth, at up to 64 points between the
-    least and the greatest score.
+    lowest and the highest score.
     """
     found = []
     for grade in np.unique(human):
@@ -55,7 +55,7 @@ def grade_rows(
 
 
 def density(values: Numbers, points: int = DENSITY_POINTS) -> tuple[tuple[float, float], ...]:
-    """(score, density) points from the least to the greatest value; nothing where all are equal."""
+    """(score, density) points from the lowest to the highest value; empty where all are equal."""
     if values.size < 2:
         return ()
     low, high = float(values.min()), float(values.max())
@@ -80,13 +80,13 @@ def ks_table(
 ) -> tuple[KsCell, ...]:
     """The two-sample Kolmogorov-Smirnov statistic of every pair of human values, with scipy's two-sided p-value.
 
-    p is exact up to 10,000 rows a grade and asymptotic beyond, and takes rows for independent. With `cluster` (one
-    number a row) and `resampler` each cell has an interval. A largest distance is biased upwards in resamples, which
-    add their own noise to that of the rows: percentile intervals of small distances lie wholly above them. So it is
-    the basic interval, 2 d less the upper and the lower quantile of the resampled distances, cut to 0..1 and
-    stretched to d where it would not hold it. In simulations of unclustered rows (300 and 50 of one grade beside
-    2,000, 40 beside 60) intervals of 95% that are so made hold the true distance in 71% to 93% of samples,
-    percentile intervals in 0% to 88%; it is lowest where the true distance is near 0 or 1.
+    p is exact up to 10,000 rows a grade and asymptotic beyond, and assumes independent rows. With `cluster` (one
+    number a row) and `resampler` each cell has an interval. Resamples add noise of their own, so a largest distance d
+    is biased upwards in them, and percentile intervals of small distances lie wholly above d. The interval is
+    therefore the basic one: 2 d minus the upper and the lower quantile of the resampled distances, clipped to 0..1 and
+    extended to include d. In simulations of unclustered rows (300 and 50 of one grade beside 2,000; 40 beside 60)
+    such 95% intervals contain the true distance in 71% to 93% of samples, percentile intervals in 0% to 88%; coverage
+    is lowest where the true distance is near 0 or 1.
     """
     grades = [float(grade) for grade in np.unique(human)]
     pairs = list(combinations(grades, 2))
@@ -115,7 +115,9 @@ def _cell(first: float, second: float, score: Numbers, human: Numbers) -> KsCell
 
     one, two = score[human == first], score[human == second]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # "exact calculation unsuccessful": it is asymptotic then
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # "exact calculation unsuccessful": scipy falls back to asymptotic
         result = ks_2samp(one, two)
     return KsCell(
         first=first,
@@ -128,10 +130,10 @@ def _cell(first: float, second: float, score: Numbers, human: Numbers) -> KsCell
 
 
 class _Distances:
-    """The distance of every pair of grades under row weights (resamples x pairs), NaN where a grade was not drawn.
+    """The distance of each pair of grades under row weights (resamples x pairs), NaN where a grade was not drawn.
 
-    Two distribution functions are furthest apart at a value of the smaller sample, or just before one. So the values
-    of all grades but the commonest, and the gaps between them, are places enough to look at.
+    Two distribution functions are furthest apart at a value of the smaller sample, or just before one. So it is enough
+    to look at the values of all grades but the most common, and at the gaps between them.
     """
 
     def __init__(self, score: Numbers, human: Numbers) -> None:
@@ -154,7 +156,7 @@ class _Distances:
         drawn[:, self.cells] = np.add.reduceat(weights[:, self.order], self.starts, axis=1)
         passed = np.cumsum(drawn.reshape(-1, self.grades, self.places), axis=2)
         total = passed[:, :, -1:]
-        share = np.divide(passed, total, out=np.full(passed.shape, np.nan), where=total > 0)
+        share = ratio(passed, total)
         pairs = combinations(range(self.grades), 2)
         return np.stack([np.abs(share[:, one] - share[:, two]).max(axis=1) for one, two in pairs], axis=1)
 
@@ -166,9 +168,7 @@ class _Means:
         self.values = values
 
     def __call__(self, weights: Numbers) -> Numbers:
-        total = weights.sum(axis=1)
-        found: Numbers = np.divide(weights @ self.values, total, out=np.full(total.shape, np.nan), where=total > 0)
-        return found
+        return ratio(weights @ self.values, weights.sum(axis=1))
 
 
 class _Medians:

@@ -1,6 +1,6 @@
-"""Folds that keep together what belongs together: rows of one reference, and references that say nearly the same.
+"""Folds that keep rows of one reference, and of near-duplicate references, together.
 
-A fit that saw one copy of a text knows the other, so copies must not lie on both sides of a split. Near-duplicates
+A fit that has seen one copy of a text knows the other, so copies must not be on both sides of a split. Near-duplicates
 are found exactly, by prefix filtering. Source: Xiao, Wang, Lin, Yu: Efficient similarity joins for near duplicate
 detection, WWW 2008.
 """
@@ -17,21 +17,21 @@ from reviewgauge.analysis.stats.arrays import Integers
 from reviewgauge.core.errors import UserError
 from reviewgauge.models.text.words import STOP_WORDS, tokens
 
-NEAR = 0.8  # Jaccard similarity of the stemmed content words from which on two texts are near-duplicates
-_ENOUGH_WORDS = 4  # fewer content words say too little: such texts must have all their words in common
+NEAR = 0.8  # least Jaccard similarity of the stemmed content words of near-duplicates
+_ENOUGH_WORDS = 4  # texts with fewer content words must have all their words in common
 
 
 def grouped_folds(groups: Sequence[str | int], k: int, seed: int) -> Integers:
-    """The fold, 0 to k-1, of each row: rows of one group share it, folds are about equally large.
+    """The fold, 0 to k-1, of each row: rows of one group share a fold, and folds are about equally large.
 
-    Groups are shuffled by `seed`, then dealt out from the largest to the smallest, each to the smallest fold. Raises
-    UserError where there are fewer groups than folds.
+    Groups are shuffled by `seed`, then assigned from the largest to the smallest, each to the smallest fold. Raises
+    UserError for fewer groups than folds.
     """
     sizes = Counter(groups)
     if k < 2:
-        raise UserError(f"{k} folds are too few", remedy="2 or more")
+        raise UserError(f"folds must be at least 2, got {k}")
     if len(sizes) < k:
-        raise UserError(f"{k} folds need {k} groups of rows, and there are {len(sizes)}", remedy="use fewer folds")
+        raise UserError(f"{k} folds need {k} groups of rows, but there are {len(sizes)}", remedy="use fewer folds")
     names = list(sizes)
     order = [names[i] for i in np.random.default_rng(seed).permutation(len(names))]
     fold: dict[str | int, int] = {}
@@ -45,9 +45,9 @@ def grouped_folds(groups: Sequence[str | int], k: int, seed: int) -> Integers:
 def duplicate_groups(texts: Sequence[str], near: float = NEAR) -> Integers:
     """The group of each text, counted from 0 in order of first appearance: copies and near-copies share one.
 
-    Two texts are copies where they are the same but for case, blanks and punctuation, and near-copies where their
-    stemmed content words have a Jaccard similarity of `near` or more; texts of few content words where all their
-    words are the same. Nearness chains. Blank texts are copies of nothing.
+    Copies are equal but for case, blanks and punctuation. Near-copies have stemmed content words with a Jaccard
+    similarity of `near` or more; texts with few content words must have all words in common. Groups are transitive.
+    A blank text is a copy of no other.
     """
     keys = [_words(text) for text in texts]
     first: dict[tuple[str, frozenset[str]] | int, int] = {}
@@ -61,21 +61,21 @@ def duplicate_groups(texts: Sequence[str], near: float = NEAR) -> Integers:
 
 
 def _words(text: str) -> tuple[str, frozenset[str]]:
-    """(the text in plain words where its content words are too few to compare, its set of words)."""
+    """(the plain words of a text with too few content words to compare, else ""; the set of words)."""
     every = tokens(text)
     content = frozenset(word for word in every if word not in STOP_WORDS)
     if len(content) >= _ENOUGH_WORDS:
         return "", content
     if every:
         return " ".join(sorted(set(every))), frozenset(every)
-    bare = "".join(text.casefold().split())  # emoji, punctuation, code fences: no words at all
+    bare = "".join(text.casefold().split())  # emoji, punctuation or code fences only
     return bare, frozenset({bare} if bare else ())
 
 
 def _near_pairs(sets: Sequence[frozenset[str]], near: float) -> Iterable[tuple[int, int]]:
     """Every pair of non-empty sets with a Jaccard similarity of `near` or more.
 
-    Two such sets of sizes a <= b share a word among the rarest a - ceil(near * a) + 1 of each, in one common order.
+    Two such sets of sizes a <= b share one of the rarest a - ceil(near * a) + 1 words of each, in a common order.
     """
     seen = Counter(word for words in sets for word in words)
     holders: defaultdict[str, list[int]] = defaultdict(list)

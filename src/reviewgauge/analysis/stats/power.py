@@ -17,21 +17,21 @@ from statistics import NormalDist
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.aggregates import readings_of_totals
 from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler
 from reviewgauge.core.protocols import Metric
 
-_STEP = 1e-5  # the largest relative change of a total when a slope is taken: a slope, yet far above rounding
+_STEP = 1e-5  # relative change of a total for a slope: small, yet far above rounding
 
-_NOTHING = 1e-12  # a distance from the mean this small (relative) is rounding
+_NOTHING = 1e-12  # a relative distance from the mean below this is rounding
 
 
 @dataclass(frozen=True)
 class Attempts:
     """Measurements of one system: `rows` (m x parts) of attempts at case `case` (m, counted from 0) of n cases.
 
-    With `weights` (m), the attempts at one case weigh 1 together.
+    With `weights` (m), the attempts at one case weigh 1 in total.
     """
 
     rows: Numbers
@@ -40,19 +40,19 @@ class Attempts:
 
     @property
     def counts(self) -> Numbers:
-        """How many attempts each case has (n)."""
+        """The number of attempts at each case (n)."""
         return np.bincount(self.case, minlength=self.cases).astype(np.float64)
 
     @property
     def weights(self) -> Numbers:
-        """What each attempt weighs in a mean over cases (m)."""
+        """The weight of each attempt in a mean over cases (m)."""
         return np.asarray(1 / self.counts[self.case])
 
 
 def influences(metric: Metric, names: Sequence[str], attempts: Attempts, reading: str) -> Numbers | None:
     """The influence of each attempt on `reading` (m), in its unit; None where the reading has no slope.
 
-    The attempts at a case are averaged before cases are added up, as everywhere. The influences of all cases sum to 0.
+    The attempts at a case are averaged before cases are summed. The influences of all cases sum to 0.
     """
     table = np.column_stack([attempts.rows, np.ones(len(attempts.rows))])
     total = attempts.weights @ table
@@ -66,19 +66,18 @@ def influences(metric: Metric, names: Sequence[str], attempts: Attempts, reading
     if here is None or above is None or below is None or not np.isfinite(here).all():
         return None
     both = (above - below) / (2 * step)
-    side = np.where(np.isfinite(above), above - here, here - below) / step  # at the edge of where it is defined
+    side = np.where(np.isfinite(above), above - here, here - below) / step  # one-sided at the edge of its domain
     found = np.where(np.isfinite(both), both, side)
     return found if np.isfinite(found).all() else None
 
 
 def _read(metric: Metric, names: Sequence[str], totals: Numbers, reading: str) -> Numbers | None:
-    columns = np.ascontiguousarray(totals.T)
-    return readings_of(metric, MatrixAggregate(names, columns[:-1], columns[-1])).get(reading)
+    return readings_of_totals(metric, names, totals).get(reading)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The variance of one system's values around their case's mean: what another attempt would change.
+    """The variance of one system's values around the mean of their case: the effect of another attempt.
 
     `own` (n) is each case's sample variance, NaN with one attempt; `counts` (n) its attempts.
     """
@@ -98,12 +97,12 @@ class Spread:
 
     @property
     def repeated(self) -> int:
-        """How many cases had two attempts."""
+        """The number of cases with two or more attempts."""
         return int(np.isfinite(self.own).sum())
 
     @property
     def known(self) -> bool:
-        """Whether any case had two attempts."""
+        """Whether any case had two or more attempts."""
         return self.repeated > 0
 
 
@@ -116,8 +115,8 @@ def case_means(values: Numbers, attempts: Attempts) -> Numbers:
 class Components:
     """The variance of the difference of two means over cases, split.
 
-    With n cases and k attempts of each system its variance is (between + within[0] / k + within[1] / k) / n. A system
-    without two attempts anywhere has no `within` (None), and what its attempts vary by is part of `between`.
+    With n cases and k attempts of each system its variance is (between + within[0] / k + within[1] / k) / n. Without
+    two attempts at any case a system's `within` is None, and the variance of its attempts is part of `between`.
     `draws` are resampled values of the three (3 x resamples).
     """
 
@@ -128,19 +127,19 @@ class Components:
     draws: Numbers
 
     def variance(self, attempts: int) -> float:
-        """The variance of the difference on a single case, with so many attempts where attempts can be planned."""
+        """The variance of the difference on a single case with this many attempts."""
         return self.between + sum(part or 0.0 for part in self.within) / attempts
 
     def drawn(self, attempts: int) -> Numbers:
-        """The same under each resample of the pilot's clusters."""
+        """The same under each resample of the clusters."""
         return np.asarray(self.draws[0] + (self.draws[1] + self.draws[2]) / attempts)
 
 
 def split(difference: Numbers, spreads: Sequence[Spread], clusters: Clusters, resampler: Resampler) -> Components:
     """Split the variance of `difference` (n, one value a case: the mean of its attempts) of one or two systems.
 
-    The cases of one cluster are added up before variances are taken, so what they share counts into `between`.
-    A negative `between`, which chance can give, is taken as 0.
+    Cases are summed over each cluster first, so variance that they share is part of `between`. A negative `between`,
+    which can occur by chance, is taken as 0.
     """
     index, groups, n = clusters.index, clusters.count, difference.size
     columns = [np.ones(n), difference - difference.mean()]
@@ -160,8 +159,8 @@ def split(difference: Numbers, spreads: Sequence[Spread], clusters: Clusters, re
 def _from_sums(total: Numbers, groups: int, corrections: int) -> Numbers:
     """(between, within of the first, of the second) from sums over clusters, a column a resample.
 
-    Each correction by g / (g - 1) puts one reason right for which a variance of g clusters comes out too small: that
-    their mean was taken from them, and that they were drawn from g clusters and not from all there are.
+    Each correction by g / (g - 1) undoes one reason why a variance over g clusters is too small: that their mean was
+    estimated from them, and that they were resampled from g clusters and not from the population.
     """
     cases, gap, size2, gap2, cross = total[:5]
     mean = gap / cases
@@ -179,7 +178,7 @@ def _from_sums(total: Numbers, groups: int, corrections: int) -> Numbers:
 def standard_error(draws: Numbers, clusters: int) -> float | None:
     """The bootstrap standard error of a statistic: the standard deviation of its resampled values.
 
-    Resampling n clusters gives a variance that is (n - 1) / n of the unbiased one, so it is put right by
+    Resampling n clusters gives a variance that is (n - 1) / n of the unbiased one, hence the correction by
     n / (n - 1). NaN draws are left out. None with fewer than two clusters or two defined draws.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 6 and section 5.3.
     """
@@ -193,9 +192,9 @@ def detectable_difference(error: float | None, *, power: float = 0.8, level: flo
     """The smallest true difference that a two-sided test at `level` finds with probability `power`.
 
     It is (z[1 - level / 2] + z[power]) times the standard error of the paired difference: 2.80 standard errors by
-    default. It rests on the normal approximation and on one comparison: a Holm correction over several needs more.
-    None when the standard error is unknown or 0, since systems that never differ show nothing about how much
-    they might. Source: Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2; Bloom,
+    default. This is the normal approximation for one comparison; a Holm correction over several needs more. None for
+    a standard error that is unknown or 0: systems that never differ do not show how much they might.
+    Source: Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2; Bloom,
     Minimum Detectable Effects, Evaluation Review 19 (1995), for the form used here.
     """
     if error is None or not math.isfinite(error) or error <= 0:
@@ -205,11 +204,11 @@ def detectable_difference(error: float | None, *, power: float = 0.8, level: flo
 
 
 def clusters_needed(detectable: float, clusters: int, difference: float) -> int:
-    """How many clusters like these it takes to detect `difference`, when `clusters` of them detect `detectable`.
+    """The clusters needed to detect `difference`, if `clusters` of them detect `detectable`.
 
     The standard error shrinks with the square root of their number. Raises ValueError for a difference of 0.
     """
     if difference == 0:
-        raise ValueError("no number of clusters detects a difference of 0")
-    # Rounded first, so that the same difference asks for the same clusters and not for one more.
+        raise ValueError("difference must not be 0: no number of clusters detects it")
+    # Rounded first, so that rounding errors never add a cluster.
     return math.ceil(round(clusters * (detectable / abs(difference)) ** 2, 9))

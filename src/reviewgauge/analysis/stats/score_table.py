@@ -1,4 +1,4 @@
-"""Scores laid out as a table of systems x cases: attempts averaged, failures kept apart, nothing dropped in silence."""
+"""Scores as a table of systems x cases: attempts averaged, failures kept apart, nothing dropped silently."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reviewgauge.core.results import NOT_STATED, Bounds, Parts, Score
 
 
 class Status(IntEnum):
-    """What became of one system on one case. A case is scored when at least one attempt was."""
+    """The outcome of one system on one case. A case is scored if at least one attempt was."""
 
     MISSING = 0
     NOT_APPLICABLE = 1
@@ -30,17 +30,15 @@ class Status(IntEnum):
 Cells = Mapping[tuple[int, int], Sequence[Score]]
 
 
-_SCALE = {
-    str(word): place for place, word in enumerate([*Severity, *RequiredContext])
-}  # words that have an order of their own
+_SCALE = {str(word): place for place, word in enumerate([*Severity, *RequiredContext])}
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """S systems on N cases with K parts, cases and systems sorted by name so that no order of input matters.
+    """S systems on N cases with K parts; cases and systems are sorted by name, so input order does not matter.
 
-    `parts`, `worst` and `best` are S x N x K: a case's scored attempts averaged, and the same with every failed
-    attempt filled in by its bounds. `bounded` (S) says for which systems every failure could be filled in.
+    `parts`, `worst` and `best` are S x N x K: a case's scored attempts averaged, and the same with each failed
+    attempt replaced by its bounds. `bounded` (S) marks the systems whose failures all have bounds.
     """
 
     systems: tuple[str, ...]
@@ -52,27 +50,27 @@ class ScoreTable:
     status: Integers
     bounded: Flags
     attempts: Integers
-    failed: tuple[tuple[int, int, str], ...]  # one entry a failed attempt: row, column, kind
+    failed: tuple[tuple[int, int, str], ...]  # row, column and kind of each failed attempt
     fake: Flags
     cells: Cells
     warnings: tuple[str, ...]
 
     @property
     def scored(self) -> Flags:
-        """Where there is a measurement: S x N."""
+        """Where there is a measurement (S x N)."""
         flags: Flags = self.status == Status.SCORED
         return flags
 
     @property
     def measured(self) -> Flags:
-        """Where there is a measurement or a failure that stands for one: S x N."""
+        """Where there is a measurement or a failure (S x N)."""
         flags: Flags = self.status >= Status.FAILED
         return flags
 
     def row(self, system: str) -> int:
         """The row of a system. Raises UserError for an unknown one."""
         if system not in self.systems:
-            raise UserError(f"no system is called {system!r}", remedy=f"there are: {', '.join(self.systems)}")
+            raise UserError(f"there is no system {system!r}", remedy=f"there are: {', '.join(self.systems)}")
         return self.systems.index(system)
 
     def failures(self, system: int, mask: Flags) -> dict[str, int]:
@@ -81,18 +79,18 @@ class ScoreTable:
         return dict(sorted(kinds.items()))
 
     def facets(self) -> list[str]:
-        """The names that the scores can be sliced by beside case facts."""
+        """The facets of the scores: names to slice by, beside case facts."""
         return sorted(stated_facets(score for scores in self.cells.values() for score in scores))
 
     def facet(self, name: str) -> Iterator[tuple[str, Numbers, Flags]]:
-        """For each value of a facet: the parts of that subset (S x N x K) and the cases where it occurs (N)."""
+        """Each value of a facet with the parts of its subset (S x N x K) and the cases where it occurs (N)."""
         found: dict[str, list[tuple[int, int, Numbers]]] = defaultdict(list)
         for (row, column), scores in self.cells.items():
             measured = [score for score in scores if score.parts is not None]
             for score in measured:
                 for value, parts in score.facets.get(name, {}).items():
                     found[value].append((row, column, _vector(parts, self.names, score) / len(measured)))
-        if found.keys() <= {NOT_STATED}:  # nothing says what it is: there is nothing to slice by
+        if found.keys() <= {NOT_STATED}:
             return
         for value, entries in sorted(found.items(), key=lambda item: _facet_order(item[0])):
             table, mask = np.zeros_like(self.parts), np.zeros(len(self.cases), dtype=np.bool_)
@@ -103,12 +101,12 @@ class ScoreTable:
 
 
 def _facet_order(value: str) -> tuple[bool, int, str]:
-    """Words with an order of their own by it, other words by name, what is not stated last."""
+    """Severities and required contexts in their order, other values by name, NOT_STATED last."""
     return value == NOT_STATED, _SCALE.get(value, len(_SCALE)), value
 
 
 def stated_facets(scores: Iterable[Score]) -> dict[str, set[str]]:
-    """The facets of the scores and the values that they state; a facet that nothing states is none."""
+    """The facets of the scores with their stated values; facets without any are left out."""
     found: dict[str, set[str]] = defaultdict(set)
     for score in scores:
         for name, values in score.facets.items():
@@ -117,31 +115,31 @@ def stated_facets(scores: Iterable[Score]) -> dict[str, set[str]]:
 
 
 def merge_pins(panel: ScoreTable) -> tuple[dict[str, str], list[str]]:
-    """What the scores rest on, merged; differing values are joined, and named in the second value."""
+    """(the pins of all scores, differing values joined; a warning for each pin that differs)."""
     found: dict[str, set[str]] = defaultdict(set)
     for scores in panel.cells.values():
         for score in scores:
             for name, value in score.pins.items():
                 found[name].add(value)
     pins = {name: " | ".join(sorted(values)) for name, values in sorted(found.items())}
-    return pins, [f"scores rest on different {name}: {pins[name]}" for name in pins if len(found[name]) > 1]
+    return pins, [f"scores were made with different {name}: {pins[name]}" for name in pins if len(found[name]) > 1]
 
 
 def warn_of_fakes(panel: ScoreTable, rows: Iterable[int]) -> list[str]:
-    """One line that names the systems, of those in `rows`, whose figures came from a fake model; none without one."""
+    """A warning that names the systems in `rows` with figures from a fake model; empty without one."""
     names = [panel.systems[row] for row in rows if panel.fake[row].any()]
     what = "a figure" if len(names) == 1 else "figures"
     return [f"{', '.join(names)}: fake, {what} that came from a fake model"] if names else []
 
 
 def broken_identities(panel: ScoreTable) -> dict[str, int]:
-    """How many scored reviews break each accounting identity that a published variant breaks."""
+    """Accounting identity -> the number of reviews in which a published variant breaks it."""
     matchings = (score.matching for scores in panel.cells.values() for score in scores)
     return dict(sorted(Counter(name for m in matchings if m is not None for name in m.broken).items()))
 
 
 def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benchmark: str) -> ScoreTable:
-    """The panel of these scores. Raises UserError for scores that do not belong together."""
+    """The table of these scores. Raises UserError for scores that do not belong together."""
     by_id = {case.id: case for case in cases}
     ordered = tuple(by_id[name] for name in sorted(by_id))
     column = {case.id: at for at, case in enumerate(ordered)}
@@ -194,7 +192,7 @@ def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benc
 
 
 def _names(cells: Cells, bounds: Iterable[Bounds | None]) -> tuple[str, ...]:
-    """Every part that a score or a bound holds."""
+    """Every part of a score or a bound."""
     names = {name for group in cells.values() for score in group for name in score.parts or {}}
     for bound in bounds:
         names |= set(bound.worst) | set(bound.best) if bound is not None else set()
@@ -211,8 +209,8 @@ def _vector(parts: Parts, names: Sequence[str], score: Score) -> Numbers:
     for name, value in parts.items():
         if not math.isfinite(value):
             raise UserError(
-                f"{score.metric} measured {name}={value} for {score.system} on {score.case}, which is not a number",
-                remedy="a metric that does not apply returns its reason instead",
+                f"{score.metric} measured {name}={value} for {score.system} on {score.case}, which is not finite",
+                remedy="a metric that does not apply must return a reason instead",
             )
     return np.array([parts.get(name, 0.0) for name in names], dtype=np.float64)
 
@@ -223,17 +221,17 @@ Key = tuple[str, str, int]
 def _collect(
     scores: Iterable[Score], column: Mapping[str, int], metric: Metric, benchmark: str
 ) -> tuple[dict[Key, Score], list[str]]:
-    """The scores by (system, case, attempt), checked to be of one metric and one benchmark."""
+    """The scores by (system, case, attempt), and warnings. Raises UserError for two metrics or benchmarks."""
     wanted = signature(metric)
     kept: dict[Key, Score] = {}
     replaced = 0
     for score in scores:
         if score.metric != wanted:
-            raise UserError(f"scores of {score.metric} cannot stand beside those of {wanted}", remedy="score again")
+            raise UserError(f"scores of {score.metric} do not compare with those of {wanted}", remedy="score again")
         if score.benchmark != benchmark:
             raise UserError(
                 f"{score.system} was scored on benchmark {score.benchmark[:12]}, not on {benchmark[:12]}",
-                remedy="figures on different data are not compared: score both runs on the same cases",
+                remedy="score both runs on the same cases: figures on different data do not compare",
             )
         if score.case not in column:
             raise UserError(f"{score.system} was scored on case {score.case!r}, which is not in the benchmark")
@@ -255,7 +253,7 @@ def _collect(
 
 
 def _same(one: Score, other: Score) -> bool:
-    """Whether two scores say the same, whatever they cost."""
+    """Whether two scores are equal but for their cost."""
     return (one.parts, one.facets, one.failure is None, one.bounds) == (
         other.parts,
         other.facets,
@@ -265,13 +263,13 @@ def _same(one: Score, other: Score) -> bool:
 
 
 def _warn_of_attempts(systems: Sequence[str], cells: Cells) -> list[str]:
-    """Name the systems that were averaged over fewer attempts on some cases than on others."""
+    """Warnings for systems with fewer measured attempts on some cases than on others."""
     found: list[str] = []
     for at, system in enumerate(systems):
         own = [scores for (row, _), scores in cells.items() if row == at]
         partly = sum(1 for s in own if any(x.failure is not None for x in s) and _status(s) is Status.SCORED)
         if partly:
-            found.append(f"{system}: on {partly} cases some attempts failed, their value is the mean of the others")
+            found.append(f"{system}: some attempts failed on {partly} cases, which count by the mean of the others")
         most = max(len(scores) for scores in own)
         fewer = sum(1 for scores in own if len(scores) < most)
         if fewer:

@@ -1,25 +1,25 @@
 """Paired sign-flip test of the difference of any reading, and Holm's correction.
 
-What one cluster adds to the difference between two systems is its contribution: for a quotient of sums it is
-(numerator - r x denominator) / volume of the first system, less the same of the second, where r is the value that
-both systems would share and a volume is a sum of denominators. Contributions add up to the difference. If the systems
-are equally good, a cluster is as likely to add as to take away, so the signs may be flipped; p is the share of flips
-that come out as large as the data. For the mean of a number this is the usual sign-flip test.
+The contribution of a cluster to the difference of two systems is, for a quotient of sums, (numerator - r x
+denominator) / volume of the first system minus the same of the second, where r is the value that both would share and
+a volume is a sum of denominators. Contributions sum to the difference. If the systems are equally good, each
+contribution is as likely to be positive as negative, so signs may be flipped; p is the share of flips at least as
+extreme as the data. For the mean of a number this is the usual sign-flip test.
 
-Two things are not known, and p is the largest over what they may be:
+Two things are unknown, and p is the largest over their candidates:
 
-- the shared value r: that of the first system, of the second, or of both taken together. Only this keeps a system
-  with a single hit from being told apart by the many tiny contributions of the other clusters.
-- how the spread goes with volume: as each system showed it, or shared by both in proportion to their volumes (then
-  both are divided by the geometric mean of the volumes). A quiet system that was expected to hit twice and hit
-  nothing shows no spread at all; without the second answer up to 28% of made pairs of equal F1, one system noisy and
-  one very quiet, were called different at the 5% level. With both it is below 6% (docs/explanation/statistics.md).
+- the shared value r: that of the first system, of the second, or of both together. Without this, the many tiny
+  contributions of other clusters could make a system with a single hit significantly different.
+- the spread by volume: as each system showed it, or shared in proportion to the volumes (both divided by their
+  geometric mean). A quiet system that was expected to hit twice and hit nothing shows no spread at all; with the
+  first candidate alone, up to 28% of simulated pairs of equal F1, one system noisy and one very quiet, differed at
+  the 5% level. With both it is below 6% (docs/explanation/statistics.md).
 
-Swapping what the two systems said, the more usual test, asks whether they behave alike and not whether they are
-equally good: with one hit in all, unlike numbers of comments alone could give it p < .001.
+Swapping the comments of the two systems, the more usual test, asks whether they behave alike and not whether they are
+equally good: with one hit in all, different numbers of comments alone could give p < .001.
 Sources: Hemerik, Goeman and Finos, Robust testing in generalized linear models by sign flipping score contributions,
 JRSS B 82 (2020); Berger and Boos, P values maximized over a confidence set for the nuisance parameter, JASA 89 (1994),
-for taking the largest (here over a few points, which is our own simplification); Phipson and Smyth, Permutation
+for taking the largest (over a few points only, our simplification); Phipson and Smyth, Permutation
 p-values should never be zero, SAGMB 9 (2010); Holm, A simple sequentially rejective multiple test procedure,
 Scandinavian Journal of Statistics 6 (1979).
 """
@@ -31,19 +31,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.aggregates import readings_of_totals
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.protocols import Metric
 
 EXACT_CLUSTERS = 12
-_STEP = 1e-5  # the largest relative change of a part when a slope is taken: a slope, yet far above rounding
-_TIE = 1e-6  # two statistics this close (relative) are the same one, computed in another order
-_NOTHING = 1e-12  # a difference this small (relative) is rounding
+_STEP = 1e-5  # relative change of a part for a slope: small, yet far above rounding
+_TIE = 1e-6  # statistics this close (relative) are equal, computed in another order
+_NOTHING = 1e-12  # a relative difference below this is rounding
 _CHUNK_CELLS = 1_000_000
 
 
 class FlipTest(NamedTuple):
-    """A two-sided p-value (None: the difference is undefined), and how it was come by."""
+    """A two-sided p-value (None: the difference is undefined), and the name of the test."""
 
     p: float | None
     test: str
@@ -62,9 +62,9 @@ def flip_test(
 ) -> dict[str, FlipTest]:
     """Test these readings of `metric` between two systems measured on the same cases.
 
-    `first` and `second` are sums by cluster (clusters x parts), `sizes` the cases in each cluster. Up to 12 clusters
-    that contribute, every flip is tried; beyond, `draws` random ones, and p counts the data as one more. A reading
-    that is undefined for either system, or has no slope there, has no p.
+    `first` and `second` are sums by cluster (clusters x parts), `sizes` the cases in each cluster. With up to 12
+    contributing clusters all flips are tried; with more, `draws` random ones, and p counts the data as one more. A
+    reading that is undefined for either system, or has no slope there, has no p.
     """
     if not first.shape[0]:
         return dict.fromkeys(readings, FlipTest(None, "none: no case in common"))
@@ -91,7 +91,7 @@ def _flip(pair: _Pair, reading: str, draws: int, seed: int) -> FlipTest:
 
 
 def _count_extreme(rows: Numbers, limit: float, flips: Iterable[Numbers]) -> tuple[int, int]:
-    """How many of `flips` reach `limit`, for the row in which most do, and how many there were."""
+    """(the number of `flips` that reach `limit`, in the row with the most; the number of flips)."""
     extreme, total = np.zeros(rows.shape[0], dtype=np.int64), 0
     columns = np.ascontiguousarray(rows.T)
     for signs in flips:
@@ -101,10 +101,10 @@ def _count_extreme(rows: Numbers, limit: float, flips: Iterable[Numbers]) -> tup
 
 
 class _Pair:
-    """Two systems on the same clusters, and what each cluster contributes to their difference."""
+    """Two systems on the same clusters, and the contribution of each cluster to their difference."""
 
     def __init__(self, metric: Metric, names: Sequence[str], tables: Numbers, readings: Sequence[str]) -> None:
-        """`tables` is systems x clusters x (parts and, last, the number of cases, on which a mean depends)."""
+        """`tables` is systems x clusters x (the parts and, last, the number of cases)."""
         self.metric, self.names, self.readings = metric, tuple(names), tuple(readings)
         self.tables = tables
         self.shares = tables[0, :, -1] / tables[0, :, -1].sum()
@@ -114,17 +114,17 @@ class _Pair:
         self.slopes = [self._slopes(point) for point in self.points]
 
     def difference(self, reading: str) -> float:
-        """First minus second, 0 where it is nothing but rounding."""
+        """First minus second; 0 where only rounding differs."""
         one, two = (float(value) for value in self.values[reading][:2])
         return 0.0 if abs(one - two) <= _NOTHING * max(abs(one), abs(two)) else one - two
 
     def contributions(self, reading: str) -> Numbers | None:
-        """What each cluster adds to the difference, a row for each way to see it (ways x clusters).
+        """The contribution of each cluster to the difference, a row for each candidate (candidates x clusters).
 
-        The first three ways take the slopes at the totals of the first system, of the second, and of both together.
-        A slope there stands for (numerator - r x denominator) / volume at that point, so it is multiplied by that
-        volume and divided by the system's own. The fourth divides both by the geometric mean of their volumes.
-        A reading that is not a quotient of sums has one way: each system's own slopes.
+        The first three candidates take the slopes at the totals of the first system, of the second, and of both. A
+        slope is (numerator - r x denominator) / volume at that point, so it is multiplied by that volume and divided
+        by the system's own. The fourth divides both by the geometric mean of their volumes. A reading that is not a
+        quotient of sums has one candidate: each system's own slopes.
         """
         difference = self.difference(reading)
         if np.isnan(difference):
@@ -135,12 +135,11 @@ class _Pair:
         share = self._volume_share(reading)
         rows: list[Numbers] = []
         if share is not None and np.isfinite(at_both).all():
-            other = 1 - share
             rows = [
-                self._add_up(at_one[0] - at_one[1] * (share / other), difference),
-                self._add_up(at_two[0] * (other / share) - at_two[1], difference),
-                self._add_up(at_both[0] / share - at_both[1] / other, difference),
-                (at_both[0] - at_both[1]) / np.sqrt(share * other),
+                self._add_up(at_one[0] - at_one[1] * (share / (1 - share)), difference),
+                self._add_up(at_two[0] * ((1 - share) / share) - at_two[1], difference),
+                self._add_up(at_both[0] / share - at_both[1] / (1 - share), difference),
+                (at_both[0] - at_both[1]) / np.sqrt(share * (1 - share)),
             ]
             rows = [row for row in rows if np.isfinite(row).all()]
         if not rows:
@@ -153,21 +152,20 @@ class _Pair:
     def _volume_share(self, reading: str) -> float | None:
         """The first system's share of the volume of both; None for a reading that is not a quotient of sums.
 
-        A quotient of sums lies, for both together, between the two, and the closer to one the larger its volume.
+        The quotient of both systems together lies between the two, closer to the one with the larger volume.
         """
         one, two, both = self.values[reading]
         share = float((both - two) / (one - two))
         return share if 0 < share < 1 else None
 
     def _add_up(self, row: Numbers, difference: float) -> Numbers:
-        """`row` with what is missing to the difference spread over the cases; nothing for a quotient of sums."""
+        """`row` with the rest of the difference spread over the cases; the rest is 0 for a quotient of sums."""
         return np.asarray(row + (difference - row.sum()) * self.shares)
 
     def _slopes(self, point: Numbers) -> dict[str, Numbers]:
-        """By reading: how it changes at `point` towards each cluster of each system (systems x clusters).
+        """Reading -> its slope at `point` towards each cluster of each system (systems x clusters).
 
-        Slopes are taken along whole clusters and not part by part: an F1 made of a precision and a recall that are
-        both 0 has no slope in either alone.
+        Slopes go along whole clusters, not single parts: an F1 of precision 0 and recall 0 has no slope in either.
         """
         systems, clusters, width = self.tables.shape
         towards = self.tables.reshape(systems * clusters, width)
@@ -187,8 +185,7 @@ class _Pair:
         return found
 
     def _read(self, totals: Numbers) -> dict[str, Numbers]:
-        columns = np.ascontiguousarray(totals.T)
-        found = readings_of(self.metric, MatrixAggregate(self.names, columns[:-1], columns[-1]))
+        found = readings_of_totals(self.metric, self.names, totals)
         return {reading: found[reading] for reading in self.readings}
 
 
@@ -212,7 +209,7 @@ def _signs(coins: np.ndarray[Any, np.dtype[np.integer[Any]]]) -> Numbers:
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction over the p-values that are there; never below p, at most 1, in the same order."""
+    """Holm's step-down correction of the defined p-values, in the same order; never below p, at most 1."""
     known = sorted((value, at) for at, value in enumerate(p) if value is not None)
     found: list[float | None] = [None] * len(p)
     highest = 0.0

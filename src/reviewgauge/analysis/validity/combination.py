@@ -30,11 +30,11 @@ from reviewgauge.core.results import Score
 from reviewgauge.metrics.grades.combination import Combination, Fit, graded
 
 RIDGE = 3.0
-INNER_FOLDS, INNER_ROUNDS = 5, 3  # the floor is set on the mean of three rounds, as one round is noisy
+INNER_FOLDS, INNER_ROUNDS = 5, 3  # the mean of three rounds sets the floor; one is noisy
 
 
 class Features(NamedTuple):
-    """The readings of several metrics on the reviews that all of them measured: `table` is rows x features."""
+    """The readings of several metrics on the reviews that all measured: `table` is rows x features."""
 
     keys: tuple[Key, ...]
     names: tuple[tuple[str, str], ...]
@@ -43,43 +43,43 @@ class Features(NamedTuple):
 
 
 def features_of(scored: Mapping[str, tuple[Metric, Sequence[Score]]]) -> Features:
-    """Every reading of each metric (by spec) on each review that all measured; the others are counted by reason.
+    """The readings of each metric (by spec) on the reviews that all measured; other reviews are counted by reason.
 
-    A reading that is undefined on a review is NaN. Readings that are the same on all reviews are left out.
+    Undefined readings are NaN. Readings that are constant over all reviews are left out.
     """
     columns: dict[tuple[str, str], dict[Key, float]] = {}
     measured: list[set[Key]] = []
-    every: dict[Key, str] = {}
+    reasons: dict[Key, str] = {}
     for spec, (metric, scores) in scored.items():
         own = [score for score in scores if score.parts is not None]
         keys = [(score.case, score.system, score.attempt) for score in own]
         measured.append(set(keys))
         for score in scores:
-            every.setdefault((score.case, score.system, score.attempt), "")
+            reasons.setdefault((score.case, score.system, score.attempt), "")
             if score.parts is None:
-                every[score.case, score.system, score.attempt] = f"{spec}: {score.reason}"
+                reasons[score.case, score.system, score.attempt] = f"{spec}: {score.reason}"
         names = sorted({name for score in own for name in score.parts or {}})
         values = np.array([[(score.parts or {}).get(name, 0.0) for score in own] for name in names])
         bag = MatrixAggregate(names, values.reshape(len(names), len(own)), np.ones(len(own)))
         for reading, found in readings_of(metric, bag).items():
             columns[spec, reading] = dict(zip(keys, found.tolist(), strict=True))
-    kept = tuple(key for key in every if all(key in own for own in measured))
+    kept = tuple(key for key in reasons if all(key in own for own in measured))
     left_out: dict[str, int] = {}
-    for key in every.keys() - set(kept):
-        reason = every[key] or "not measured by all metrics"
+    for key in reasons.keys() - set(kept):
+        reason = reasons[key] or "not measured by all metrics"
         left_out[reason] = left_out.get(reason, 0) + 1
-    telling = {
+    varying = {
         name: column
         for name, values in columns.items()
         if np.nanstd(column := np.array([values[key] for key in kept])) > 1e-12
     }
-    table = np.stack(list(telling.values()), axis=1) if telling else np.zeros((len(kept), 0))
-    return Features(kept, tuple(telling), table, left_out)
+    table = np.stack(list(varying.values()), axis=1) if varying else np.zeros((len(kept), 0))
+    return Features(kept, tuple(varying), table, left_out)
 
 
 def fit(table: Numbers, human: Numbers, groups: Integers, *, seed: int, ridge: float = RIDGE) -> Fit:
-    """The model of `human` on all these rows, its floor set on rows that the fits beneath it have not seen."""
-    unfloored = _straight_fit(table, human, ridge)
+    """The model of `human` on all these rows; its floor is set on out-of-fold predictions."""
+    unfloored = _fit_without_floor(table, human, ridge)
     rounds = []
     grades = np.unique(human)
     folds = min(INNER_FOLDS, int(np.unique(groups).size))
@@ -87,7 +87,7 @@ def fit(table: Numbers, human: Numbers, groups: Integers, *, seed: int, ridge: f
         fold = grouped_folds(groups.tolist(), folds, seed + number)
         unseen = np.zeros(human.size)
         for one in range(folds):
-            inner = _straight_fit(table[fold != one], human[fold != one], ridge, grades)
+            inner = _fit_without_floor(table[fold != one], human[fold != one], ridge, grades)
             unseen[fold == one] = graded(inner, grades.tolist(), table[fold == one])[1]
         rounds.append(unseen)
     if not rounds:
@@ -99,14 +99,13 @@ def fit(table: Numbers, human: Numbers, groups: Integers, *, seed: int, ridge: f
 def matching_floor(expected: Numbers, human: Numbers) -> float:
     """The floor that leaves as many rows above it as people graded above the lowest grade.
 
-    The floor with the best correlation on the training rows is a little better there and moves from fold to fold;
-    this one rests on a share, which does not.
+    A floor with the best correlation on the training rows would be less stable from fold to fold.
     """
     return float(np.quantile(expected, float((human <= human.min()).mean()), method="higher"))
 
 
-def _straight_fit(table: Numbers, human: Numbers, ridge: float, grades: Numbers | None = None) -> Fit:
-    """The model without a floor. A grade that these rows lack gets the cut of the next one."""
+def _fit_without_floor(table: Numbers, human: Numbers, ridge: float, grades: Numbers | None = None) -> Fit:
+    """The model without a floor. A grade that these rows lack gets the cut of the next higher one."""
     grades = np.unique(human) if grades is None else grades
     known = np.isfinite(table)
     filled = np.where(known, table, 0.0)
@@ -126,7 +125,7 @@ def _straight_fit(table: Numbers, human: Numbers, ridge: float, grades: Numbers 
 
 
 def _cuts(levels: Numbers, cuts: Numbers, grades: Numbers) -> tuple[float, ...]:
-    """One cut a grade above the lowest: P(value >= that grade). Beyond all levels that occur nothing is expected."""
+    """One cut a grade above the lowest, for P(value >= grade); 50 for grades above all that occur."""
     by_level = dict(zip(levels[1:].tolist(), cuts.tolist(), strict=True))
     found = []
     for grade in grades[1:].tolist():
@@ -139,8 +138,8 @@ def _short(values: Numbers) -> tuple[float, ...]:
     return tuple(float(f"{value:.6g}") for value in values)
 
 
-class Held(NamedTuple):
-    """The fits by fold, the fold of each row, and the grade that each row got from the fit that has not seen it."""
+class OutOfFoldFits(NamedTuple):
+    """The fits by fold, the fold of each row, and the grade of each row by the fit that has not seen it."""
 
     fits: tuple[Fit, ...]
     fold: Integers
@@ -157,10 +156,10 @@ def fit_in_folds(
     seed: int,
     ridge: float = RIDGE,
     progress: Progress | None = None,
-) -> Held:
-    """A fit for each fold that has not seen it, and what each says of its fold.
+) -> OutOfFoldFits:
+    """A fit for each fold on the other folds, and its grades of the fold.
 
-    Raises UserError where there are fewer groups than folds.
+    Raises UserError for fewer groups than folds.
     """
     fold = grouped_folds(groups.tolist(), folds, seed)  # rows of one group share a fold
     grades = np.unique(human)
@@ -174,22 +173,21 @@ def fit_in_folds(
         fits.append(one)
         if progress is not None:
             progress(number + 1, folds, "fitting")
-    return Held(tuple(fits), fold, grade, expected)
+    return OutOfFoldFits(tuple(fits), fold, grade, expected)
 
 
 def _on_all_grades(one: Fit, levels: Numbers, grades: Numbers) -> Fit:
-    """The fit with a cut for every grade, also for those that its rows lacked."""
+    """The fit with a cut for every grade, including those that its rows lacked."""
     if levels.size == grades.size:
         return one
     return one.model_copy(update={"cuts": _cuts(levels, np.array(one.cuts), grades)})
 
 
 def shuffled(human: Numbers, groups: Integers, seed: int) -> Numbers:
-    """The labels dealt out at random, those of a group together: what a fit to them reaches out of fold is a leak.
+    """The labels shuffled by groups: a fit to them that correlates out of fold shows a leak.
 
-    Dealt one by one, labels would say nothing of the group that they are in, and a fit that has seen other rows of a
-    group could not be told from one that has not. Within a group they are mixed, so that they say nothing of the
-    system either.
+    Groups keep their labels together, since labels shuffled singly would hide a fit that has seen other rows of a
+    group. Within a group they are shuffled too, so that they carry nothing about the system.
     """
     draw = np.random.default_rng([seed, 1])
     rows = [draw.permutation(np.flatnonzero(groups == group)) for group in draw.permutation(np.unique(groups))]
@@ -205,11 +203,11 @@ CALIBRATED, UNFLOORED, RANKS, SHUFFLED = (
     "fitted to shuffled labels",
 )
 FEWEST_ROWS = 30
-LEAK = 0.05  # a fit to shuffled labels that reaches more than this, with an interval above 0, has seen the answers
+LEAK = 0.05  # a fit to shuffled labels above this, with an interval above 0, has seen the answers
 
 
 class Account(NamedTuple):
-    """The model, what it gives out of fold beside other things, and the check on leakage."""
+    """The model, its out-of-fold figures beside the others, and the check for leakage."""
 
     model: Combination
     rows: tuple[MetricValidity, ...]
@@ -230,7 +228,7 @@ def fit_account(
     """Fit the metrics (by spec) to the human values, in folds and on all rows.
 
     `keys` gives the hash of each case's reference text. Raises UserError for too few rows, one grade only, too many
-    grades, fewer groups of references than folds, or metrics that tell no review from another.
+    grades, fewer groups of references than folds, or metrics that are constant on all reviews.
     """
     features = features_of(scored)
     chosen = [at for at, key in enumerate(features.keys) if key in human.of and key[1] not in bench.people]
@@ -257,9 +255,9 @@ def fit_account(
         dataset=dataset,
         rows=len(rows),
     )
-    made = _made_here(held, features, table, scored, rows)
+    combined = _combined(held, features, table, scored, rows)
     alone = [Scored.of(metric, scores) for metric, scores in scored.values()]
-    account = tuple(validator.metric(one, human) for one in [*made, *alone, length_baseline(bench)])
+    account = tuple(validator.metric(one, human) for one in [*combined, *alone, length_baseline(bench)])
     return Account(model, account, leakage, features.left_out)
 
 
@@ -271,17 +269,17 @@ def _grades(values: Numbers, human: HumanValues, features: Features) -> Numbers:
             remedy=f"at least {FEWEST_ROWS} are needed, some hundreds are better",
         )
     if not features.names:
-        raise UserError("the metrics say the same of all reviews", remedy="choose metrics that tell them apart")
+        raise UserError("the metrics are constant on all reviews", remedy="choose metrics that distinguish reviews")
     grades = on_steps(values, human.scale)
     if grades is None:
-        raise UserError(f"{human.dimension} has too many different values to be grades")
+        raise UserError(f"{human.dimension} has too many different values for grades")
     if np.unique(grades).size < 2:
-        raise UserError(f"all labels in {human.dimension} are {grades[0]:g}: there is nothing to learn from them")
+        raise UserError(f"all labels in {human.dimension} are {grades[0]:g}, so nothing can be fitted")
     return grades
 
 
-def _made_here(
-    held: Held,
+def _combined(
+    held: OutOfFoldFits,
     features: Features,
     table: Numbers,
     scored: Mapping[str, tuple[Metric, Sequence[Score]]],

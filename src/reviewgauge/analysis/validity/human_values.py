@@ -1,6 +1,6 @@
-"""What people said of each review, from their labels: one value a review and dimension, and a count of the rest.
+"""Human values of reviews, from people's labels: one value a review and dimension, and a count of unused labels.
 
-The value is the mean of the independent raters' labels, or the label that they agreed on where there is no other.
+The value is the mean of the independent raters' labels, or the consensus label where there is no other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class HumanValues:
-    """What people said of each review in one dimension; `left_out` counts the labels that are not part of it."""
+    """The value of each review in one dimension; `left_out` counts the labels that are not used."""
 
     summary: LabelSummary
     of: Mapping[Key, float]
@@ -32,12 +32,12 @@ class HumanValues:
 
     @property
     def dimension(self) -> str:
-        """What was judged."""
+        """The dimension's name."""
         return self.summary.dimension
 
     @property
     def scale(self) -> Scale:
-        """The scale it was judged on."""
+        """The scale of the labels."""
         return self.summary.scale
 
 
@@ -48,33 +48,35 @@ def human_values(
     of_round: str | None = None,
     among: Container[Key] | None = None,
 ) -> tuple[list[HumanValues], list[str]]:
-    """One entry a dimension that people judged reviews in with numbers, and what must be said of the others.
+    """(the values of each dimension with numeric labels of reviews by people, notes on the other labels).
 
-    Of several rounds of looks at one review the labels without a round count, else those of the round that comes
-    first, before anybody talked; `of_round` names another. A dimension that `scales` does not name has the range of
-    its labels. Only reviews `among` some may be asked for; the others' labels still say what the scale and the order
-    of the rounds are. Raises UserError for two different labels of one rater on one review in one round, and for a
-    label outside its scale.
+    Of several rounds only the first counts, before raters talked; labels without a round come before any round, and
+    `of_round` selects another. The scale of a dimension that `scales` lacks is the range of its labels. `among`
+    restricts the reviews, but all labels define the scale and the order of the rounds. Raises UserError for two
+    different labels of one rater on one review in one round, and for a label outside its scale.
     """
     by_dimension: defaultdict[str, list[Label]] = defaultdict(list)
-    elsewhere: Counter[str] = Counter()
+    other_subjects: Counter[str] = Counter()
     for label in labels:
         if label.subject.kind is SubjectKind.REVIEW and label.subject.system is not None:
             by_dimension[label.dimension].append(label)
         else:
-            elsewhere[label.subject.kind.value] += 1
-    found, notes = [], [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(elsewhere.items())]
-    for dimension, all_of_it in by_dimension.items():
-        own = [label for label in all_of_it if label.rater_kind is RaterKind.HUMAN]
+            other_subjects[label.subject.kind.value] += 1
+    found, notes = (
+        [],
+        [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(other_subjects.items())],
+    )
+    for dimension, all_labels in by_dimension.items():
+        own = [label for label in all_labels if label.rater_kind is RaterKind.HUMAN]
         words = next((label.value for label in own if isinstance(label.value, str)), None)
-        left_out = Counter({"labels by models": _count(all_of_it, among) - _count(own, among)})
+        left_out = Counter({"labels by models": _count(all_labels, among) - _count(own, among)})
         if of_round is not None:
-            every, own = own, [label for label in own if label.round == of_round]
-            left_out[OTHER_ROUNDS] = _count(every, among) - _count(own, among)
+            all_rounds, own = own, [label for label in own if label.round == of_round]
+            left_out[OTHER_ROUNDS] = _count(all_rounds, among) - _count(own, among)
         if words is not None:
-            notes.append(f"{dimension} was judged in words such as {words!r:.40}, not in numbers: left out")
+            notes.append(f"left out: {dimension}, whose labels are words such as {words!r:.40}, not numbers")
         elif own and not _count(own, among):
-            notes.append(f"{dimension}: people judged none of the reviews that were asked for: left out")
+            notes.append(f"left out: {dimension}, which has no labels by people on the selected reviews")
         elif own:
             found.append(_values(dimension, own, scales.get(dimension), +left_out, among))
     return found, notes
@@ -91,7 +93,7 @@ def _values(
     left_out: Counter[str],
     among: Container[Key] | None,
 ) -> HumanValues:
-    first = _first_look(labels)
+    first = _first_round(labels)
     scale = scale or _observed(first)
     chosen = first if among is None else [label for label in first if _key(label) in among]
     if others := _count(labels, among) - len(chosen):
@@ -132,8 +134,8 @@ def _values(
     return HumanValues(summary, values, dict(left_out))
 
 
-def _first_look(labels: Sequence[Label]) -> list[Label]:
-    """Of each review the labels without a round, or of the round that comes first in the data."""
+def _first_round(labels: Sequence[Label]) -> list[Label]:
+    """The labels of each review without a round, else those of its first round in the data."""
     rank = {name: at for at, name in enumerate(dict.fromkeys([None, *(label.round for label in labels)]))}
     best: dict[Key, int] = {}
     for label in labels:
@@ -150,9 +152,7 @@ def _key(label: Label) -> Key:
 def _observed(labels: Sequence[Label]) -> Scale:
     values = [float(label.value) for label in labels]
     whole = all(value.is_integer() for value in values)
-    return Scale(
-        low=min(values), high=max(values), step=1.0 if whole else 0.0, meaning="the range that occurs in the labels"
-    )
+    return Scale(low=min(values), high=max(values), step=1.0 if whole else 0.0, meaning="the range of the labels")
 
 
 def _refuse_outside(dimension: str, labels: Sequence[Label], scale: Scale) -> None:
@@ -160,12 +160,12 @@ def _refuse_outside(dimension: str, labels: Sequence[Label], scale: Scale) -> No
         if not scale.low <= float(label.value) <= scale.high:
             raise UserError(
                 f"{label.rater} gave {label.subject.case} by {label.subject.system} {float(label.value):g} in "
-                f"{dimension}, which goes from {scale.low:g} to {scale.high:g}"
+                f"{dimension}, outside its scale of {scale.low:g} to {scale.high:g}"
             )
 
 
 def _distribution(values: Numbers) -> dict[str, int]:
-    """How often each value occurs, or of many how often each tenth of their range does."""
+    """The count of each value; with many values, of each tenth of their range."""
     distinct, count = np.unique(values, return_counts=True)
     if distinct.size <= MOST_GRADES:
         return {f"{value:g}": int(n) for value, n in zip(distinct, count, strict=True)}
@@ -174,9 +174,9 @@ def _distribution(values: Numbers) -> dict[str, int]:
 
 
 def on_steps(human: Numbers, scale: Scale) -> Numbers | None:
-    """The human values brought to the nearest step of their scale, halves up; None where there are too many steps.
+    """The human values rounded to the steps of their scale, halves up; None with more than 12 different values.
 
-    On a scale without steps the values themselves are grades, if they are few.
+    On a scale without steps the values themselves are the grades.
     """
     grades = human
     if scale.step > 0:

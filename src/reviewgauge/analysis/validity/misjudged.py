@@ -1,8 +1,8 @@
-"""The rows that a metric places furthest from where people do, and what they have in common.
+"""The rows on which a metric and people differ most, and the traits that they share.
 
-Source of the question: CRScore, arXiv:2409.19801, section 5.4 and appendix E.1, which finds more inline code among
-the overestimated reviews and fewer claims among the underestimated ones. Here rows are taken by the difference of
-their ranks, which needs no scale of the metric.
+Rows are selected by the difference of their ranks, which needs no common scale. Source of the question: CRScore,
+arXiv:2409.19801, section 5.4 and appendix E.1, which finds more inline code among the overestimated reviews and fewer
+claims among the underestimated ones.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from reviewgauge.analysis.validity.review_table import LabelledScores
 from reviewgauge.core.reports.validity import Figure, Misjudged, SharedTrait
 
 SHOWN = 10  # rows a side
-SHARE = 0.02  # of the rows, a side, that the traits are taken over
-FEWEST = 20  # but at least so many
-_CUT = 1_000  # characters of a text that are shown
+SHARE = 0.02  # of the rows, for the traits of each side
+FEWEST = 20  # rows a side for the traits
+_CUT = 1_000  # shown characters of a text
 
 
-class Found(NamedTuple):
-    """Overestimated rows, worst first, underestimated ones, and what each kind shares."""
+class MisjudgedRows(NamedTuple):
+    """Overestimated and underestimated rows, worst first, and the traits of both sides."""
 
     over: tuple[Misjudged, ...] = ()
     under: tuple[Misjudged, ...] = ()
@@ -33,14 +33,14 @@ class Found(NamedTuple):
 
 def misjudged(
     judged: LabelledScores, resampler: Resampler | None = None, *, less_is_better: bool = False, level: float = 0.95
-) -> Found:
-    """The rows with the largest difference of ranks. Nothing where all scores or all human values are equal.
+) -> MisjudgedRows:
+    """The rows with the largest difference of ranks; none where all scores or all human values are equal.
 
-    With a `resampler` the traits have intervals: clusters are resampled, the choice of the rows is not made anew.
+    With a `resampler` the traits have intervals: clusters are resampled, the selection of the rows stays.
     """
     score, human = judged.score, judged.human
     if judged.n < 2 or (score == score[0]).all() or (human == human[0]).all():
-        return Found()
+        return MisjudgedRows()
     score_rank, human_rank = _ranks(-score if less_is_better else score), _ranks(human)
     gap = score_rank - human_rank
     order = np.argsort(-gap, kind="stable")
@@ -62,7 +62,7 @@ def misjudged(
             reference=_cut(judged.bench.reference[place]),
         )
 
-    return Found(
+    return MisjudgedRows(
         tuple(shown(row) for row in over[:SHOWN]),
         tuple(shown(row) for row in under[:SHOWN]),
         tuple(_traits(judged, over, under, resampler, level)),
@@ -70,7 +70,7 @@ def misjudged(
 
 
 def _ranks(values: Numbers) -> Numbers:
-    """0 for the lowest, 1 for the highest, equal values at the middle of theirs."""
+    """Ranks from 0 (lowest) to 1 (highest); equal values share their mean rank."""
     from scipy.stats import rankdata
 
     found: Numbers = (rankdata(values) - 1) / (values.size - 1)
@@ -89,7 +89,7 @@ def _traits(
     sides = [_Side(judged, values, rows, resampler, level) for rows in (over, under)]
     found = []
     for at, (name, trait) in enumerate(traits.items()):
-        if not values[:, at].any():  # no row has it
+        if not values[:, at].any():
             continue
         found.append(
             SharedTrait(
@@ -109,7 +109,7 @@ def _traits(
 
 
 class _Side:
-    """How far the means of traits (rows x traits) on some rows are from those on all rows."""
+    """The difference of the trait means (rows x traits) between some rows and all rows."""
 
     def __init__(
         self, judged: LabelledScores, values: Numbers, rows: list[int], resampler: Resampler | None, level: float
@@ -124,11 +124,11 @@ class _Side:
         of_clusters = np.zeros((resampler.clusters, each.shape[1]))
         np.add.at(of_clusters, judged.cluster, each)
         sums = np.concatenate([np.zeros((0, each.shape[1])), *(drawn @ of_clusters for drawn in resampler.weights())])
-        everywhere, own = sums[:, : values.shape[1] + 1], sums[:, values.shape[1] + 1 :]
-        self.draws = ratio(own[:, :-1], own[:, -1:]) - ratio(everywhere[:, :-1], everywhere[:, -1:])
+        overall, own = sums[:, : values.shape[1] + 1], sums[:, values.shape[1] + 1 :]
+        self.draws = ratio(own[:, :-1], own[:, -1:]) - ratio(overall[:, :-1], overall[:, -1:])
 
     def difference(self, at: int) -> Figure | None:
-        """Of one trait; None where nothing was to be resampled or there are no rows on this side."""
+        """The difference for one trait; None without resamples or rows on this side."""
         if self.draws is None:
             return None
         value = float(self.values[self.rows, at].mean() - self.values[:, at].mean())

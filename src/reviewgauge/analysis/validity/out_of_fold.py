@@ -1,6 +1,6 @@
-"""What calibration leaves of a correlation, or adds to it: each row mapped by a fit that has not seen its reference.
+"""The correlation of calibrated scores: each row is mapped by a fit that has not seen its reference.
 
-See calibration for the maps and their sources.
+See stats/calibration for the maps and their sources.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.calibration import WARNING, Isotonic, Segments, best_floor, fit_ordinal, floored
 from reviewgauge.analysis.stats.classification import accuracy, confusion, quadratic_kappa
-from reviewgauge.analysis.stats.correlation import mean_within, telling_groups
+from reviewgauge.analysis.stats.correlation import defined_groups, mean_within
 from reviewgauge.analysis.stats.folds import grouped_folds
 from reviewgauge.analysis.validity.human_values import on_steps
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.reports.validity import Calibrated, Figure, HeatMap, ReliabilityPoint
 
-FEWEST = 20  # rows; fewer are not worth a fit
+FEWEST = 20  # rows for a fit
 WITHIN = "mean of the correlations within each fold"
 GROUPED_BY = "reference, near-copies together"
 OWN_GRADE = "the score itself, rounded"
-_BINS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)  # shares of the rows: the top ones matter most
+_BINS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)  # shares of the rows, finer at the top
 
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """The three calibrations of one score, and the heat map of the ordinal one. `reason`: why there are none."""
+    """The calibrations of one score and the heat map of the ordinal one, or the `reason` for having none."""
 
     calibrated: tuple[Calibrated, ...] = ()
     heat_map: HeatMap | None = None
@@ -41,15 +41,15 @@ def out_of_fold(sample: RowSample, *, folds: int = 10, seed: int = 0) -> OutOfFo
     Without grades there is no ordinal model and no heat map.
     """
     if sample.n < FEWEST or sample.clusters < 2:
-        return OutOfFold(reason=f"{sample.n} rows in {sample.clusters} clusters are too few to fit a calibration")
+        return OutOfFold(reason=f"{sample.n} rows in {sample.clusters} clusters are too few for a fit")
     if (sample.human == sample.human[0]).all():
-        return OutOfFold(reason="all human values are equal: there is nothing to calibrate to")
+        return OutOfFold(reason="all human values are equal")
     work = _Work(sample, grouped_folds(sample.cluster.tolist(), min(folds, sample.clusters), seed))
-    found, drawn = [work.floor(), work.isotonic()], None
+    found, heat = [work.floor(), work.isotonic()], None
     if sample.grade is not None:
-        ordinal, drawn = work.ordinal(sample.grade)
+        ordinal, heat = work.ordinal(sample.grade)
         found.append(ordinal)
-    return OutOfFold(tuple(found), drawn)
+    return OutOfFold(tuple(found), heat)
 
 
 class _Work:
@@ -59,7 +59,7 @@ class _Work:
         self.fold, self.held_out = fold, [fold == number for number in range(self.folds)]
 
     def floor(self) -> Calibrated:
-        """Scores below a floor are equal; the floor is learnt on the other folds."""
+        """Scores below a floor become equal; the floor is fitted on the other folds."""
         mapped, floors, bottom = np.empty(self.score.size), [], float(self.score.min())
         for held_out in self.held_out:
             floor = best_floor(self.score[~held_out], self.human[~held_out])
@@ -67,39 +67,39 @@ class _Work:
             floors.append(-floor if self.sample.less_is_better else floor)
         side = "above" if self.sample.less_is_better else "below"
         low, middle, high = min(floors), float(np.median(floors)), max(floors)
-        learned = f"scores {side} {middle:.4g} are equal (median over the folds; {low:.4g} to {high:.4g})"
+        learned = f"scores {side} {middle:.4g} count as equal (median over the folds; {low:.4g} to {high:.4g})"
         return self._calibrated("floor", self.sample.spearman(mapped), learned)
 
     def isotonic(self) -> Calibrated:
-        """A rising step map, learnt on the other folds."""
+        """A rising step map, fitted on the other folds."""
         mapped, steps = np.empty(self.score.size), []
         for held_out in self.held_out:
             fitted = Isotonic.fitted(self.score[~held_out], self.human[~held_out])
             mapped[held_out] = fitted.predict(self.score[held_out])
             steps.append(np.unique(fitted.values).size)
-        learned = f"{min(steps)} to {max(steps)} levels by fold; {WITHIN}{self._as_it_is(mapped)}"
+        learned = f"{min(steps)} to {max(steps)} levels by fold; {WITHIN}{self._uncalibrated(mapped)}"
         return self._calibrated("isotonic", self._within(mapped), learned, self._reliability(mapped))
 
     def ordinal(self, grade: Numbers) -> tuple[Calibrated, HeatMap]:
-        """A proportional-odds model on rising segments of the score, learnt on the other folds."""
+        """A proportional-odds model on rising segments of the score, fitted on the other folds."""
         mapped = np.empty(self.score.size)
         for held_out in self.held_out:
             segments = Segments.of(self.score[~held_out])
             model = fit_ordinal(segments.features(self.score[~held_out]), grade[~held_out])
             mapped[held_out] = model.expected(segments.features(self.score[held_out]))
-        learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}{self._as_it_is(mapped)}"
+        learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}{self._uncalibrated(mapped)}"
         found = self._calibrated("ordinal", self._within(mapped), learned, self._reliability(mapped))
-        said = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
-        return found, heat_map(self.sample, mapped, grade, said)
+        predicted_by = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
+        return found, heat_map(self.sample, mapped, grade, predicted_by)
 
     def _within(self, mapped: Numbers) -> Figure:
-        """Fits on different folds put the rows that they cannot tell apart at different values: no common ranks."""
+        """Rank within folds: different fits map rows that they cannot separate to different values."""
         return self.sample.spearman_within(mapped, self.fold)
 
-    def _as_it_is(self, mapped: Numbers) -> str:
-        """What the score itself has within the same folds: with its correlation on all rows a mean does not compare."""
-        value = mean_within(self.score, self.human, telling_groups(mapped, self.human, self.fold))
-        return "" if value is None else f"; the score as it is has {value:.3f} there"
+    def _uncalibrated(self, mapped: Numbers) -> str:
+        """The uncalibrated score's mean over the same folds, which compares with the calibrated one."""
+        value = mean_within(self.score, self.human, defined_groups(mapped, self.human, self.fold))
+        return "" if value is None else f"; the uncalibrated score has {value:.3f} there"
 
     def _calibrated(
         self, method: str, spearman: Figure, learned: str, points: tuple[ReliabilityPoint, ...] = ()
@@ -115,7 +115,7 @@ class _Work:
         )
 
     def _reliability(self, predicted: Numbers) -> tuple[ReliabilityPoint, ...]:
-        """The mean human value of rows with about the same prediction, the highest in finer bins."""
+        """The mean human value by predicted value, in finer bins at the top."""
         edges = np.unique(np.quantile(predicted, _BINS))
         bins = np.searchsorted(edges[1:-1], predicted, side="right")
         return tuple(
@@ -128,9 +128,9 @@ class _Work:
 
 
 def own_heat_map(sample: RowSample, scale: Scale) -> HeatMap | None:
-    """The heat map of scores that are grades of this scale already: each at the nearest step, nothing is fitted.
+    """The heat map of scores that are grades on this scale already, rounded to its steps; nothing is fitted.
 
-    None where there are no grades, or where a score lies off the scale, so that it is a grade of another one.
+    None without grades, or where a score is outside the scale.
     """
     if sample.grade is None or not sample.n:
         return None
@@ -140,8 +140,10 @@ def own_heat_map(sample: RowSample, scale: Scale) -> HeatMap | None:
     return heat_map(sample, sample.score, sample.grade, OWN_GRADE, scale)
 
 
-def heat_map(sample: RowSample, predicted: Numbers, grade: Numbers, said: str, scale: Scale | None = None) -> HeatMap:
-    """Predictions at the nearest grade against the human grades: of those that occur, or of the steps of a `scale`."""
+def heat_map(
+    sample: RowSample, predicted: Numbers, grade: Numbers, predicted_by: str, scale: Scale | None = None
+) -> HeatMap:
+    """Predictions, rounded to the grades that occur or to the steps of a `scale`, against the human grades."""
     grades = np.unique(grade)
     if scale is not None and (stepped := on_steps(predicted, scale)) is not None and scale.step > 0:
         grades = np.unique(np.concatenate([grades, np.clip(stepped, scale.low, scale.high)]))
@@ -156,11 +158,11 @@ def heat_map(sample: RowSample, predicted: Numbers, grade: Numbers, said: str, s
     draws = np.concatenate(drawn)
     kappa = float(quadratic_kappa(table, grades))
     return HeatMap(
-        predicted_by=said,
+        predicted_by=predicted_by,
         grades=tuple(grades.tolist()),
         counts=tuple(tuple(int(cell) for cell in row) for row in table),
         exact=sample.figure(float(accuracy(table)), accuracy(draws)),
         kappa_quadratic=sample.figure(kappa, quadratic_kappa(draws, grades))
         if np.isfinite(kappa)
-        else sample.undefined("people and the predictions gave one and the same grade only"),
+        else sample.undefined("people and predictions gave one and the same grade only"),
     )

@@ -1,6 +1,6 @@
-"""How a metric orders the systems, next to how people do: means by system and the correlation of the two orders.
+"""The order of the systems by a metric and by people: means by system and the correlation of the two orders.
 
-Human values are brought to 0..1 by the ends of their scale. Source: CRScore, arXiv:2409.19801, Tables 2, 10 and 15.
+Human values are scaled to 0..1 by the ends of their scale. Source: CRScore, arXiv:2409.19801, Tables 2, 10 and 15.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.reports.validity import Figure, Ranking, SystemPoint
 
-FEWEST = 3  # systems; two are in one order or the other
-_CELLS = 1_000_000  # signs of pairs that are held at a time
+FEWEST = 3  # systems for a correlation
+_CELLS = 1_000_000  # signs of pairs in memory at a time
 
 
 def ranking(sample: RowSample, system: Sequence[str], scale: Scale, *, left_out: Sequence[str] = ()) -> Ranking | None:
     """The systems by the human mean, best first, with the Spearman and Kendall correlation of the two orders.
 
-    `system` has one entry a row. Each system's means are over its own judged rows. None where there is one system.
+    `system` has one entry a row. The means of a system are over its own judged rows. None for a single system.
     """
     names, of = np.unique(np.asarray(system, dtype=object).astype(str), return_inverse=True)
     if names.size < 2:
@@ -79,10 +79,10 @@ class _Means:
         return self.sample.rows(np.asarray(self.of == at)).figure(float(values[at]), draws[:, at])
 
     def agreement(self, name: str) -> Figure:
-        """How the two orders of the systems go together."""
+        """The correlation of the two orders."""
         n = int(self.human.size)
         if n < FEWEST:
-            return self.sample.undefined(f"{n} systems: an order of fewer than {FEWEST} says nothing", n=n)
+            return self.sample.undefined(f"{n} systems: a correlation of orders needs at least {FEWEST}", n=n)
         for values, what in ((self.score, "the metric's"), (self.human, "the human")):
             if (values == values[0]).all():
                 return self.sample.undefined(f"{what} means of all systems are equal", n=n)
@@ -98,7 +98,7 @@ class _Means:
 
 
 def _ranks(values: Numbers) -> Numbers:
-    """1 is the highest; equal values share the mean of their ranks."""
+    """Ranks from 1 (highest); equal values share their mean rank."""
     from scipy.stats import rankdata
 
     found: Numbers = rankdata(-values)
@@ -112,7 +112,7 @@ def _rank_correlations(name: str, first: Numbers, second: Numbers) -> Numbers:
     for start in range(0, first.shape[0], step):
         one, two = (values[start : start + step] for values in (first, second))
         signs = [np.sign(values[:, :, None] - values[:, None, :]) for values in (one, two)]
-        if name == SPEARMAN:  # a rank is, but for a constant, the sum of the signs against the others
+        if name == SPEARMAN:  # up to a constant, a rank is the sum of the signs against the others
             signs = [sign.sum(axis=2) for sign in signs]
         one, two = (sign.reshape(sign.shape[0], -1) for sign in signs)
         product = np.einsum("rp,rp->r", one, two)

@@ -1,4 +1,4 @@
-"""The validity report of one data set: every metric against every dimension that people judged in.
+"""The validity report of one data set: every metric against every dimension of human labels.
 
 Sources of the tables: "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, sections 6.3 to 6.5
 (correlations on two row sets, medians and ranges by grade, the decision tree, heat maps, Kolmogorov-Smirnov
@@ -34,16 +34,16 @@ from reviewgauge.core.results import NOT_STATED, Score
 
 LENGTH = "review length"
 GRADES = "grades"  # the unit of scores that are grades themselves
-FEWEST_IN_SLICE = 10  # rows; values of a fact with fewer are counted together, not shown
+FEWEST_IN_SLICE = 10  # rows; values of a fact with fewer are not shown
 MOST_SLICES = 40  # values of one fact
 LESS_IS_BETTER = (
-    "less is better: correlations, AUC and ranks are of the negated scores, so that above 0 means agreement with people"
+    "less is better: correlations, AUC and ranks use negated scores, so that values above 0 mean agreement with people"
 )
 
 
 @dataclass(frozen=True)
 class ValiditySettings:
-    """How figures are made. `slices` are facts of the cases, or `system`."""
+    """The settings of all figures. `slices` are facts of the cases, or `system`."""
 
     resamples: int = 1_000
     seed: int = 0
@@ -54,7 +54,7 @@ class ValiditySettings:
 
 @dataclass(frozen=True)
 class Scored:
-    """One metric's values by review (or why there is none), and what stands beside its figures."""
+    """One metric's values by review (or the reason for a missing one), and the notes on its figures."""
 
     metric: str
     label: str
@@ -72,7 +72,7 @@ class Scored:
     def of(cls, metric: Metric, scores: Sequence[Score]) -> Scored:
         """The headline reading of a metric on each review alone."""
         pins = dict.fromkeys(tuple(sorted(s.pins.items())) for s in scores)
-        warnings = ("its scores rest on different versions of what it needs",) if len(pins) > 1 else ()
+        warnings = ("its scores were made with different versions of its inputs",) if len(pins) > 1 else ()
         return cls(
             metric=signature(metric),
             label=short_spec(metric),
@@ -88,14 +88,14 @@ class Scored:
 
 
 def length_baseline(bench: ReviewTable) -> Scored:
-    """The length of the review in characters: what a metric must beat to be worth computing."""
+    """The length of the review in characters, which a useful metric must beat."""
     values = {key: float(len(text)) for key, text in zip(bench.keys, bench.hypothesis, strict=True)}
     return Scored(LENGTH, f"{LENGTH} (baseline)", "characters", "characters", values, {}, baseline=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that a report is made of."""
+    """The inputs of a report."""
 
     bench: ReviewTable
     humans: tuple[HumanValues, ...]
@@ -107,23 +107,23 @@ class Evidence:
 
     @property
     def inputs(self) -> Iterator[object]:
-        """Everything that the figures depend on, as values that print in full."""
+        """Every value that the figures depend on, for hashing."""
         bench = self.bench
         yield from (bench.keys, bench.hypothesis, bench.reference, bench.facts, sorted(bench.people), bench.cases)
         yield from (bench.claims.tolist(), bench.cluster.tolist(), self.humans, self.scored, self.settings)
         yield from (self.dataset, self.benchmark, self.warnings, bench.places.tolist(), bench.where)
 
     def report(self, progress: Progress | None = None) -> ValidityReport:
-        """Every metric in every dimension, a few at a time: the arrays are handled without the interpreter's lock."""
+        """Every metric in every dimension, in threads: numpy releases the interpreter lock."""
         validator = Validator(self.bench, self.settings)
         jobs = [(one, human) for human in self.humans for one in self.scored]
         found: list[MetricValidity] = []
         with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-            for (one, human), made in zip(jobs, pool.map(lambda job: validator.metric(*job), jobs), strict=True):
-                found.append(made)
+            for (one, human), result in zip(jobs, pool.map(lambda job: validator.metric(*job), jobs), strict=True):
+                found.append(result)
                 if progress is not None:
                     progress(len(found), len(jobs), f"{one.label} {human.dimension}")
-        found = [one for human in self.humans for one in self._told_apart(human, found)]
+        found = [one for human in self.humans for one in self._with_row_warnings(human, found)]
         left_out = [(human.dimension, n, why) for human in self.humans for why, n in human.left_out.items()]
         return ValidityReport(
             dataset=f"{self.dataset} where {self.bench.where}" if self.bench.where else self.dataset,
@@ -139,10 +139,10 @@ class Evidence:
             warnings=(*self.warnings, *(f"{dimension}: {n:,} {why} left out" for dimension, n, why in left_out)),
         )
 
-    def _told_apart(self, human: HumanValues, found: Sequence[MetricValidity]) -> Iterator[MetricValidity]:
-        """The metrics of a dimension, with a warning on each that lacks rows which others have."""
-        everyone = [self.bench.keys[at] for at in join(self.bench, human, dict.fromkeys(self.bench.keys, 0.0)).place]
-        rows = [{key for key in everyone if not isinstance(one.values.get(key, ""), str)} for one in self.scored]
+    def _with_row_warnings(self, human: HumanValues, found: Sequence[MetricValidity]) -> Iterator[MetricValidity]:
+        """The metrics of a dimension, with a warning on each that lacks rows of the others."""
+        judged = [self.bench.keys[at] for at in join(self.bench, human, dict.fromkeys(self.bench.keys, 0.0)).place]
+        rows = [{key for key in judged if not isinstance(one.values.get(key, ""), str)} for one in self.scored]
         own = [one for one in found if one.dimension == human.dimension]
         real = {frozenset(there) for there, one in zip(rows, own, strict=True) if there and not one.baseline}
         others = "the others" if len(real) > 1 else "the baseline"
@@ -151,12 +151,12 @@ class Evidence:
             if not there or there == union:
                 yield one
                 continue
-            text = f"measured on {len(there):,} of {len(everyone):,} judged rows: not the rows of {others}"
+            text = f"measured on {len(there):,} of {len(judged):,} judged rows, not on the rows of {others}"
             yield one.model_copy(update={"warnings": (*one.warnings, text)})
 
 
 class Validator:
-    """Holds metrics against the labels of one bench; the same resamples serve all of them."""
+    """Compares metrics with the labels of one table of reviews, under the same resamples."""
 
     def __init__(self, bench: ReviewTable, settings: ValiditySettings) -> None:
         self.bench, self.settings = bench, settings
@@ -216,7 +216,7 @@ def _distances(sample: RowSample, grade: Numbers) -> tuple[KsCell, ...]:
 
 
 def _correlations(judged: LabelledScores, sample: RowSample, human: HumanValues) -> Iterator[Correlations]:
-    """On all rows, and on each part of the scale that is usually reported too."""
+    """The correlations on all rows, and on the parts of the scale that are usually reported."""
     yield Correlations(rows=judged.row_set(), **sample.correlations())
     for name, (low, high) in human.scale.row_sets.items():
         chosen = np.asarray((judged.human >= low) & (judged.human <= high), dtype=np.bool_)
@@ -224,7 +224,7 @@ def _correlations(judged: LabelledScores, sample: RowSample, human: HumanValues)
 
 
 def _slices(judged: LabelledScores, sample: RowSample, fact: str) -> Iterator[SliceRow]:
-    """Spearman's rho for each value of a fact that has enough rows, the commonest values first where there are many."""
+    """Spearman's rho for each value of a fact with enough rows, at most 40 values."""
     values = np.array([NOT_STATED if value is None else value for value in judged.fact(fact)], dtype=object)
     counts = Counter(values.tolist())
     common = [value for value, n in counts.most_common(MOST_SLICES) if n >= FEWEST_IN_SLICE]
@@ -234,16 +234,16 @@ def _slices(judged: LabelledScores, sample: RowSample, fact: str) -> Iterator[Sl
 
 def _warnings(sample: RowSample, no_trees: str, no_calibration: str) -> Iterator[str]:
     if not sample.n:
-        yield "no review has both a score and a label: there is no figure to show"
+        yield "no review has both a score and a label"
         return
     if sample.less_is_better:
         yield LESS_IS_BETTER
     if sample.clusters < FEW_CLUSTERS:
         yield f"only {sample.clusters} clusters of rows: intervals from fewer than {FEW_CLUSTERS} are too narrow"
     if (sample.score == sample.score[0]).all():
-        yield f"all {sample.n:,} scores are {sample.score[0]:g}: the metric tells no review from another"
+        yield f"all {sample.n:,} scores are {sample.score[0]:g}: the metric does not distinguish reviews"
     if sample.grade is None:
-        yield f"the human values take more than {MOST_GRADES} steps: nothing by grade, no trees, no thresholds"
+        yield f"more than {MOST_GRADES} different human values: no tables by grade, trees or thresholds"
     if no_trees:
         yield f"no decision tree: {no_trees}"
     if no_calibration:

@@ -34,7 +34,7 @@ ALL_ROWS, SYSTEM = "all rows", "system"
 _DOES_NOT_APPLY = "the metric does not apply"
 _MOST_REASONS = 6  # reasons why a metric does not apply that are told apart
 _MOST_NAMED = 20  # values of a fact that an error lists
-_LONGEST = 80  # characters of a folder's name
+_LONGEST = 80  # characters of a folder name
 _PLAIN = re.compile(r"[\w.]+")
 _FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
@@ -44,33 +44,33 @@ _INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 
 
 class Feature(NamedTuple):
-    """One property: its unit, and its value by review."""
+    """One property of the reviews: its unit and its value for each review."""
 
     unit: str
     values: Numbers
 
 
-def _shared(said: str, reference: str) -> float:
-    first, second = set(said.casefold().split()), set(reference.casefold().split())
+def _word_overlap(review: str, reference: str) -> float:
+    first, second = set(review.casefold().split()), set(reference.casefold().split())
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
 TRAITS: Mapping[str, tuple[str, Callable[[str, str], float]]] = {
-    "characters": ("characters", lambda said, _: len(said)),
-    "words": ("words", lambda said, _: len(said.split())),
-    "inline code": ("share", lambda said, _: bool(_INLINE.search(said))),
-    "code block": ("share", lambda said, _: bool(_FENCE.search(said))),
-    "question mark": ("share", lambda said, _: "?" in said),
-    "blank review": ("share", lambda said, _: not said.strip()),
+    "characters": ("characters", lambda review, _: len(review)),
+    "words": ("words", lambda review, _: len(review.split())),
+    "inline code": ("share", lambda review, _: bool(_INLINE.search(review))),
+    "code block": ("share", lambda review, _: bool(_FENCE.search(review))),
+    "question mark": ("share", lambda review, _: "?" in review),
+    "blank review": ("share", lambda review, _: not review.strip()),
     "words in the reference": ("words", lambda _, reference: len(reference.split())),
     "inline code in the reference": ("share", lambda _, reference: bool(_INLINE.search(reference))),
-    "same words as the reference": ("share", _shared),
+    "same words as the reference": ("share", _word_overlap),
 }
-"""Trait -> (unit, its value from the review's text and the reference's)."""
+"""Trait -> (unit, function of the texts of the review and of the reference)."""
 
 
 def traits_of(reviews: Sequence[str], references: Sequence[str], claims: Integers) -> dict[str, Feature]:
-    """Every trait of these texts (one entry a review), and the number of claims of their cases."""
+    """All traits of these texts (one entry a review), and the number of claims of their cases."""
     found = {
         name: Feature(unit, np.array([value(*texts) for texts in zip(reviews, references, strict=True)], dtype=float))
         for name, (unit, value) in TRAITS.items()
@@ -83,9 +83,9 @@ def traits_of(reviews: Sequence[str], references: Sequence[str], claims: Integer
 
 @dataclass(frozen=True)
 class ReviewTable:
-    """The reviews of a run, with what does not depend on the metric. `cluster` counts from 0.
+    """The reviews of a run, with everything that does not depend on the metric. `cluster` counts from 0.
 
-    Where only a part is asked for, `chosen` has one truth value a review and `where` names the part.
+    A filtered table has `chosen`, one flag a review, and `where`, the name of the part.
     """
 
     keys: tuple[Key, ...]
@@ -101,7 +101,7 @@ class ReviewTable:
 
     @classmethod
     def of(cls, cases: Sequence[Case], outcomes: Sequence[Outcome], people: Iterable[str] = ()) -> ReviewTable:
-        """The bench of a run, its rows by case, system and attempt, so that the order of the reviews changes nothing.
+        """The reviews sorted by case, system and attempt, so that input order does not matter.
 
         `people` are the systems that are not tools.
         """
@@ -111,10 +111,10 @@ class ReviewTable:
         number = {case.id: at for at, case in enumerate(cases)}
         of_case = duplicate_groups(texts)
         at = [number[outcome.case] for outcome in outcomes]
-        said = ["\n".join(c.body for c in o.review.comments) if o.review else "" for o in outcomes]
+        hypotheses = ["\n".join(c.body for c in o.review.comments) if o.review else "" for o in outcomes]
         return cls(
             keys=tuple((outcome.case, outcome.system, outcome.attempt) for outcome in outcomes),
-            hypothesis=tuple(said),
+            hypothesis=tuple(hypotheses),
             reference=tuple(texts[i] for i in at),
             facts=tuple(cases[i].facts for i in at),
             claims=np.array([len(cases[i].claims) for i in at], dtype=np.int64),
@@ -125,45 +125,45 @@ class ReviewTable:
 
     @cached_property
     def places(self) -> Integers:
-        """The places of the reviews that are asked for."""
+        """The positions of the chosen reviews."""
         return np.arange(len(self.keys)) if self.chosen is None else np.flatnonzero(self.chosen)
 
     def values(self, fact: str) -> set[Fact]:
-        """What a fact is among the cases of the reviews that are asked for, or the names of their systems."""
+        """The values of a fact among the cases of the chosen reviews; for `system` the systems."""
         if fact == SYSTEM:
             return {self.keys[at][1] for at in self.places}
         return {self.facts[at][fact] for at in self.places if fact in self.facts[at]}
 
     def shown(self, fact: str) -> list[str]:
-        """A fact of each review as text; what is not known is `NOT_STATED`."""
+        """A fact of each review as text, `NOT_STATED` where it is missing."""
         if fact == SYSTEM:
             return [system for _, system, _ in self.keys]
         return [str(facts.get(fact, NOT_STATED)) for facts in self.facts]
 
     @property
     def shown_cases(self) -> int:
-        """How many cases there are, or how many the reviews that are asked for are of."""
+        """The number of cases, or of those with a chosen review."""
         return self.cases if self.chosen is None else len({self.keys[at][0] for at in self.places})
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are, in all of the run."""
+        """The number of clusters in the whole run."""
         return int(self.cluster.max(initial=-1)) + 1
 
     @cached_property
     def traits(self) -> Mapping[str, Feature]:
-        """What can be said of each review and its reference without a metric."""
+        """The traits of each review and its reference."""
         return traits_of(self.hypothesis, self.reference, self.claims)
 
     @property
     def known_facts(self) -> list[str]:
-        """The facts that any case has, and `system`."""
+        """The facts of any case, and `system`."""
         return list(dict.fromkeys([SYSTEM, *(name for facts in self.facts for name in facts)]))
 
 
 @dataclass(frozen=True)
 class LabelledScores:
-    """Aligned rows of one metric and one dimension: places in the `bench`, `score` and `human` values (n each)."""
+    """Aligned rows of one metric and one dimension: positions in the `bench`, `score` and `human` values (n each)."""
 
     bench: ReviewTable
     place: Integers
@@ -173,7 +173,7 @@ class LabelledScores:
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.place.size)
 
     @property
@@ -187,14 +187,14 @@ class LabelledScores:
         return [self.bench.keys[at][1] for at in self.place]
 
     def fact(self, name: str) -> list[str | None]:
-        """A fact of each row's case as text (`system` names the system), None where it is not known."""
+        """A fact of each row's case as text (or `system`), None where it is missing."""
         if name == SYSTEM:
             return list(self.system)
         found = [self.bench.facts[at].get(name) for at in self.place]
         return [None if value is None else str(value) for value in found]
 
     def row_set(self, name: str = ALL_ROWS, chosen: Flags | None = None) -> RowSet:
-        """What stands beside figures of these rows, or of the `chosen` ones."""
+        """The description of these rows, or of the `chosen` ones, to show beside figures."""
         cluster = self.cluster if chosen is None else self.cluster[chosen]
         left_out = dict(self.left_out)
         if chosen is not None and (outside := int((~chosen).sum())):
@@ -209,7 +209,7 @@ class LabelledScores:
 
 
 def join(bench: ReviewTable, human: HumanValues, values: Mapping[Key, float | str]) -> LabelledScores:
-    """The rows that have both; `values` hold a review's score, or the reason why it has none."""
+    """The reviews with both a score and a human value; `values` are scores or the reason for a missing one."""
     left_out: Counter[str] = Counter()
     places, scores, judged = [], [], []
     for place, key in enumerate(bench.keys):
@@ -226,19 +226,19 @@ def join(bench: ReviewTable, human: HumanValues, values: Mapping[Key, float | st
             places.append(place)
             scores.append(value)
             judged.append(human.of[key])
-    if gone := len(human.of.keys() - set(bench.keys)):
-        left_out["labels on reviews that are not here"] = gone
+    if unknown := len(human.of.keys() - set(bench.keys)):
+        left_out["labels on reviews that are not in the run"] = unknown
     return LabelledScores(
         bench,
         np.array(places, dtype=np.int64),
         np.array(scores, dtype=np.float64),
         np.array(judged, dtype=np.float64),
-        _fewer(left_out),
+        _merge_rare(left_out),
     )
 
 
 def row_scores(metric: Metric, scores: Iterable[Score]) -> dict[Key, float | str]:
-    """The headline reading of each review alone, or the reason why there is none."""
+    """The headline reading of each review alone, or the reason for a missing one."""
     found: dict[Key, float | str] = {}
     keys: list[Key] = []
     parts: list[Parts] = []
@@ -260,12 +260,12 @@ def row_scores(metric: Metric, scores: Iterable[Score]) -> dict[Key, float | str
     return found
 
 
-def _fewer(left_out: Counter[str]) -> dict[str, int]:
-    """The counts, rare reasons why a metric does not apply taken together."""
-    told = [reason for reason, _ in left_out.most_common() if reason.startswith(_DOES_NOT_APPLY)][_MOST_REASONS:]
-    found = {reason: n for reason, n in left_out.items() if reason not in told}
-    if told:
-        found[f"{_DOES_NOT_APPLY}: other reasons"] = sum(left_out[reason] for reason in told)
+def _merge_rare(left_out: Counter[str]) -> dict[str, int]:
+    """The counts, with rare reasons why a metric does not apply merged."""
+    rare = [reason for reason, _ in left_out.most_common() if reason.startswith(_DOES_NOT_APPLY)][_MOST_REASONS:]
+    found = {reason: n for reason, n in left_out.items() if reason not in rare}
+    if rare:
+        found[f"{_DOES_NOT_APPLY}: other reasons"] = sum(left_out[reason] for reason in rare)
     return found
 
 
@@ -274,18 +274,18 @@ def _fewer(left_out: Counter[str]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class RowFilter:
-    """Facts and the values that they may have, by fact; a row is in where each fact has one of its values."""
+    """Allowed values by fact; a row passes if each fact has one of its values."""
 
     values: tuple[tuple[str, tuple[str, ...]], ...]
 
     @classmethod
-    def of(cls, asked: Mapping[str, Fact] | Sequence[str] | str) -> RowFilter | None:
-        """`{"system": "Auger"}` or `["system=Auger"]`; a fact that is named again may have either value. None for none.
+    def of(cls, conditions: Mapping[str, Fact] | Sequence[str] | str) -> RowFilter | None:
+        """The filter of `{"system": "Auger"}` or `["system=Auger"]`; a repeated fact may have either value.
 
-        Raises UserError for text without a `=`.
+        None for an empty one. Raises UserError for text without a `=`.
         """
         found: dict[str, set[str]] = {}
-        for fact, value in asked.items() if isinstance(asked, Mapping) else map(_pair, _words(asked)):
+        for fact, value in conditions.items() if isinstance(conditions, Mapping) else map(_pair, _words(conditions)):
             found.setdefault(fact, set()).add(str(value))
         return cls(tuple((fact, tuple(sorted(found[fact]))) for fact in sorted(found))) if found else None
 
@@ -296,7 +296,7 @@ class RowFilter:
 
     @property
     def folder(self) -> str:
-        """`where-language-java+python-system-Auger`: a name that any file system takes, another for each slice."""
+        """`where-language-java+python-system-Auger`: a unique folder name, valid on every file system."""
         words = [word for fact, values in self.values for word in (fact, *values)]
         named = "-".join(f"{fact}-{'+'.join(values)}" for fact, values in self.values)
         if len(named) <= _LONGEST and all(_PLAIN.fullmatch(word) and word.strip(".") == word for word in words):
@@ -305,7 +305,7 @@ class RowFilter:
         return f"where-{short}-{content_id(self.name, length=8)}"
 
     def narrow(self, bench: ReviewTable) -> ReviewTable:
-        """The bench with only these rows chosen. Raises UserError for a fact, a value or a mixture that no row has."""
+        """The table with only these rows chosen. Raises UserError for a fact, value or combination without rows."""
         chosen = np.ones(len(bench.keys), dtype=np.bool_)
         for fact, values in self.values:
             if fact not in bench.known_facts:
@@ -317,12 +317,12 @@ class RowFilter:
                     raise UserError(f"no review has {fact} = {value}", remedy=f"there are: {_listed(known)}")
             chosen &= np.isin(np.array(there, dtype=object).astype(str), values)
         if not chosen.any():
-            raise UserError(f"no review has {self.name}", remedy="each is there, but not all of them together")
+            raise UserError(f"no review has {self.name}", remedy="each condition has reviews, but no review meets all")
         return replace(bench, chosen=chosen, where=self.name)
 
 
-def _words(asked: Sequence[str] | str) -> Iterable[str]:
-    return [asked] if isinstance(asked, str) else asked
+def _words(conditions: Sequence[str] | str) -> Iterable[str]:
+    return [conditions] if isinstance(conditions, str) else conditions
 
 
 def _pair(text: str) -> tuple[str, str]:

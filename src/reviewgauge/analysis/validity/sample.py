@@ -1,4 +1,4 @@
-"""Scores beside human values, one entry a row, and how intervals over them are made: what each table is drawn from."""
+"""Aligned scores and human values with their resamples: the input of every table of the validity report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import correlate, figure_of, interval_figure, spearman_only, spearman_within
 from reviewgauge.core.reports.validity import Figure
@@ -15,9 +15,9 @@ from reviewgauge.core.reports.validity import Figure
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """n rows. `grade` is `human` on the steps of its scale, None where it has none or too many.
+    """n rows. `grade` is `human` on the steps of its scale, None where there are too many.
 
-    Where less is better, `oriented` has the sign turned, so that more agrees with people.
+    Where less is better, `oriented` is negated, so that more always means better.
     """
 
     score: Numbers
@@ -30,7 +30,7 @@ class RowSample:
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.score.size)
 
     @property
@@ -40,12 +40,12 @@ class RowSample:
 
     @cached_property
     def oriented(self) -> Numbers:
-        """The scores, more of them being better."""
+        """The scores with more being better."""
         return self.sign * self.score
 
     @property
     def clusters(self) -> int:
-        """How many clusters the rows fall into."""
+        """The number of clusters of the rows."""
         return int(np.unique(self.cluster).size)
 
     def rows(self, chosen: Flags) -> RowSample:
@@ -84,10 +84,8 @@ class RowSample:
         return figure_of(value, self.n if n is None else n, draws, self.cluster, level=self.level, p=p)
 
     def undefined(self, reason: str, *, n: int | None = None) -> Figure:
-        """A figure that has no value."""
+        """A figure without a value."""
         return Figure(value=None, n=self.n if n is None else n, level=self.level, reason=reason)
 
     def _means(self, weights: Numbers) -> Numbers:
-        total = weights.sum(axis=1)
-        found: Numbers = np.divide(weights @ self.human, total, out=np.full(total.shape, np.nan), where=total > 0)
-        return found
+        return ratio(weights @ self.human, weights.sum(axis=1))

@@ -1,7 +1,7 @@
-"""Thresholds: telling the good rows from the rest by the score alone, at every cut of the human scale.
+"""Classifying good rows by a threshold on the score, at every cut of the human scale.
 
-Source of the sweep as a table: CRScore, arXiv:2409.19801, Table 4. The best F1 is the best on these very rows, so it
-is an upper bound for a threshold that is chosen beforehand, and its interval is that of F1 at that threshold.
+Source of the sweep as a table: CRScore, arXiv:2409.19801, Table 4. The best F1 is chosen on the same rows, so it is an
+upper bound for a threshold chosen beforehand; its interval is that of F1 at that threshold.
 AUC: Hanley and McNeil, The meaning and use of the area under a ROC curve, Radiology 143 (1982).
 """
 
@@ -17,14 +17,13 @@ from reviewgauge.analysis.stats.correlation import row_weights
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.reports.validity import Figure, Sweep, SweepPoint
 
-STEPS = 24  # thresholds that a sweep shows at even steps of the score, and as many at even steps of the recall
+STEPS = 24  # thresholds shown at even steps of the score, and again at even steps of the recall
 
 
 def sweeps(sample: RowSample) -> tuple[Sweep, ...]:
-    """One sweep for each grade but the lowest: the rows from it on are the positive ones.
+    """One sweep for each grade but the lowest: rows with at least that grade are positive.
 
-    Where less is better, scores up to the threshold are taken as positive, and an AUC over .5 still means that the
-    metric agrees with people.
+    Where less is better, scores up to the threshold are predicted positive; an AUC above .5 always means agreement.
     """
     if sample.grade is None:
         return ()
@@ -33,7 +32,7 @@ def sweeps(sample: RowSample) -> tuple[Sweep, ...]:
     for cut, auc in zip(cuts, _aucs(sample, [sample.grade >= cut for cut in cuts]), strict=True):
         positive = sample.grade >= cut
         curve = _Curve.of(sample.oriented, positive, sample.sign)
-        best = curve.point(int(curve.f1.argmax()))  # of equal ones the strictest
+        best = curve.point(int(curve.f1.argmax()))  # of ties the strictest
         sweep = Sweep(
             cut=float(cut),
             positives=int(positive.sum()),
@@ -48,7 +47,7 @@ def sweeps(sample: RowSample) -> tuple[Sweep, ...]:
 
 
 def _aucs(sample: RowSample, cuts: Sequence[Flags]) -> list[Figure]:
-    """The AUC of each cut, from the midranks of the scores: they are the same for all cuts, in each resample too."""
+    """The AUC of each cut, from midranks of the scores that all cuts share in each resample."""
     if not cuts:
         return []
     positive = np.stack(cuts, axis=1).astype(np.float64)
@@ -73,20 +72,20 @@ def _aucs(sample: RowSample, cuts: Sequence[Flags]) -> list[Figure]:
 
 
 def _f1_at(point: SweepPoint, sample: RowSample, positive: Flags) -> Figure:
-    """The F1 at this one threshold, with its interval: the threshold stays where it is in every resample."""
+    """The F1 at this threshold, which is fixed in every resample."""
     taken = sample.oriented >= sample.sign * point.threshold
     counts = np.stack([taken & positive, taken, positive], axis=1).astype(np.float64)
     of_clusters = np.zeros((sample.resampler.clusters, 3))
     np.add.at(of_clusters, sample.cluster, counts)
     draws = [np.zeros(0)]
     for weights in sample.resampler.weights():
-        hits, said, there = (weights @ of_clusters).T
-        draws.append(ratio(2 * hits, said + there))
+        hits, predicted, positives = (weights @ of_clusters).T
+        draws.append(ratio(2 * hits, predicted + positives))
     return sample.figure(point.f1, np.concatenate(draws))
 
 
 class _Curve(NamedTuple):
-    """One entry for each distinct score, from the strictest threshold to the one that takes all rows."""
+    """One entry for each distinct score, from the strictest threshold to the one that accepts all rows."""
 
     threshold: Numbers
     precision: Numbers
@@ -112,7 +111,7 @@ class _Curve(NamedTuple):
         )
 
     def points(self) -> tuple[SweepPoint, ...]:
-        """Those nearest to even steps of the threshold and of the recall, or all where they are few."""
+        """The points nearest to even steps of the threshold and of the recall; all if they are few."""
         count = self.threshold.size
         if count <= 2 * STEPS:
             return tuple(self.point(at) for at in range(count))

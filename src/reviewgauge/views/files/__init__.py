@@ -1,1 +1,1 @@
-"""Files for other programs: CSV, LaTeX, JUnit, the build card, the bundle readme."""
+"""Files for other programs: CSV, LaTeX, JUnit, and Markdown for build cards, bundles and pull requests."""

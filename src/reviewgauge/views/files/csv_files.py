@@ -1,4 +1,4 @@
-"""Leaderboards and comparisons as CSV: one row a figure, nothing rounded, for spreadsheets, papers and bundles."""
+"""The CSV writer of all tables, and leaderboards and comparisons as CSV: one row a figure, nothing rounded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def leaderboard_csv(board: Leaderboard) -> str:
 
 
 def slices_csv(board: Leaderboard) -> str:
-    """The same on every slice."""
+    """Every reading of every system on every slice."""
     rows = (
         (piece.fact, piece.value, piece.n, *row)
         for piece in board.slices
@@ -39,7 +39,7 @@ def slices_csv(board: Leaderboard) -> str:
 
 
 def comparisons_csv(table: ComparisonTable) -> str:
-    """Every comparison, in the order in which they were made."""
+    """Every comparison, in order."""
     rows = (
         (
             *(c.first, c.second, c.reading, c.first_value, c.second_value, c.difference, c.low, c.high, c.level, c.p),

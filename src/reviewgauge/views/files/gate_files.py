@@ -11,12 +11,12 @@ from reviewgauge.views.terminal import figures, gate_tables
 SHOWN = 15  # cases of one kind
 MARK = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
 _MARKDOWN = "\\`*_{}[]()#+-.!|~:"
-# GitHub links @name and #12 in the finished page, whatever was escaped, and notifies whom that means.
+# GitHub links @name and #12 in the rendered page, also when escaped, and notifies the people.
 _APART = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b", "#": "\\#\u200b"}
 
 
 def plain_markdown(text: str) -> str:
-    """Text from data as Markdown shows it: no links, mentions, references to issues, HTML or table cells."""
+    """Text from data escaped for Markdown: no links, mentions, issue references, HTML or table cells."""
     return "".join(_APART.get(c) or (f"\\{c}" if c in _MARKDOWN else c) for c in one_line(text, 300))
 
 
@@ -53,20 +53,20 @@ def _details(found: Gate, title: str, cases: list[GateCase]) -> list[str]:
 
 
 def junit(found: Gate) -> bytes:
-    """JUnit XML: one test that is the gate, and one a case, which tells how the case went and never fails.
+    """JUnit XML: one test for the gate, and one for each case, which reports its outcome and never fails.
 
-    "Cannot tell" is an error, so that neither a build nor a person takes it for a pass.
+    "Cannot tell" is an error, so that nobody takes it for a pass.
     """
     suite = ET.Element("testsuite", name="reviewgauge gate", tests=str(1 + len(found.cases)))
     suite.set("failures", str(int(found.verdict is GateVerdict.WORSE)))
     suite.set("errors", str(int(found.verdict is GateVerdict.CANNOT_TELL)))
     main = ET.SubElement(suite, "testcase", classname="gate", name=_xml(f"{found.label} {found.reading}"))
-    said = f"{gate_tables.headline(found)}. {found.reason}. Difference {gate_tables.difference(found)}"
+    summary = f"{gate_tables.headline(found)}. {found.reason}. Difference {gate_tables.difference(found)}"
     if found.verdict is not GateVerdict.NOT_WORSE:
         kind = "failure" if found.verdict is GateVerdict.WORSE else "error"
-        ET.SubElement(main, kind, message=_xml(said), type=found.verdict.replace(" ", "_"))
+        ET.SubElement(main, kind, message=_xml(summary), type=found.verdict.replace(" ", "_"))
     out = ET.SubElement(main, "system-out")
-    out.text = _xml("\n".join([said, f"cases: {gate_tables.counts(found)}", *gate_tables.notes(found)]))
+    out.text = _xml("\n".join([summary, f"cases: {gate_tables.counts(found)}", *gate_tables.notes(found)]))
     for case in found.cases:
         test = ET.SubElement(suite, "testcase", classname=f"case.{case.outcome}", name=_xml(case.case))
         text = ET.SubElement(test, "system-out")
@@ -77,7 +77,7 @@ def junit(found: Gate) -> bytes:
 
 
 def _xml(text: str) -> str:
-    """`text` without the characters that XML 1.0 cannot hold."""
+    """`text` with characters that XML 1.0 cannot represent replaced."""
     return "".join(
         c
         if c in "\t\n" or 0x20 <= ord(c) < 0xD800 or 0xE000 <= ord(c) < 0xFFFE or ord(c) > 0xFFFF

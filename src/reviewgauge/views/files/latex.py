@@ -1,6 +1,6 @@
-"""Tables for a paper: the CSV tables of a bundle as LaTeX with booktabs, every figure rounded from the CSV.
+"""Tables for a paper: the CSV tables of a bundle as LaTeX, every figure rounded from the CSV.
 
-They need `\\usepackage{booktabs}` and nothing else; text from data is escaped, and no figure is typed by hand.
+They need `\\usepackage{booktabs}` only; text from data is escaped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reviewgauge.views.files.csv_files import from_csv
 from reviewgauge.views.terminal import figures
 
 UNDEFINED = "--"
-_BESIDE = ("precision", "recall")  # shown beside the headline where they are read
+_BESIDE = ("precision", "recall")  # shown beside the headline if present
 _ESCAPED = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -24,7 +24,7 @@ _ESCAPED = {
     "|": r"\textbar{}",
     '"': "''",
     **{c: f"\\{c}" for c in "&%$#_{}"},
-    "[": "{[}",  # at the start of a row it would be an argument of the line break before it, as would a star
+    "[": "{[}",  # at the start of a row, an argument of the line break before it; a star likewise
     "*": "{*}",
     "–": "--",
     "—": "---",
@@ -33,12 +33,12 @@ _ESCAPED = {
 
 
 def escape(text: str) -> str:
-    """Text from data as LaTeX prints it: on one line, nothing in it a command."""
+    """Text from data escaped for LaTeX, on one line."""
     return "".join(_ESCAPED.get(c, c) for c in unicodedata.normalize("NFC", one_line(text, 500)))
 
 
 def leaderboard_table(csv_text: str, *, caption: str, label: str) -> str:
-    """One row a system: the headline, and precision and recall where they are read, each with its interval."""
+    """One row a system: the headline, and precision and recall if present, each with its interval."""
     rows = from_csv(csv_text)
     by_system: dict[str, dict[str, Mapping[str, str]]] = {}
     for row in rows:
@@ -57,7 +57,7 @@ def leaderboard_table(csv_text: str, *, caption: str, label: str) -> str:
 
 
 def comparisons_table(csv_text: str, *, caption: str, label: str) -> str:
-    """One row a comparison: difference with interval, p-value, Holm's, and what could have been found."""
+    """One row a comparison: difference with interval, p-value, Holm's p-value, detectable difference."""
     head = ["First", "Second", "Reading", "Difference", "$p$", "$p_{\\mathrm{Holm}}$", "Detectable", "$n$"]
     body = [
         [
@@ -102,7 +102,7 @@ def _interval(value: str, row: Mapping[str, str]) -> str:
 
 
 def _number(text: str, unit: str = "share", digits: int = 3) -> str:
-    """A figure as papers print it, with a real minus sign; two dashes where there is none."""
+    """A rounded figure with a real minus sign; two dashes if undefined."""
     try:
         value = float(text)
     except ValueError:

@@ -1,7 +1,4 @@
-"""The card of a built benchmark: its funnel as a table for the terminal, the whole of it as Markdown.
-
-The README of a bundle: what it holds and how to check it, in plain words.
-"""
+"""Markdown: the card of a built benchmark (and its funnel for the terminal), and the README of a bundle."""
 
 from __future__ import annotations
 
@@ -17,11 +14,11 @@ from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.core.specs import load_recorded
 from reviewgauge.engine.bundle.contents import BundleManifest
 
-REASONS = 3  # reasons of a stage that the terminal names; the card names all
+REASONS = 3  # reasons of a stage shown in the terminal; the card has all
 
 
 def funnel_table(rows: Sequence[FunnelRow]) -> Table:
-    """One line a stage: what came in, what went on, what was dropped and why."""
+    """One line a stage: items in, kept and dropped, and the reasons."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     for name, justify in (("stage", "left"), ("in", "right"), ("kept", "right"), ("dropped", "right")):
         table.add_column(name, justify=justify, no_wrap=name != "stage", max_width=38 if name == "stage" else None)  # type: ignore[arg-type]
@@ -40,10 +37,10 @@ def funnel_table(rows: Sequence[FunnelRow]) -> Table:
 
 
 def markdown(card: BuildCard) -> str:
-    """The card as Markdown. What came from data is escaped: it can make no heading, link, table or HTML."""
+    """The card as Markdown; text from data is escaped, so it makes no heading, link, table or HTML."""
     parts = [f"# {_plain(card.title)}", _plain(card.summary)]
     if card.fake:
-        parts.append("**(fake)** A fake model had a say in this benchmark: its labels mean nothing.")
+        parts.append("**(fake)** A fake model labelled parts of this benchmark: its labels mean nothing.")
     parts += [f"**Warning.** {_plain(warning)}" for warning in card.warnings]
     facts = [
         ("source", card.source),
@@ -68,8 +65,8 @@ def markdown(card: BuildCard) -> str:
         for name, counts in card.distributions.items():
             parts.append(_table((name, "n"), list(counts.items())))
     if card.licences:
-        said = "The code and its texts belong to their authors. What the repositories say of themselves:"
-        parts += ["## Licences", said, _table(("repository", "licence file"), list(card.licences.items()))]
+        note = "The code and its texts belong to their authors. The licence files of the repositories:"
+        parts += ["## Licences", note, _table(("repository", "licence file"), list(card.licences.items()))]
     settings = [*card.parameters.items(), *((row.stage, row.why) for row in card.funnel), *card.pins.items()]
     parts += ["## How it was made", _table(("parameter, stage or pin", "value"), settings)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -107,7 +104,7 @@ def _table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _plain(text: str) -> str:
-    """On one line, with what Markdown or HTML would read as its own made harmless."""
+    """The text on one line with Markdown and HTML escaped."""
     clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     for mark in "\\`*[]<>":
         clean = clean.replace(mark, "\\" + mark)
@@ -115,16 +112,16 @@ def _plain(text: str) -> str:
 
 
 def readme(manifest: BundleManifest) -> str:
-    """What the bundle holds and how to check it, in plain words."""
+    """The README of a bundle: its contents and how to verify it."""
     runs = []
     for entry in manifest.runs:
         metrics = ", ".join(f"`{short_spec(load_recorded(Metric, spec))}`" for spec in entry.metrics) or "no metric"
-        said = f"- `{entry.folder}`: {entry.dataset}, {entry.cases} cases, scored with {metrics}. "
-        said += f"Licence of the data: {entry.licence}."
+        line = f"- `{entry.folder}`: {entry.dataset}, {entry.cases} cases, scored with {metrics}. "
+        line += f"Licence of the data: {entry.licence}."
         if entry.texts != "all":
-            gone = entry.withheld["reviews"].records
-            said += f" The texts of the cases and of {gone:,} reviews are left out: {entry.why}."
-        runs.append(said)
+            withheld = entry.withheld["reviews"].records
+            line += f" The texts of the cases and of {withheld:,} reviews are left out: {entry.why}."
+        runs.append(line)
     data = ""
     if any(entry.texts != "all" for entry in manifest.runs):
         data = (
@@ -135,8 +132,8 @@ def readme(manifest: BundleManifest) -> str:
     tables = "\n".join(f"- `{table.path}`" for table in manifest.tables)
     return f"""# What this is
 
-A bundle made by ReviewGauge {manifest.reviewgauge}: what was measured, what it was measured on, and the tables that
-came out. Everything in it can be recomputed without a network.
+A bundle made by ReviewGauge {manifest.reviewgauge}: the data, the reviews, their scores and the tables. Everything in
+it can be recomputed without a network.
 
 {chr(10).join(runs)}
 
@@ -145,8 +142,8 @@ came out. Everything in it can be recomputed without a network.
     pip install reviewgauge=={manifest.reviewgauge}
     reviewgauge bundle verify bundle.zip
 
-It measures every review again, makes every table again from the scores, and stops at the first number that differs:
-it then names the file, the row, the column and both values, and exits with 1.
+It scores every review again and makes every table again from the scores. At the first number that differs it names
+the file, the row, the column and both values, and exits with 1.
 {data}
 # What is where
 

@@ -1,4 +1,4 @@
-"""Every change as the report shows it: references once, comments once, and what the matching said of each."""
+"""Changes as the report shows them: references and comments once, with their results in the matching."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reviewgauge.views.report.diff_views import FileView, Mark, show_files
 from reviewgauge.views.terminal import figures
 
 ORDER = {state: at for at, state in enumerate((*CommentState, "rejected", "unscored"))}
-EXCERPT = 110  # characters of a reference that are repeated beside its diff line
+EXCERPT = 110  # shown characters of a reference beside its diff line
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class CommentView:
     state: str
     reason: str
     evidence: str
-    links: tuple[tuple[str, str], ...]  # (anchor, id) of the findings it stands for
+    links: tuple[tuple[str, str], ...]  # (anchor, id) of its findings
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class MissView:
     group: str
     reason: str
     evidence: str
-    nearest: tuple[str, str] | None  # (anchor, id) of the comment that came closest
+    nearest: tuple[str, str] | None  # (anchor, id) of the closest comment
 
 
 @dataclass
@@ -61,7 +61,7 @@ class ColumnView:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many comments are in each state; `missed` counts findings."""
+        """The number of comments in each state; `missed` counts findings."""
         counts = Counter(c.state for c in self.comments)
         counts["missed"] = len(self.misses)
         return +counts
@@ -80,7 +80,7 @@ class GroupView:
 
 @dataclass
 class ChangeView:
-    """One change, everything known of it and everything said about it."""
+    """One change with its references and all reviews."""
 
     anchor: str
     case: Case
@@ -98,7 +98,7 @@ class ChangeView:
 
 
 def place_of(span: Span | None, comment: Comment | None = None) -> str:
-    """`src/a.py:12-14`, `(old)` where the lines count before the change."""
+    """`src/a.py:12-14`, with `(old)` for lines before the change."""
     if span is None:
         claimed = comment.claimed if comment else None
         if claimed is None or not claimed.path:
@@ -114,7 +114,7 @@ def place_of(span: Span | None, comment: Comment | None = None) -> str:
 def view_changes(
     cases: Sequence[Case], outcomes: Sequence[Outcome], scores: Sequence[Score], systems: Sequence[str], metric: str
 ) -> Iterator[ChangeView]:
-    """One view per case, in the order of `cases`; `scores` of other metrics than `metric` are not shown."""
+    """One view for each case, in their order; only scores of `metric` are shown."""
     by_case: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_case.setdefault(outcome.case, []).append(outcome)
@@ -183,10 +183,10 @@ class _Builder:
             column.note = (score.reason if score else "") or "Not scored."
         elif score and score.reason:
             column.note = score.reason
-        said = list(_by_outcome(review.comments, matching))
-        anchors = {comment.id: f"{anchor}c{at}" for at, comment in enumerate(said, 1)}
+        comments = list(_by_outcome(review.comments, matching))
+        anchors = {comment.id: f"{anchor}c{at}" for at, comment in enumerate(comments, 1)}
         column.policy = matching.policy if matching else ""
-        column.comments = list(self._comments(said, matching, anchors))
+        column.comments = list(self._comments(comments, matching, anchors))
         column.comments.sort(key=lambda view: ORDER[view.state])
         if matching:
             column.misses, column.hits = self._findings(anchor, matching, anchors)
@@ -274,7 +274,7 @@ class _Builder:
 
 
 def _by_outcome(comments: Sequence[Comment], matching: Matching | None) -> Iterator[Comment]:
-    """The comments, those of which several points were counted (`comment#1`, `comment#2`) once for each point."""
+    """The comments; one with several counted points (`comment#1`, `comment#2`) once for each point."""
     known = {comment.id for comment in comments}
     points: dict[str, list[str]] = {}
     for outcome in matching.comments if matching else ():
@@ -288,20 +288,20 @@ def _by_outcome(comments: Sequence[Comment], matching: Matching | None) -> Itera
 
 
 def _evidence(pair: Pair) -> str:
-    said = []
+    parts = []
     if pair.verdict is not None:
-        said.append(
+        parts.append(
             f"probability {figures.number(pair.verdict.probability)}{' (unsure)' if pair.verdict.unsure else ''}"
         )
         if pair.verdict.reason:
-            said.append(pair.verdict.reason)
-        said += [f"{vote.rater}: {_vote(vote.value)}" for vote in pair.verdict.votes]
+            parts.append(pair.verdict.reason)
+        parts += [f"{vote.rater}: {_vote(vote.value)}" for vote in pair.verdict.votes]
     if pair.distance is not None:
         plural = "" if pair.distance == 1 else "s"
-        said.append("same lines" if pair.distance == 0 else f"{pair.distance} line{plural} apart")
+        parts.append("same lines" if pair.distance == 0 else f"{pair.distance} line{plural} apart")
     elif pair.same_path is False:
-        said.append("another file")
-    return ", ".join(said)
+        parts.append("another file")
+    return ", ".join(parts)
 
 
 def _vote(value: object) -> str:
@@ -312,21 +312,21 @@ def _usage(outcome: Outcome) -> str:
     usage = outcome.review.usage if outcome.review else None
     if usage is None:
         return ""
-    said = []
+    parts = []
     if usage.tokens_in or usage.tokens_out:
-        said.append(f"{usage.tokens_in + usage.tokens_out:,} tokens")
+        parts.append(f"{usage.tokens_in + usage.tokens_out:,} tokens")
     if usage.dollars is not None:
-        said.append(f"${usage.dollars:.4f}")
+        parts.append(f"${usage.dollars:.4f}")
     if usage.seconds:
-        said.append(f"{usage.seconds:.1f} s")
-    return " · ".join(said)
+        parts.append(f"{usage.seconds:.1f} s")
+    return " · ".join(parts)
 
 
 def anchoring_words(comment: Comment) -> str:
-    """What is odd about where the comment stands, empty when nothing is."""
+    """A note on an unusual location of the comment; empty for a usual one."""
     words = {
-        Anchoring.INVALID: "its place does not exist in the change",
-        Anchoring.OUTSIDE: "its place lies outside the changed lines",
+        Anchoring.INVALID: "its location does not exist in the change",
+        Anchoring.OUTSIDE: "its location is outside the changed lines",
         Anchoring.RENAMED: "placed through the file's other name",
         Anchoring.DIFF_LINE: "its number counted lines of the diff",
         Anchoring.QUOTE: "placed by its quote",

@@ -1,4 +1,4 @@
-"""The lines of a diff that something was said about, with what was said beside them."""
+"""The lines of a diff that have references or comments, with these beside them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from reviewgauge.core.records import ChangedFile, Side, Span
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 
-AROUND = 4  # lines shown before and after a line that something was said about
-LONGEST = 400  # characters of a code line; a longer one is cut
+AROUND = 4  # lines shown before and after a marked line
+LONGEST = 400  # characters of a code line before it is cut
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Something that was said about a place: a reference (with an excerpt) or a system's comment."""
+    """A reference (with an excerpt) or a system's comment at a location."""
 
     span: Span
     state: str
@@ -25,7 +25,7 @@ class Mark:
 
 @dataclass
 class LineView:
-    """One line of a diff, or (kind `gap`) lines that are left out."""
+    """One line of a diff, or (kind `gap`) omitted lines."""
 
     kind: str
     old: int | None
@@ -45,7 +45,7 @@ class FileView:
 
 
 def show_files(files: Sequence[ChangedFile], marks: Iterable[Mark]) -> tuple[list[FileView], int]:
-    """The files and lines that have marks, and the number of hunks left out because nothing was said about them."""
+    """(the files and lines with marks, the number of hunks without one)."""
     by_path: dict[str, list[Mark]] = {}
     for mark in marks:
         by_path.setdefault(mark.span.path, []).append(mark)
@@ -94,7 +94,7 @@ def _show_hunk(hunk: Hunk, about: Sequence[Mark]) -> Iterator[LineView]:
 
 
 def _last_line(lines: Sequence[DiffLine], span: Span) -> int | None:
-    """The last line of the hunk that the span covers; None where it covers none."""
+    """The last line of the hunk that the span covers; None if it covers none."""
     if span.start is None or span.end is None:
         return None
     found = None

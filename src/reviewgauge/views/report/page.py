@@ -17,9 +17,9 @@ SCRIPT = "report.js"
 
 
 def render(template: str, styles: Sequence[str], words: Mapping[str, object], **data: object) -> str:
-    """The page of `template`, which is given `data`; its macros know `words` besides how numbers are written.
+    """The page of `template` with `data`; its macros see `words` and the number formats.
 
-    `styles` are joined into the page's one style element.
+    `styles` are joined into the page's style element.
     """
     environment = _environment(words)
     style = "\n".join(_asset(environment, name) for name in styles)
@@ -70,7 +70,7 @@ def _environment(words: Mapping[str, object]) -> jinja2.Environment:
 
 
 def _finalize(value: object) -> object:
-    """Every text that a template prints passes here before it is escaped."""
+    """Make hidden characters of a printed text visible, before it is escaped."""
     return figures.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -84,5 +84,5 @@ def _asset(environment: jinja2.Environment, name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """The source expression that lets exactly this inline element through the content security policy."""
+    """The policy's source expression for exactly this inline element."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

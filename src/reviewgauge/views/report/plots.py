@@ -1,10 +1,6 @@
-"""Plots as SVG that takes the page's colours and fonts, holds nothing active, and can be read aloud.
+"""Plots of both reports as SVG by Altair: page colours and fonts, nothing active, with a text description.
 
-Where to write the names of points so that they neither overlap nor cover a point.
-
-The report's figures as SVG, by Altair: intervals, precision against recall, small multiples.
-
-They need the extra `plots`; without it the report says so and shows the same numbers as tables.
+They need the extra `plots`; without it the reports say so and show the same numbers as tables.
 """
 
 from __future__ import annotations
@@ -45,9 +41,9 @@ DEFAULTS = {("opacity", "1"), ("stroke-width", "1"), ("stroke-miterlimit", "10")
 
 
 def adapt(svg: str, name: str, title: str, description: str) -> str:
-    """`svg` with page colours, without scripts, links, styles and per-mark roles; ids start with `name`.
+    """`svg` with page colours and without scripts, links, styles and per-mark roles; ids start with `name`.
 
-    Raises ValueError when it is not a well-formed SVG.
+    Raises ValueError for malformed SVG.
     """
     try:
         root = Xml.fromstring(svg)
@@ -89,7 +85,7 @@ def _clean(element: Xml.Element, name: str) -> None:
 
 POINT = 5.0  # half the side of the square that a point takes, in pixels
 NEAR, FAR = 9.0, 22.0
-LATER = 2.5  # square pixels of overlap that are better than the next, less natural place
+LATER = 2.5  # square pixels of overlap that are better than the next candidate
 
 
 class Box(NamedTuple):
@@ -110,9 +106,9 @@ class Box(NamedTuple):
 def place_labels(
     spots: Sequence[tuple[float, float]], sizes: Sequence[Box], width: float, height: float
 ) -> list[tuple[float, float]]:
-    """(left, middle) of each label in pixels: the first place near its point that is free, else the least bad one.
+    """(left, middle) of each label in pixels, without overlaps of labels and points where possible.
 
-    A greedy choice in the order given, tried to the right, left, above and below, then the same further away.
+    Greedy in the given order: right, left, above and below the point, then the same further away.
     """
     taken = [Box(x - POINT, y - POINT, 2 * POINT, 2 * POINT) for x, y in spots]
     placed: list[tuple[float, float]] = []
@@ -151,9 +147,9 @@ def _cost(box: Box, taken: Sequence[Box], width: float, height: float) -> float:
 
 ROW = 22  # pixels from one system to the next
 F_LINES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-WIDE_ENOUGH = 400  # pixels from which on a figure has room for whole names
+WIDE_ENOUGH = 400  # least width in pixels for whole names
 NAME_WIDTH = 150  # pixels; longer names are cut in plots, the tables have them whole
-LETTER = 6.8  # pixels a letter takes, roughly, at 11 px; system fonts differ
+LETTER = 6.8  # approximate width of a letter at 11 px
 
 
 def available() -> bool:
@@ -179,7 +175,7 @@ def small_multiple(board: Leaderboard, piece: SliceSummary, reading: str, name: 
 
 
 def highest(systems: Sequence[SystemSummary], reading: str) -> float:
-    """The end of a scale from 0 that holds these values and intervals; at most 1 for shares."""
+    """The end of a scale from 0 for these values and intervals; at most 1 for shares."""
     found = [figures.estimate(s, reading) for s in systems]
     values = [v for e in found for v in (e.value, e.high) if v is not None and figures.defined(v)]
     if not values:
@@ -221,14 +217,14 @@ def _forest(
     ]
     padding = {"left": int(side) + 12, "right": 58, "top": 4, "bottom": 24}
     chart = alt.layer(*layers).properties(width=inner, height=max(1, len(rows)) * row, padding=padding, autosize="none")
-    said = "; ".join(f"{s.system} {_said(s, reading)}" for s in systems)
-    return draw(chart, name, title, said)
+    description = "; ".join(f"{s.system} {_describe(s, reading)}" for s in systems)
+    return draw(chart, name, title, description)
 
 
 _SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^([-\u2212]?)0\\./, '$1.')"
 
 
-def _said(system: SystemSummary, reading: str) -> str:
+def _describe(system: SystemSummary, reading: str) -> str:
     e = figures.estimate(system, reading)
     return f"{figures.number(e.value, e.unit)} {figures.interval(e.low, e.high, e.unit)}".strip()
 
@@ -264,12 +260,12 @@ def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) 
         ),
     ]
     chart = alt.layer(*layers).properties(width=size, height=height, padding=3)
-    said = "; ".join(
+    description = "; ".join(
         f"{d['system']} precision {figures.number(d['p'])}, recall {figures.number(d['r'])}" for d in points
     )
     missing = len(board.systems) - len(points)
-    said += f"; {missing} without a defined precision are not shown" if missing else ""
-    return draw(chart, name, "Precision against recall, with lines of equal F1", said)
+    description += f"; {missing} without a defined precision are not shown" if missing else ""
+    return draw(chart, name, "Precision against recall, with lines of equal F1", description)
 
 
 def _cross(p: Any, r: Any) -> dict[str, float | None]:
@@ -282,7 +278,7 @@ def _top(points: Sequence[dict[str, Any]], axis: str) -> float:
 
 
 def _place(points: list[dict[str, Any]], width: int, height: int, x_top: float, y_top: float) -> None:
-    """Adds `lx` and `ly`, where each label starts, in data units: labels neither overlap nor cover points."""
+    """Add `lx` and `ly`, the start of each label in data units."""
     spots = [(d["r"] / x_top * width, height - d["p"] / y_top * height) for d in points]
     sizes = [Box(0, 0, len(d["shown"]) * LETTER, 13) for d in points]
     for point, (left, middle) in zip(points, place_labels(spots, sizes, width, height), strict=True):
@@ -335,9 +331,9 @@ def load_altair() -> Any:
 def draw(
     chart: Any, name: str, title: str, description: str, data: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
 ) -> str:
-    """The chart as SVG in the page's colours; `title` and `description` are read aloud.
+    """The chart as SVG in the page's colours; `title` and `description` are for screen readers.
 
-    `data` are the rows of the data that the chart only names: Altair copies rows at every step that it holds itself.
+    `data` holds rows that the chart refers to by name; Altair would copy inline rows at every step.
     """
     import vl_convert
 
@@ -346,7 +342,7 @@ def draw(
         "titleColor": MUTED, "labelFontSize": 11, "titleFontSize": 11, "gridOpacity": 0.5,
     }  # fmt: skip
     config = {"background": "#00000000", "view": {"stroke": None}, "axis": axis}
-    spec = chart.to_dict(validate=False)  # checking a spec takes longer than drawing it
+    spec = chart.to_dict(validate=False)  # validation takes longer than drawing
     datasets = {**spec.get("datasets", {}), **(data or {})}
     drawn = vl_convert.vegalite_to_svg(spec | {"config": config, "datasets": datasets})
     return adapt(drawn, name, figures.visible(title), figures.visible(description))

@@ -1,4 +1,4 @@
-"""One self-contained HTML file: who is better, how sure that is, and why each comment counted as it did."""
+"""One self-contained HTML file: the ranking, its certainty, and the evidence behind every comment's result."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all
 
 @dataclass(frozen=True)
 class ReportData:
-    """Everything that the report shows. `facts` of the manifest are shown as they are, so they hold no secrets.
+    """The contents of the report. `facts` of the manifest are shown unchanged and must not hold secrets.
 
-    The first leaderboard is the report's main one; the changes show the matchings of the first metric that has any.
+    The first leaderboard is the main one; changes show the matchings of the first metric that has any.
     """
 
     title: str
@@ -39,7 +39,7 @@ class ReportData:
 
 
 class Trouble(NamedTuple):
-    """One failure, where it happened."""
+    """One failure and its location."""
 
     anchor: str | None
     case: str
@@ -50,7 +50,7 @@ class Trouble(NamedTuple):
 
 
 class ReportPanel(NamedTuple):
-    """One slice with its drawing, where there is one."""
+    """One slice with its drawing, if any."""
 
     piece: SliceSummary
     drawing: Markup
@@ -81,7 +81,7 @@ class BoardView:
 
 
 def render(data: ReportData) -> str:
-    """The report as one HTML document that needs nothing else: no network, no file beside it."""
+    """The report as one HTML document that needs no network and no other file."""
     boards = [_board_view(data, board, f"b{number}") for number, board in enumerate(data.leaderboards, 1)]
     metric = _matched_metric(data)
     systems = _systems(data)
@@ -135,8 +135,8 @@ def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
     for c in table.comparisons if table else ():
         if c.reading == board.headline:
             matrix[c.first, c.second] = c
-    said = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
-    return BoardView(board, name, columns, table, _drawings(board, name), _slices(board, name), matrix, said)
+    sentence = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
+    return BoardView(board, name, columns, table, _drawings(board, name), _slices(board, name), matrix, sentence)
 
 
 def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
@@ -174,7 +174,7 @@ def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
 
 
 def _matched_metric(data: ReportData) -> str:
-    """The metric whose matchings the changes show: the first leaderboard's, or the first that has any."""
+    """The metric whose matchings the changes show: the first leaderboard's that has any, else any."""
     having = dict.fromkeys(s.metric for s in data.scores if s.matching is not None)
     for board in data.leaderboards:
         if board.metric in having:

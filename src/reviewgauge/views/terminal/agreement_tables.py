@@ -1,6 +1,6 @@
-"""What `agree` found, for the terminal: coefficients, batches, and a matrix of raters for each dimension.
+"""The result of `agree` in the terminal: coefficients, batches, and a matrix of raters for each dimension.
 
-It fits 100 columns and says less on 80. `--json` has every figure.
+It fits 100 columns and shows less on 80. `--json` has every figure.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
 
 DIGITS = 4  # as the papers print them
-FEW_RATERS = 3  # from which on a matrix says more than the coefficients
+FEW_RATERS = 3  # least raters for a matrix
 MATRIX_CELL = 6  # columns of the terminal
-WEAKEST = 10  # pairs that are listed where the matrix does not fit
+WEAKEST = 10  # listed pairs where the matrix does not fit
 NAME = 20
 SHORT = {
     "percent agreement": "percent",
@@ -39,11 +39,11 @@ CORRECTED = ("Krippendorff's alpha (ordinal)", "Cohen's kappa", "Krippendorff's 
 
 
 def agreement(report: AgreementReport) -> RenderableType:
-    """Every dimension, one after another, and how the intervals were made."""
+    """Every dimension, and the settings of the intervals."""
     parts: list[RenderableType] = []
     for dimension in report.dimensions:
         parts += [*_dimension(dimension), Text("")]
-    how = "no intervals: nothing was resampled"
+    how = "no intervals: no resamples"
     if report.resamples:
         how = f"95% intervals from {report.resamples:,} resamples of whole cases, seed {report.seed}"
     lines = [f"{report.source}; {how}", *(f"! {warning}" for warning in report.warnings)]
@@ -54,7 +54,7 @@ def _dimension(one: DimensionAgreement) -> Iterator[RenderableType]:
     yield plain(f"{one.dimension}: {_about(one)}", 400, "bold")
     yield plain(_raters(one.kinds), 600, "dim")
     if reason := _same_reason(one.coefficients):
-        yield plain(f"no agreement to measure: {reason}", 600)
+        yield plain(f"agreement is undefined: {reason}", 600)
     else:
         yield Text("")
         yield Fitted(lambda width: _coefficients(one.coefficients, width))
@@ -73,20 +73,20 @@ def _dimension(one: DimensionAgreement) -> Iterator[RenderableType]:
 
 def _about(one: DimensionAgreement) -> str:
     scale = "" if one.scale is None else f", {one.scale.low:g} to {one.scale.high:g}"
-    return f"{one.judged_twice:,} of {one.items:,} items judged by two raters or more, {one.labels:,} labels{scale}"
+    return f"{one.judged_twice:,} of {one.items:,} items with two raters or more, {one.labels:,} labels{scale}"
 
 
 def _raters(kinds: Mapping[str, str]) -> str:
     count = {kind: [rater for rater, of in kinds.items() if of == kind] for kind in dict.fromkeys(kinds.values())}
-    said = [
+    parts = [
         f"{len(names)} {kind}{'' if len(names) == 1 else 's'} ({', '.join(names[:8])}{' …' if len(names) > 8 else ''})"
         for kind, names in count.items()
     ]
-    return "raters: " + ", ".join(said)
+    return "raters: " + ", ".join(parts)
 
 
 def _same_reason(coefficients: Sequence[Coefficient]) -> str:
-    """Why none of the coefficients has a value, where that is one reason."""
+    """The one reason why no coefficient has a value; empty otherwise."""
     reasons = {c.figure.reason for c in coefficients}
     undefined = all(c.figure.value is None for c in coefficients)
     return reasons.pop() if undefined and len(reasons) == 1 else ""
@@ -103,11 +103,11 @@ def _coefficients(rows: Sequence[Coefficient], width: int) -> RenderableType:
         table.add_row(plain(row.name), *cells, *([f"{row.raters}"] if width >= NARROW else []))
         if row.figure.reason:
             reasons.setdefault(row.figure.reason, []).append(row.name)
-    said = [
+    notes = [
         f"! {'all of these' if len(names) == len(rows) else ', '.join(names)}: {reason}"
         for reason, names in reasons.items()
     ]
-    return Group(table, notes_below(*said)) if said else table
+    return Group(table, notes_below(*notes)) if notes else table
 
 
 def _value(figure: Figure) -> str:
@@ -134,7 +134,7 @@ def _batches(batches: Sequence[BatchAgreement], width: int) -> RenderableType:
 
 
 def _matrix(one: DimensionAgreement, width: int) -> RenderableType:
-    """Above the diagonal what is corrected for chance, below it plain agreement; or the weakest pairs."""
+    """Chance-corrected agreement above the diagonal, plain agreement below; or the weakest pairs if too wide."""
     raters = list(one.kinds)
     plainly, corrected = _two_names(one.pairs)
     name = min(NAME, max(len(one_line(rater, NAME)) for rater in raters)) + 6
@@ -158,11 +158,11 @@ def _matrix(one: DimensionAgreement, width: int) -> RenderableType:
         table.add_row(label, *cells)
     mixed = "* a model. " if len(set(one.kinds.values())) > 1 else ""
     head = Text(f"pairs of raters: {corrected} above the diagonal, {plainly} below")
-    return Group(head, table, notes_below(f"{mixed}–: no item in common, or undefined; --json has n and intervals"))
+    return Group(head, table, notes_below(f"{mixed}–: no common items, or undefined; --json has n and intervals"))
 
 
 def _two_names(pairs: Sequence[PairAgreement]) -> tuple[str, str]:
-    """The names of the plain and of the corrected coefficient that a matrix shows."""
+    """The names of the plain and the corrected coefficient of the matrix."""
     names = [c.name for c in pairs[0].coefficients]
     corrected = next((name for name in CORRECTED if name in names), names[-1])
     near = [name for name in names if name.startswith("within")]
@@ -186,6 +186,6 @@ def _weakest(pairs: Sequence[PairAgreement], plainly: str, corrected: str) -> Re
         cells = (figures.number(of[name].value) for name in (corrected, plainly))
         table.add_row(plain(pair.first), plain(pair.second), *cells, f"{pair.items:,}")
     undefined = len(pairs) - len(defined)
-    more = f"{undefined:,} pairs have no {corrected}: too few items in common. " if undefined else ""
-    head = Text(f"the pairs of raters that agree least, of {len(pairs):,}")
+    more = f"{undefined:,} pairs have no {corrected}: too few common items. " if undefined else ""
+    head = Text(f"the pairs of raters with the lowest agreement, of {len(pairs):,}")
     return Group(head, table, notes_below(f"{more}--json has all pairs"))

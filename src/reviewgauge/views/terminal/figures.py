@@ -1,4 +1,4 @@
-"""How a number is written: the same way in the terminal and in the report. Undefined is a dash, never a 0."""
+"""Formats of numbers and labels, shared by terminal, report and files. Undefined is a dash, never a 0."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ LABELS = {
 STATES: dict[str, tuple[str, str]] = {
     CommentState.MATCHED: ("●", "the comment raises a reference finding and is credited for it"),
     CommentState.DUPLICATE: ("◐", "raises a finding that another comment was already credited for"),
-    CommentState.NEUTRAL: ("○", "neither right nor wrong: it counts for nothing"),
+    CommentState.NEUTRAL: ("○", "neither right nor wrong: it is not counted"),
     CommentState.FALSE: ("✕", "matches no reference: it counts against precision"),
-    "rejected": ("⊘", "false, and a known wrong remark besides"),
-    "unscored": ("·", "the review was not scored, so nothing is known of the comment"),
+    "rejected": ("⊘", "false, and known to be wrong"),
+    "unscored": ("·", "the review was not scored"),
     "hit": ("✓", "the finding was raised by a comment of the system"),
     "missed": ("◇", "no comment of the system was credited with the finding"),
 }
 
 
 def label(reading: str) -> str:
-    """The name of a reading as people write it."""
+    """The display name of a reading."""
     return LABELS.get(reading, reading.replace("_", " "))
 
 
@@ -44,7 +44,7 @@ def defined(value: float | None) -> bool:
 
 
 def number(value: float | None, unit: str = "share", digits: int = 2) -> str:
-    """A reading: `.62` for a share, `3.4` for other units, a dash where it is undefined."""
+    """A reading: `.62` for a share, `3.4` in other units, a dash if undefined."""
     if value is None or not math.isfinite(value):
         return UNDEFINED
     text = f"{value:.{digits}f}" if unit == "share" or abs(value) < 10 else f"{value:,.1f}"
@@ -67,7 +67,7 @@ def interval(low: float | None, high: float | None, unit: str = "share", gap: st
 
 
 def p_value(p: float | None) -> str:
-    """A p-value with as many digits as it deserves: `.34`, `.021`, `<.001`."""
+    """A p-value: `.34`, `.021`, `<.001`."""
     if p is None or not math.isfinite(p):
         return UNDEFINED
     if p < 0.001:
@@ -87,45 +87,44 @@ def percent(level: float) -> str:
 
 
 def estimate(system: SystemSummary, reading: str) -> Estimate:
-    """The estimate of that reading, or an undefined one, so that a table has no holes."""
+    """The estimate of a reading, or an undefined one."""
     return system.estimate(reading) or Estimate(reading=reading, value=None, n=0, clusters=0)
 
 
 def spread_words(system: SystemSummary) -> str:
-    """What the attempts of a system vary by, in words; empty where each change was tried once."""
+    """The variation between attempts of a system, in words; empty with one attempt a change."""
     s = system.spread
     if s is None:
         return ""
     unit = "" if s.unit == "share" else f" {s.unit}"
     digits = 3 if s.unit == "share" else 2
-    said = (
-        f"{label(s.reading)} would move by {number(s.again, s.unit, digits)}{unit} (SD) if all {s.attempts} attempts "
+    text = (
+        f"{label(s.reading)} would vary by {number(s.again, s.unit, digits)}{unit} (SD) if all {s.attempts} attempts "
     )
-    said += f"at {s.n} changes were made again; of the variance of one attempt at one change "
+    text += f"at {s.n} changes were repeated; "
     if s.within_share is None:
-        return f"{said}there is none"
-    return f"{said}{percent(round(s.within_share, 2))} lies between attempts, the rest between changes"
+        return f"{text}the attempts have no variance"
+    return f"{text}{percent(round(s.within_share, 2))} of the variance lies between attempts, the rest between changes"
 
 
 def scored_of(board: Leaderboard) -> str:
-    """How many changes the figures rest on: `30`, or `7 of 13` where no system was scored on all."""
+    """The number of scored changes: `30`, or `7 of 13` if no system was scored on all."""
     scored = max((s.scored for s in board.systems), default=0)
     cases = max((s.cases for s in board.systems), default=0)
     return str(cases) if scored == cases else f"{scored} of {cases}"
 
 
 def readings(board: Leaderboard) -> list[str]:
-    """Every reading that occurs, headline first, then precision and recall, then in the metric's own order."""
+    """The readings of the board: headline, precision, recall, then the metric's own order."""
     found = dict.fromkeys(e.reading for system in board.systems for e in system.estimates)
     first = [r for r in (board.headline, "precision", "recall") if r in found or r == board.headline]
     return list(dict.fromkeys([*first, *found]))
 
 
 def slice_reading(board: Leaderboard, values: Sequence[SliceSummary]) -> str:
-    """The reading to show on slices: the headline on subsets of changes.
+    """The reading to show on slices: the headline, or for facets the one that is defined most often.
 
-    A facet holds the findings (or the comments) of one kind only, where often recall (or precision) alone is defined:
-    there it is whichever of these is defined most often.
+    A facet has the findings (or the comments) of one kind only, so often only recall (or precision) is defined.
     """
     if not any(value.facet for value in values):
         return board.headline
@@ -137,7 +136,7 @@ def slice_reading(board: Leaderboard, values: Sequence[SliceSummary]) -> str:
 
 
 def slice_readings(board: Leaderboard, values: Sequence[SliceSummary]) -> list[str]:
-    """The readings to show on slices: of a facet that cuts comments and findings alike recall and precision as well."""
+    """The readings to show on slices: recall, precision and the headline for a facet that defines all three."""
     values_of = [s for value in values for s in value.systems]
 
     def known(reading: str) -> bool:
@@ -150,12 +149,12 @@ def slice_readings(board: Leaderboard, values: Sequence[SliceSummary]) -> list[s
 
 
 def short_hash(digest: str) -> str:
-    """The first 12 digits of a hash: enough to recognise a benchmark by."""
+    """The first 12 digits of a hash."""
     return digest[:12]
 
 
 def visible(text: str) -> str:
-    """`text` with control and direction-changing characters made visible: nothing in it can reorder or hide."""
+    """`text` with control and direction-changing characters made visible."""
     return _HIDDEN.sub(_show, text)
 
 
@@ -172,7 +171,7 @@ def _show(match: re.Match[str]) -> str:
 
 
 def web_url(url: str | None) -> str | None:
-    """`url` where it is an http or https address that can be linked to, else None."""
+    """`url` if it is a valid http or https address, else None."""
     if not url or any(c.isspace() or not c.isprintable() for c in url):
         return None
     try:

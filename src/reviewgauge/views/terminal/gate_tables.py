@@ -1,4 +1,4 @@
-"""A gate in the terminal: the verdict, the figures behind it, and the cases won, lost and unstable."""
+"""A gate in the terminal: the verdict, its figures, and the cases won, lost and unstable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STYLE = {GateVerdict.NOT_WORSE: "bold green", GateVerdict.WORSE: "bold red", Gat
 
 
 def gate(found: Gate) -> RenderableType:
-    """The whole of it."""
+    """The gate with its figures, cases and notes."""
     parts: list[RenderableType] = [Text(headline(found), style=STYLE[found.verdict]), plain(found.reason, 400)]
     parts += [Text(""), _figures(found)]
     for title, cases in (("lost", lost(found)), ("won", won(found)), ("unstable", unstable(found))):
@@ -43,16 +43,16 @@ def difference(found: Gate) -> str:
 
 
 def counts(found: Gate) -> str:
-    """How many cases were won, lost, tied and unstable."""
-    said = [f"{found.count('won')} won", f"{found.count('lost')} lost", f"{found.count('tied')} tied"]
+    """The number of cases won, lost, tied and unstable."""
+    parts = [f"{found.count('won')} won", f"{found.count('lost')} lost", f"{found.count('tied')} tied"]
     if undefined := found.count("undefined"):
-        said.append(f"{undefined} undefined")
-    said.append("unstable not known" if found.unstable is None else f"{found.unstable} unstable across attempts")
-    return ", ".join(said)
+        parts.append(f"{undefined} undefined")
+    parts.append("unstable not known" if found.unstable is None else f"{found.unstable} unstable across attempts")
+    return ", ".join(parts)
 
 
 def notes(found: Gate) -> list[str]:
-    """What the figures rest on, and what must be said beside them."""
+    """The settings behind the figures, and the warnings."""
     less = ", less is better" if found.lower_is_better else ""
     unit = "" if found.unit == "share" else f" ({found.unit})"
     lines = [
@@ -64,12 +64,12 @@ def notes(found: Gate) -> list[str]:
     ]
     if found.needed is not None:
         by = "repositories" if found.clustered_by == "repository" else f"{found.clustered_by}s"
-        lines.append(f"about {found.needed:,} {by} would tell, were the difference and its spread to stay as they are")
+        lines.append(f"about {found.needed:,} {by} would be enough if the difference and its spread stay the same")
     if found.failed:
         worst = figures.number(found.low_if_worst, found.unit)
         lines.append(
-            f"! the candidate failed on {found.failed} cases that the baseline did not; counted as worst, the interval "
-            f"ends at {worst}"
+            f"! the candidate failed on {found.failed} cases on which the baseline did not; if they count as worst, "
+            f"the interval ends at {worst}"
         )
     if found.estimate_note:
         lines.append(f"! {found.estimate_note}")
@@ -92,7 +92,7 @@ def unstable(found: Gate) -> list[GateCase]:
 
 
 def gain(case: GateCase, unit: str) -> str:
-    """A case's gain, with a digit more than a reading: it is a small part of one."""
+    """A case's gain, with one more digit than a reading."""
     return (
         figures.UNDEFINED if case.gain is None else ("+" if case.gain > 0 else "") + figures.number(case.gain, unit, 3)
     )
@@ -120,8 +120,8 @@ def _cases(found: Gate, title: str, cases: list[GateCase]) -> RenderableType:
 
 
 def smoke(found: SmokeSet) -> RenderableType:
-    """The cases that were picked."""
-    title = f"{len(found.cases)} of {found.of} cases that told {len(found.systems)} systems apart best"
+    """The picked cases."""
+    title = f"the {len(found.cases)} of {found.of} cases that separate {len(found.systems)} systems best"
     table = bare_table()
     table.add_column("case", overflow="fold")
     table.add_column("")

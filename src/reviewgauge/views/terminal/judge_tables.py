@@ -1,7 +1,4 @@
-"""What a check of a judge found, as sections of plain text: the terminal and the page show the same ones.
-
-What a check of a judge found, for the terminal. `--json` has every figure.
-"""
+"""The check of a judge as sections of text, which the terminal and the page share. `--json` has every figure."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ SHORT_DIRECTIONS = {"up": "yes / best", "down": "no / worst"}
 
 
 class Section(NamedTuple):
-    """One table: its title, the heads of its columns (the first one is words), its rows, and the small print below."""
+    """One table: title, column heads (the first column is text), rows, and notes."""
 
     title: str
     head: tuple[str, ...]
@@ -29,7 +26,7 @@ class Section(NamedTuple):
 
 
 def shown(figure: Figure | None, unit: str = "share", digits: int = 2) -> str:
-    """`.82 [.77, .87]`, a dash where it is undefined."""
+    """`.82 [.77, .87]`, a dash if undefined."""
     if figure is None:
         return figures.UNDEFINED
     bounds = figures.interval(figure.low, figure.high, unit, " ", digits)
@@ -37,13 +34,13 @@ def shown(figure: Figure | None, unit: str = "share", digits: int = 2) -> str:
 
 
 def headline(report: JudgeReport) -> str:
-    """The judge, what it was held against, and whether its figures are real."""
+    """The judge, its test set, and whether its model is fake."""
     fake = " (fake)" if report.fake else ""
     return f"{report.judge}{fake} on {report.on}"
 
 
 def sections(report: JudgeReport) -> Iterator[Section]:
-    """Every part that was asked for."""
+    """The sections of the requested parts."""
     if report.agreement:
         yield _agreement(report, report.agreement)
     if report.drift is not None:
@@ -64,23 +61,23 @@ def sections(report: JudgeReport) -> Iterator[Section]:
 
 
 def gate_line(report: JudgeReport) -> str:
-    """What the gate said; empty where there is none."""
+    """The result of the gate; empty without one."""
     gate = report.gate
     if gate is None:
         return ""
     if report.stopped:
-        return "gate NOT passed: the check was stopped before all was asked"
+        return "gate NOT passed: the check was stopped early"
     value = figures.number(gate.kappa, digits=3)
     if gate.failed > gate.most_failed:
         most = figures.percent(gate.most_failed)
-        share = f"{gate.failed:.1%} of the rows have no answer, and more than {most} is too many"
+        share = f"{gate.failed:.1%} of the rows have no answer, more than the allowed {most}"
         return f"gate NOT passed: {share} (kappa {value} of the others against {gate.rater})"
     verdict = "passed" if gate.passed else "NOT passed"
-    return f"gate {verdict}: {gate.of} {value} against {gate.rater}, at least {figures.number(gate.least)} is asked for"
+    return f"gate {verdict}: {gate.of} {value} against {gate.rater}, at least {figures.number(gate.least)} is required"
 
 
 def footnotes(report: JudgeReport) -> list[str]:
-    """What a reader must know; a line that begins with `!` is a warning."""
+    """Settings and warnings; warnings begin with `!`."""
     how = f"95% intervals from {report.resamples:,} resamples of whole changes, seed {report.seed}; –: undefined"
     lines = [how] if report.spent.questions else []
     if report.left_out:
@@ -88,9 +85,9 @@ def footnotes(report: JudgeReport) -> list[str]:
     if report.estimate_note:
         lines.append(f"! {report.estimate_note}")
     if report.fake:
-        lines.append("! a fake model answered: these figures say nothing of a real one")
+        lines.append("! a fake model answered: these figures do not apply to a real one")
     if report.stopped:
-        lines.append(f"! the check was stopped, and shows what was found so far: {report.stopped}")
+        lines.append(f"! the check was stopped early: {report.stopped}")
     return [*lines, *(f"! {warning}" for warning in report.warnings), report.signature]
 
 
@@ -128,11 +125,11 @@ def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str =
 
 
 def _unasked(row: JudgeAgreement) -> str:
-    """What the rows that nobody had to be asked about do to the kappa."""
+    """The kappa without the rows on which nothing is asked; empty without such rows."""
     if not row.unasked:
         return ""
     asked = f"on the other {row.rows - row.unasked:,} kappa is {shown(row.kappa_asked, digits=3)}"
-    return f"{row.rater}: {row.unasked:,} rows are of reviews without a comment, where nothing is asked; {asked}"
+    return f"{row.rater}: {row.unasked:,} rows have a review without comments, so nothing is asked; {asked}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -142,7 +139,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 def _repeats(report: JudgeReport) -> Section:
     found = report.repeats
     assert found is not None
-    again = "" if found.models else "no model is asked, so anything but 0 flips is a defect"
+    again = "" if found.models else "no model is asked, so more than 0 flips are a defect"
     agreed = "kappa between repeats" if report.kind == "pairs" else "alpha between repeats"
     row = (f"{found.repeats} times", str(found.flips.n), shown(found.flips), shown(found.kappa), _points(found.spread))
     return Section("the same question again", ("asked", "n", "flips", agreed, "SD"), (row,), (again,) if again else ())
@@ -197,8 +194,8 @@ def _injection(found: Injection) -> Section:
         share = f"{figures.number(row.share)} {bounds}".rstrip()
         rows.append((name, SHORT_DIRECTIONS[row.direction], f"{row.flipped}/{row.tried}", share, failed))
     padded = (("up", found.padding_up), ("down", found.padding_down))
-    told = [f"{figures.number(v)} {SHORT_DIRECTIONS[way]}" for way, v in padded if v is not None]
-    notes = [f"neutral padding alone turns {' and '.join(told)}: what goes beyond it is obedience"] if told else []
+    shares = [f"{figures.number(v)} {SHORT_DIRECTIONS[way]}" for way, v in padded if v is not None]
+    notes = [f"neutral padding alone turns {' and '.join(shares)}: the rest is obedience"] if shares else []
     head = ("technique", "told to say", "obeyed", "share, Wilson's 95%", "failed")
     return Section(
         f"prompt injection, {found.attacks} attacks", head, tuple(rows), (*notes, *filter(None, [found.reason]))
@@ -220,17 +217,17 @@ def _corrected(report: JudgeReport) -> Section:
             )
         )
         if row.failed:
-            notes.append(f"{row.system}: {row.failed} reviews without an answer by the judge are left out")
+            notes.append(f"{row.system}: {row.failed} reviews without an answer of the judge are left out")
         if row.corrected.reason:
             notes.append(f"{row.system}: {row.corrected.reason}")
     head = ("score", "checked", "raw", "people alone", "corrected", "trust")
-    how = "corrected: prediction-powered (PPI++); trust: how far it leans on the judge, 0 to 1"
+    how = "corrected: prediction-powered (PPI++); trust: the weight of the judge, 0 to 1"
     return Section("scores corrected for the judge's errors", head, tuple(rows), (how, *dict.fromkeys(notes)))
 
 
 def _spent(spent: JudgeCost) -> Section:
     each = spent.each(spent.seconds)
-    price = "not known" if spent.dollars is None and spent.calls else f"${spent.dollars or 0:.4f}"
+    price = "unknown" if spent.dollars is None and spent.calls else f"${spent.dollars or 0:.4f}"
     unit = spent.each(spent.dollars)
     rows = (
         ("questions", f"{spent.questions:,}", ""),
@@ -241,19 +238,19 @@ def _spent(spent: JudgeCost) -> Section:
         ("seconds", f"{spent.seconds:,.2f}", "" if each is None else f"{each:.4f}"),
         *((f"failed: {kind}", f"{n:,}", "") for kind, n in sorted(spent.failed.items())),
     )
-    return Section("what it took", ("", "all", "a decision"), rows)
+    return Section("cost", ("", "all", "a decision"), rows)
 
 
 def _each(value: float | None) -> str:
     return figures.UNDEFINED if value is None else f"{value:.2f}"
 
 
-FIRST = 12  # the least columns of characters that the first column, of words, has
-MAIN, MAIN_FIRST = ("kappa", "corrected"), 2  # what is shown where not all fits: these, and the first columns
+FIRST = 12  # least width of the first column in characters
+MAIN, MAIN_FIRST = ("kappa", "corrected"), 2  # columns to keep on narrow screens: these, and the first ones
 
 
 def judge_report(report: JudgeReport) -> RenderableType:
-    """Every section, the gate, and how the figures were made."""
+    """Every section, the gate and the footnotes."""
     parts: list[RenderableType] = [plain(headline(report), 500, "bold"), Text("")]
     for section in sections(report):
         parts += [_table(section), Text("")]
@@ -277,7 +274,7 @@ def _table(section: Section) -> RenderableType:
 
 
 def _kept(section: Section, width: int) -> list[int]:
-    """The columns that fit beside the first one; a figure is never cut. The main ones come first, the last ones go."""
+    """The columns that fit beside the first one: main ones before others, left before right; figures are never cut."""
     order = sorted(range(1, len(section.head)), key=lambda at: (section.head[at] not in MAIN and at > MAIN_FIRST, at))
     room = width - FIRST
     kept = []

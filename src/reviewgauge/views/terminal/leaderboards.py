@@ -23,10 +23,10 @@ from reviewgauge.core.reports.leaderboard import (
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import NARROW, SLIM, TINY, Fitted, bare_table, notes_below, number_column, plain
 
-WIDE = 96  # columns from which on every interval is shown
+WIDE = 96  # columns for all intervals
 SHORT = {"comments_per_change": "c/chg", "clean_left_alone": "clean", "precision": "precision", "f1": "F1"}
 EXTRAS = ("comments_per_change", "noise", "clean_left_alone", "unsure")
-BOUNDS_SHOWN = 6
+BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named
 ALPHA = 0.05
 
@@ -55,7 +55,7 @@ def _coverage(system: SystemSummary) -> Text:
 
 
 def leaderboard(board: Leaderboard, comparisons: ComparisonTable | None = None) -> RenderableType:
-    """The leaderboard, headline first, with coverage beside every score and what it rests on below."""
+    """The leaderboard, headline first, with coverage beside every score and the settings below."""
     return Fitted(lambda width: _leaderboard(board, comparisons, width))
 
 
@@ -90,14 +90,14 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
     ]
     if any(e.reading in EXTRAS for s in board.systems for e in s.estimates):
         lines.append("c/chg: comments per change; clean: share of clean changes left alone; –: undefined; 2!: 2 failed")
-    lines += [f"{one_line(s.system, 60)}: {said}" for s in board.systems if (said := figures.spread_words(s))]
+    lines += [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
     failing: dict[str, list[str]] = {}
     for s in board.systems:
         if s.failed or s.missing or s.not_applicable:
             failing.setdefault(_kinds(s, board.headline), []).append(s.system)
     if failing:
-        said = "; ".join(f"{_names(systems)}: {kinds}" for kinds, systems in failing.items())
-        lines.append(f"! not scored (never counted as 0): {said}")
+        text = "; ".join(f"{_names(systems)}: {kinds}" for kinds, systems in failing.items())
+        lines.append(f"! not scored (never counted as 0): {text}")
     lines += [f"! {board.estimate_note}" if board.estimate_note else ""]
     lines += [f"! {warning}" for warning in board.warnings]
     lines += [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
@@ -110,23 +110,23 @@ def _names(systems: Sequence[str]) -> str:
 
 def _kinds(system: SystemSummary, reading: str) -> str:
     kinds = ", ".join(f"{kind} {count}" for kind, count in system.failures.items())
-    said = [
+    parts = [
         f"{system.failed} failed" + (f" ({kinds})" if kinds else "") if system.failed else "",
         f"{system.not_applicable} not applicable" if system.not_applicable else "",
         f"{system.missing} missing" if system.missing else "",
     ]
     e = figures.estimate(system, reading)
-    if system.failed and figures.defined(e.worst) and figures.defined(e.best):  # what is missing is bounded by nothing
+    if system.failed and figures.defined(e.worst) and figures.defined(e.best):  # missing cases have no bounds
         bounds = f"{figures.number(e.worst, e.unit)} to {figures.number(e.best, e.unit)}"
-        said.append(f"{figures.label(reading)} {bounds} with the failed as worst and best")
-    return ", ".join(s for s in said if s)
+        parts.append(f"{figures.label(reading)} {bounds} with the failed as worst and best")
+    return ", ".join(s for s in parts if s)
 
 
 def slices(board: Leaderboard) -> RenderableType:
-    """The headline reading of every system on every slice: one table per fact."""
+    """The headline of every system on every slice, one table per fact."""
     groups = [(fact, list(found_)) for fact, found_ in groupby(board.slices, key=lambda s: s.fact)]
     if not groups:
-        return Text("no slices were asked for")
+        return Text("no slices were requested")
     parts: list[RenderableType] = []
     for fact, values in groups:
         parts += [Fitted(_slice_builder(board, fact, values)), Text("")]
@@ -170,7 +170,7 @@ def _slice_table(board: Leaderboard, fact: str, reading: str, values: Sequence[S
 
 
 def comparison(table: ComparisonTable) -> RenderableType:
-    """Paired comparisons: difference with interval, p, Holm's p, and what the benchmark could have found."""
+    """Paired comparisons: difference with interval, p, Holm's p, and the detectable difference."""
     return Fitted(lambda width: _comparison(table, width))
 
 
@@ -201,7 +201,7 @@ def _comparison(table: ComparisonTable, width: int) -> RenderableType:
     lines = [
         f"* found: p{corrected} is under .05. Intervals at {level}, "
         f"{table.resamples:,} resamples clustered by {table.clustered_by}, seed {table.seed}",
-        "detectable: the smallest true difference that these changes would have shown with 80% power",
+        "detectable: the smallest true difference that these changes show with 80% power",
         f"test: {tests}" if tests else "",
         f"{table.label or table.metric} on {table.dataset}, benchmark {figures.short_hash(table.benchmark)}",
         f"! {table.estimate_note}" if table.estimate_note else "",
@@ -227,7 +227,7 @@ def _bounded(table: ComparisonTable) -> Iterable[str]:
 
 
 def answer(board: Leaderboard, table: ComparisonTable | None = None) -> str:
-    """What the leaderboard says, in words. Only differences that were tested are called differences."""
+    """The result in words: who leads, by how much, and which systems cannot be separated."""
     name = figures.label(board.headline)
     ranked = [s for s in board.systems if figures.defined(figures.estimate(s, board.headline).value)]
     if not board.systems:
@@ -242,8 +242,8 @@ def answer(board: Leaderboard, table: ComparisonTable | None = None) -> str:
     if not known:
         second = figures.estimate(ranked[1], board.headline)
         value = figures.number(second.value, second.unit)
-        said = f"{_scored(lead, board.headline)}; {_text_name(ranked[1])} comes next with {value}"
-        return f"{said}. The difference was not tested."
+        text = f"{_scored(lead, board.headline)}; {_text_name(ranked[1])} comes next with {value}"
+        return f"{text}. The difference was not tested."
     beaten = [(other, c) for other, c in known if found(c)]
     tied = [other for other, c in known if not found(c)]
     sentences = []
@@ -284,7 +284,7 @@ def _value(system: SystemSummary, reading: str) -> float | None:
 
 
 def _level(systems: Sequence[SystemSummary], reading: str) -> str:
-    """Several systems with the very same value: none of them comes first."""
+    """Several systems with the same value share the first place."""
     e = figures.estimate(systems[0], reading)
     return f"{_joined(systems, 'and')} score the same, {figures.number(e.value, e.unit)} {figures.label(reading)}"
 
@@ -311,7 +311,7 @@ def _cannot_tell(n: int, systems: Sequence[SystemSummary]) -> str:
 
 
 def _tied_behind(ranked: Sequence[SystemSummary], table: ComparisonTable | None, reading: str) -> list[SystemSummary]:
-    """The first system behind the leader that is not told from the next one, and all it is not told from."""
+    """The first system behind the leader that ties with others, and those; empty without a tie."""
     for at in range(1, len(ranked) - 1):
         tied = []
         for other in ranked[at + 1 :]:

@@ -1,4 +1,4 @@
-"""The terminal tables of `reviewgauge plan`: records in, rich renderables out. They fit 100 columns."""
+"""The terminal tables of `reviewgauge plan`. They fit 100 columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIRS_SHOWN = 12
 
 
 def plan(found: Plan) -> RenderableType:
-    """Every plan, one after another, and what cannot be told."""
+    """Every plan, and the notes."""
     parts: list[RenderableType] = []
     for change_plan in found.changes:
         parts += [_change_plan(change_plan), Text("")]
@@ -50,7 +50,7 @@ def _dollars(value: float | None) -> str:
 
 
 def name_of(pair: PairPlan) -> str:
-    """The pair in words."""
+    """The name of the pair."""
     return f"{pair.first} - {pair.second}" + (f", {pair.assumed}" if pair.assumed else "")
 
 
@@ -62,7 +62,7 @@ def _change_plan(found: ChangePlan) -> RenderableType:
     level = figures.percent(found.level)
     shared = f", shared by {found.comparisons} comparisons (Holm)" if found.comparisons > 1 else ""
     title = (
-        f"{figures.label(found.reading)} ({found.label}) on {found.dataset}: to find a difference of {wanted} "
+        f"{figures.label(found.reading)} ({found.label}) on {found.dataset}: to detect a difference of {wanted} "
         f"with {figures.percent(found.power)} power at the {level} level{shared}"
     )
     parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
@@ -97,8 +97,8 @@ def _pairs(found: ChangePlan) -> RenderableType:
         )
     left = len(found.pairs) - PAIRS_SHOWN
     more = [plain(f"{left} more pairs; --json has all", style="dim")] if left > 0 else []
-    said = "standard deviations between changes and within one (one attempt around the mean); changes at 1 attempt"
-    return Group(table, *more, plain(said, style="dim"))
+    note = "standard deviations between changes and within one (one attempt around the mean); changes at 1 attempt"
+    return Group(table, *more, plain(note, style="dim"))
 
 
 def _within(pair: PairPlan, unit: str) -> str:
@@ -133,22 +133,22 @@ def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
     often = "one attempt" if row.attempts == 1 else f"{row.attempts} attempts"
     what = figures.label(found.reading)
     if row.changes is None:
-        return f"No study that could be made tells {pair.first} from {pair.second} by {wanted} {what}."
-    span = f" (between {row.low:,} and {row.high:,}, as far as this pilot can tell)" if row.low and row.high else ""
-    said = (
-        f"With {often} at each change it takes {row.changes:,} changes{span} to find a difference of {wanted} "
+        return f"No feasible study detects a difference of {wanted} {what} between {pair.first} and {pair.second}."
+    span = f" (between {row.low:,} and {row.high:,} by this pilot)" if row.low and row.high else ""
+    text = (
+        f"With {often} at each change, {row.changes:,} changes{span} are needed to detect a difference of {wanted} "
         f"in {what} between {pair.first} and {pair.second}{middle}."
     )
-    return said + " " + _at_hand(pair)
+    return text + " " + _at_hand(pair)
 
 
 def _at_hand(pair: PairPlan) -> str:
     if pair.attempts_at_hand == 1:
         return f"The {pair.changes} at hand are enough."
     if pair.attempts_at_hand is not None:
-        return f"The {pair.changes} at hand do with {pair.attempts_at_hand} attempts at each."
+        return f"The {pair.changes} at hand are enough with {pair.attempts_at_hand} attempts at each."
     if pair.within_first or pair.within_second:
-        return f"More attempts do not make the {pair.changes} at hand enough."
+        return f"The {pair.changes} at hand are too few, also with more attempts."
     return f"The {pair.changes} at hand are too few."
 
 
@@ -158,12 +158,12 @@ def _alone(found: ChangePlan, wanted: str) -> str:
     if len(found.pairs) == 1:
         return (
             f"Only {apart.first} was measured. Against a system that has nothing in common with it, a difference of "
-            f"{wanted} takes {most} changes; against a new version of itself it takes fewer, and how many cannot be "
-            "told from one attempt at each change."
+            f"{wanted} needs {most} changes; against a new version of itself it needs fewer, but one attempt at each "
+            "change does not show how many."
         )
     least = _count(found.pairs[1].rows[0].changes) if found.pairs[1].rows else figures.UNDEFINED
     return (
-        f"Only {apart.first} was measured. Against a new version of it, a difference of {wanted} takes between {least} "
+        f"Only {apart.first} was measured. Against a new version of it, a difference of {wanted} needs between {least} "
         f"changes (both good at the same ones) and {most} (nothing in common). Measure both on a few changes to know."
     )
 
@@ -178,12 +178,10 @@ def _prices(found: ChangePlan, pair: PairPlan) -> list[str]:
         if name in found.dollars_per_attempt
     )
     often = "1 attempt" if best.attempts == 1 else f"{best.attempts} attempts"
-    said = [f"cheapest: {best.changes:,} changes with {often}, {_dollars(best.dollars)} (an attempt costs {price})"]
+    lines = [f"cheapest: {best.changes:,} changes with {often}, {_dollars(best.dollars)} (an attempt costs {price})"]
     if not found.dollars_per_change:
-        said.append(
-            "further changes cost nothing here, so one attempt is always cheapest: --change-cost 5 says otherwise"
-        )
-    return said
+        lines.append("changes are free here, so one attempt is always cheapest; --change-cost 5 sets their price")
+    return lines
 
 
 def _notes(found: ChangePlan, shown: PairPlan | None) -> list[RenderableType]:
@@ -207,11 +205,11 @@ def _rater_plan(found: RaterPlan) -> RenderableType:
     people = f"{len(found.raters)} rater{'s' * (len(found.raters) != 1)}"
     title = (
         f"{found.dimension} in {found.source}: {found.labels:,} labels by {people} on {found.items:,} items, "
-        f"{found.judged_twice:,} of them judged by more than one"
+        f"{found.judged_twice:,} of them with two or more raters"
     )
     parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
     if found.icc.value is None:
-        parts.append(plain(f"how many raters it takes cannot be told: {found.icc.reason}", 500, "yellow"))
+        parts.append(plain(f"the number of raters cannot be planned: {found.icc.reason}", 500, "yellow"))
     else:
         parts += [_raters(found), Text(""), plain(_rater_answer(found), 1000, "bold")]
     if found.pair is not None and found.pair.rows:
@@ -238,10 +236,15 @@ def _rater_answer(found: RaterPlan) -> str:
     icc = figures.number(found.icc.value)
     span = figures.interval(found.icc.low, found.icc.high)
     wanted = [f"{raters} for {figures.number(float(name))}" for name, raters in found.raters_for.items()]
-    takes = f"; raters for a reliable mean: {', '.join(wanted)}" if wanted else "; no number of raters is reliable"
+    takes = (
+        f"; raters for a reliable mean: {', '.join(wanted)}"
+        if wanted
+        else "; no number of raters gives a reliable mean"
+    )
     return (
-        f"Of what ratings vary by, {icc} {span} is the item and the rest the rater (ICC); spread between items "
-        f"{figures.number(found.between, '')}, within {figures.number(found.within, '')}{takes}."
+        f"Of the variance of ratings, {icc} {span} lies between items and the rest between raters (ICC); "
+        f"standard deviation between items {figures.number(found.between, '')}, within "
+        f"{figures.number(found.within, '')}{takes}."
     )
 
 
@@ -256,4 +259,4 @@ def _rater_study(pair: PairPlan) -> RenderableType:
             figures.number(row.detectable, ""),
         )
         table.add_row(*cells)
-    return Group(plain(f"to tell {one_line(pair.first)} from {one_line(pair.second)}", 300, "underline"), table)
+    return Group(plain(f"to separate {one_line(pair.first)} from {one_line(pair.second)}", 300, "underline"), table)

@@ -1,6 +1,7 @@
-"""Terminal tables: records in, rich renderables out. They fit 100 columns, and say less on 80.
+"""Building blocks of terminal tables, and the tables of doctor, catalogue and data cards.
 
-Text from data is written without control characters and never read as markup. Nothing rests on colour alone.
+They fit 100 columns and show less on 80. Text from data has no control characters and is never read as markup; colour
+is never the only sign.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def plain(text: str, limit: int = 300, style: str = "") -> Text:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A renderable that is built for the columns at hand."""
+    """A renderable that is built for the available width."""
 
     build: Callable[[int], RenderableType]
 
@@ -49,12 +50,12 @@ def bare_table(title: str = "") -> Table:
 
 
 def number_column(table: Table, name: str) -> None:
-    """A column that is never broken or cut."""
+    """Add a column that is never wrapped or cut."""
     table.add_column(Text(name), justify="right", no_wrap=True)
 
 
 def notes_below(*lines: str) -> RenderableType:
-    """Small print; a line that begins with `!` is a warning."""
+    """Notes in small print; lines that begin with `!` are warnings."""
     shown = [plain(line, 1000, style="dim" if not line.startswith("!") else "yellow") for line in lines if line]
     return Group(*shown)
 
@@ -63,7 +64,7 @@ def notes_below(*lines: str) -> RenderableType:
 
 
 def doctor(report: DoctorReport) -> RenderableType:
-    """What held, what did not, with the smallest case that shows it, and what is odd in the data."""
+    """The checks, with the smallest failing case of each, and the lint of the data."""
     table = bare_table()
     table.add_column("", no_wrap=True)
     table.add_column("check", overflow="fold", max_width=26)
@@ -80,7 +81,7 @@ def doctor(report: DoctorReport) -> RenderableType:
         table.add_row(mark, plain(check.name), plain(check.expected), what)
     failed = sum(check.ok is False for check in report.checks)
     untried = sum(check.ok is None for check in report.checks)
-    said = (
+    counts = (
         f"{len(report.checks)} checks: {len(report.checks) - failed - untried} hold, {failed} fail, {untried} untried"
     )
     head = plain(
@@ -91,13 +92,13 @@ def doctor(report: DoctorReport) -> RenderableType:
     verdict = Text("can be trusted as far as these checks go" if report.ok else "cannot be trusted as it is")
     verdict.stylize("bold green" if report.ok else "bold red")
     if report.ok and untried == len(report.checks):
-        verdict = Text("nothing could be tried, so nothing is known of it", style="bold yellow")
-    return Group(head, Text(""), table, Text(""), _lint(report), Text(said + ": ").append(verdict))
+        verdict = Text("no check could be tried", style="bold yellow")
+    return Group(head, Text(""), table, Text(""), _lint(report), Text(counts + ": ").append(verdict))
 
 
 def _lint(report: DoctorReport) -> RenderableType:
     if not report.lint:
-        return Text("lint: nothing odd in the data")
+        return Text("lint: no findings")
     table = bare_table("lint")
     for name in ("level", "rule", "where", "what"):
         table.add_column(name, overflow="fold", max_width=34 if name == "where" else None)
@@ -122,11 +123,11 @@ def catalogue(entries: Iterable[CatalogueEntry]) -> RenderableType:
         for entry in group:
             table.add_row(plain(entry.name), plain(entry.summary))
         parts += [table, Text("")]
-    return Group(*parts[:-1]) if parts else Text("nothing here")
+    return Group(*parts[:-1]) if parts else Text("no entries")
 
 
 def card(card: Card, counts: Mapping[str, int], notes: Sequence[str] = ()) -> RenderableType:
-    """A data set's card, and what the files at hand hold beside what the official version holds."""
+    """A data set's card, with the counts of the files at hand beside those of the official version."""
     facts = bare_table()
     facts.show_header = False
     facts.add_column("what", no_wrap=True)

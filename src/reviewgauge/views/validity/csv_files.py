@@ -1,7 +1,7 @@
-"""The tables of a validity report as CSV, for spreadsheets and papers: one row a figure, nothing rounded.
+"""The tables of a validity report as CSV: one row a figure, nothing rounded.
 
-Every row begins with the metric's signature and what its scores are, so a row that is copied elsewhere still says so.
-An undefined value is an empty cell with its reason in the row.
+Every row starts with the metric and its notes, so that a copied row keeps them. An undefined value is an empty cell,
+with its reason in the row.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def csv_tables(report: ValidityReport) -> dict[str, str]:
     if labels:
         found["human_labels.csv"] = _text(("dimension", "consensus", "of", "which", "rows"), labels)
     for name, (columns, rows) in TABLES.items():
-        made = [[*_who(metric), *row] for metric in report.metrics for row in rows(metric)]
-        if made:
-            found[f"{name}.csv"] = _text([*METRIC, *columns], made)
+        table = [[*_metric_columns(metric), *row] for metric in report.metrics for row in rows(metric)]
+        if table:
+            found[f"{name}.csv"] = _text([*METRIC, *columns], table)
     return found
 
 
-def _who(metric: MetricValidity) -> Row:
+def _metric_columns(metric: MetricValidity) -> Row:
     note = "; ".join(filter(None, ("fake" if metric.fake else "", metric.estimate_note)))
     return metric.metric, metric.label, metric.reading, metric.unit, note, metric.dimension
 
@@ -248,4 +248,4 @@ TABLES: Mapping[str, tuple[Sequence[str], Callable[[MetricValidity], Iterator[Ro
         _traits,
     ),
 }
-"""Table -> (its columns after those of the metric, its rows)."""
+"""Table -> (its columns after those of the metric, the function of its rows)."""

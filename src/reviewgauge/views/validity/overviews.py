@@ -1,7 +1,4 @@
-"""The figures that show the metrics of one dimension beside each other, as SVG, by Altair.
-
-They need the extra `plots`; without it the report says so and shows the same numbers as tables.
-"""
+"""Plots that compare the metrics of one dimension, as SVG by Altair. Raise MissingExtra without the extra `plots`."""
 
 from __future__ import annotations
 
@@ -29,8 +26,8 @@ from reviewgauge.views.validity import words
 
 Called = Mapping[tuple[str, str, str], str]
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 1])
-COLOURS = (*SERIES, INK)  # of the first lines, each with a dash of its own; the others are grey
-ROW, GAP = 18, 13  # pixels from one line of a forest to the next, and the least between two names beside lines
+COLOURS = (*SERIES, INK)  # of the first lines, each with its own dash; the others are grey
+ROW, GAP = 18, 13  # pixels between rows of a forest, and at least between two line names
 TICKS = 4
 
 
@@ -38,7 +35,7 @@ TICKS = 4
 
 
 def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: int) -> str:
-    """Spearman with its interval for every metric and row set, n beside each. Raises MissingExtra."""
+    """Spearman with its interval for every metric and row set, n beside each."""
     alt = load_altair()
     rows = _forest_rows(metrics, called, NAME_WIDTH if width > WIDE_ENOUGH else NAME_WIDTH * 0.75)
     low, high = _reach(rows)
@@ -72,9 +69,9 @@ def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: 
     padding = {"left": int(side) + 12, "right": 112, "top": 18, "bottom": 24}
     height = max(1, len(rows)) * ROW
     chart = alt.layer(*layers).properties(width=inner, height=height, padding=padding, autosize="none")
-    said = "; ".join(f"{row['said']}, n {row['n']}" for row in rows)
+    description = "; ".join(f"{row['text']}, n {row['n']}" for row in rows)
     data = {"rows": rows, "zero": [{"v": 0}], "head": [{"t": "n"}]}
-    return draw(chart, name, "Spearman correlation with people, every metric and row set", said, data)
+    return draw(chart, name, "Spearman correlation with people, every metric and row set", description, data)
 
 
 def _forest_rows(metrics: Sequence[MetricValidity], called: Called, room: float) -> list[dict[str, Any]]:
@@ -95,7 +92,7 @@ def _forest_rows(metrics: Sequence[MetricValidity], called: Called, room: float)
                     "high": f.high if known else None,
                     "shown": shown,
                     "n": words.count(f.n),
-                    "said": f"{label} on {part.rows.name} {words.with_bounds(f)}",
+                    "text": f"{label} on {part.rows.name} {words.with_bounds(f)}",
                 }
             )
     return rows
@@ -112,7 +109,7 @@ def _reach(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
 
 
 def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, width: int) -> str:
-    """The mean score by human grade, each metric on its own range from 0 to 1. Raises MissingExtra."""
+    """The mean score by human grade, each metric on its own range from 0 to 1."""
     alt = load_altair()
     shown = moving(metrics)
     grades = sorted({row.grade for m in shown for row in m.grades})
@@ -126,12 +123,12 @@ def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, wi
     )  # fmt: skip
     rows: list[dict[str, Any]] = []
     ends = []
-    aside = (high - low) * min(1 / 90, 0.07 / max(1, len(shown)))  # so that intervals stand beside each other
+    aside = (high - low) * min(1 / 90, 0.07 / max(1, len(shown)))  # so that intervals do not overlap
     for at, m in enumerate(shown):
         shift = (at - (len(shown) - 1) / 2) * aside
         line = [_on_range(m, row, shift) | _look(at) for row in sorted(m.grades, key=lambda r: r.grade)]
         line = [point for point in line if point["y"] is not None]
-        rows = [*line, *rows]  # the first is drawn last, over the others
+        rows = [*line, *rows]  # the first is drawn last, on top
         if at < len(COLOURS) and len(line) > 1:
             ends.append({"t": cut(called[words.key(m)], side), "from": line[-2]["y"]} | line[-1])
     reached = max((row[key] for row in rows for key in ("y", "high") if row[key] is not None), default=1.0)
@@ -151,9 +148,9 @@ def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, wi
     ]
     padding = {"left": 44, "right": side + 6, "top": 8, "bottom": 40}
     chart = alt.layer(*layers).properties(width=inner, height=height, padding=padding, autosize="none")
-    said = "; ".join(f"{called[words.key(m)]}: {_means_said(m)}" for m in shown)
+    description = "; ".join(f"{called[words.key(m)]}: {_describe_means(m)}" for m in shown)
     data = {"rows": rows, "texts": texts}
-    return draw(chart, name, "Mean score by human grade, each metric on its own range", said, data)
+    return draw(chart, name, "Mean score by human grade, each metric on its own range", description, data)
 
 
 def moving(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
@@ -162,7 +159,7 @@ def moving(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
 
 
 def _look(at: int) -> dict[str, Any]:
-    """How the line of that number is drawn: the first few in colours and dashes of their own, the others grey."""
+    """The style of a line: the first few have their own colours and dashes, the others are grey."""
     return {
         "line": at,
         "colour": COLOURS[at] if at < len(COLOURS) else GRID,
@@ -171,7 +168,7 @@ def _look(at: int) -> dict[str, Any]:
 
 
 def _coloured(alt: Any, rows: str, mark: str, **look: Any) -> Any:
-    """Marks in the colour that each of the named rows names."""
+    """Marks in the colour given in each of the named rows."""
     chart = getattr(alt.Chart(alt.NamedData(rows)), f"mark_{mark}")(**look)
     return chart.encode(color=alt.Color("colour:N", scale=None))
 
@@ -191,7 +188,7 @@ def _span(metric: MetricValidity) -> float:
 
 
 def on_range(metric: MetricValidity, value: float | None) -> float | None:
-    """Where a score lies between the lowest (0) and the highest (1) that the metric gave."""
+    """The position of a score between the lowest (0) and the highest (1) of the metric."""
     if value is None or not figures.defined(value) or _span(metric) <= 0:
         return None
     return (value - min(r.minimum for r in metric.grades)) / _span(metric)
@@ -208,13 +205,13 @@ def _on_range(metric: MetricValidity, row: GradeRow, shift: float) -> dict[str, 
     }
 
 
-def _means_said(metric: MetricValidity) -> str:
+def _describe_means(metric: MetricValidity) -> str:
     means = [(row.grade, on_range(metric, row.mean.value)) for row in metric.grades]
     return ", ".join(f"{words.coefficient(mean)} at {words.grade(grade)}" for grade, mean in means)
 
 
 def spread(places: Sequence[float], height: float, gap: float = GAP) -> list[float]:
-    """Ascending places, moved so that they are `gap` apart and none is below `height`, in pixels."""
+    """Ascending positions, moved at least `gap` apart and not beyond `height`, in pixels."""
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + gap) if moved else place)
@@ -229,9 +226,9 @@ def spread(places: Sequence[float], height: float, gap: float = GAP) -> list[flo
 
 
 def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: int, numbered: bool) -> str:
-    """The ranks of the systems by people, then by each metric; those that people put first in colour.
+    """The ranks of the systems by people, then by each metric, with people's first systems in colour.
 
-    Columns carry the metrics' names, or their numbers where `numbered`. Raises MissingExtra.
+    Columns have the metrics' names, or numbers if `numbered`.
     """
     alt = load_altair()
     ranked = [(called[words.key(m)], m.ranking) for m in metrics if m.ranking is not None]
@@ -244,7 +241,7 @@ def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: in
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, columns], nice=False), axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0.5, most + 0.5], reverse=True, nice=False), axis=None)
     rows: list[dict[str, Any]] = []
-    for at in range(len(systems) - 1, -1, -1):  # the first is drawn last, over the others
+    for at in range(len(systems) - 1, -1, -1):  # the first is drawn last, on top
         places = [people[systems[at]], *(_rank(r, systems[at]) for _, r in ranked)]
         rows += [{"x": column, "y": rank} | _look(at) for column, rank in enumerate(places) if rank is not None]
     last = {p.system: p.metric_rank for p in ranked[-1][1].systems} if ranked and not numbered else {}
@@ -260,17 +257,17 @@ def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: in
     ]
     padding = {"left": side + 12, "right": right + 4, "top": 24, "bottom": 4}
     chart = alt.layer(*layers).properties(width=inner, height=height, padding=padding, autosize="none")
-    said = "; ".join(f"{text}: {_ranks_said(r)}" for text, r in ranked)
+    description = "; ".join(f"{text}: {_describe_ranks(r)}" for text, r in ranked)
     ends = {"first": _rank_names(people, 0, side), "last": _rank_names(last, columns, side)}
     data = {"rows": rows, "tops": tops, **ends}
-    return draw(chart, name, "Ranks of the systems by people and by each metric", said, data)
+    return draw(chart, name, "Ranks of the systems by people and by each metric", description, data)
 
 
 def _rank(ranking: Ranking, system: str) -> float | None:
     return next((p.metric_rank for p in ranking.systems if p.system == system), None)
 
 
-def _ranks_said(ranking: Ranking) -> str:
+def _describe_ranks(ranking: Ranking) -> str:
     return ", ".join(f"{p.system} {p.metric_rank:g} (people {p.human_rank:g})" for p in ranking.systems)
 
 
@@ -279,7 +276,7 @@ def _texts(alt: Any, rows: str, **look: Any) -> Any:
 
 
 def _rank_names(ranks: Mapping[str, float], column: int, room: float) -> list[dict[str, Any]]:
-    """Names beside their ranks; equal ranks are written below each other."""
+    """Names beside their ranks; names of equal ranks are below each other."""
     ordered = sorted(ranks.items(), key=lambda pair: pair[1])
     places = spread([rank for _, rank in ordered], max(len(ordered), *ranks.values(), 1), gap=0.6)
     return [{"x": column, "y": y, "t": cut(s, room)} for (s, _), y in zip(ordered, places, strict=True)]

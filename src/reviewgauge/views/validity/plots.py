@@ -1,7 +1,4 @@
-"""The figures of one metric in the validity report as SVG, by Altair: each says in words what it shows.
-
-They need the extra `plots`; without it the report says so and shows the same numbers as tables.
-"""
+"""Plots of one metric as SVG by Altair, each with a text description. Raise MissingExtra without the extra `plots`."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ CAPTIONS = (("grade", 188), ("n", 203), ("median", 218))  # the lines under the 
 
 
 def violins(metric: MetricValidity, name: str, width: int) -> str:
-    """The scores of each human grade: their density, range, quartiles and median. Raises MissingExtra."""
+    """The scores of each human grade: their density, range, quartiles and median."""
     alt = load_altair()
     rows = metric.grades
     inner = max(width - 62, 46 * len(rows))
@@ -64,13 +61,13 @@ def violins(metric: MetricValidity, name: str, width: int) -> str:
     ]
     padding = {"left": 54, "right": 8, "top": 6, "bottom": 54}
     chart = alt.layer(*layers).properties(width=inner, height=180, padding=padding, autosize="none")
-    said = "; ".join(_bean_said(row, metric.unit) for row in rows)
+    description = "; ".join(_describe_bean(row, metric.unit) for row in rows)
     data = {"shapes": shapes, "marks": marks} | {text: [{"t": text}] for text, _ in CAPTIONS}
-    return draw(chart, name, "Scores by human grade", said, data)
+    return draw(chart, name, "Scores by human grade", description, data)
 
 
 def _captions(alt: Any) -> list[Any]:
-    """What the lines of text under a plot are, at its left."""
+    """The captions at the left of the text lines under a plot."""
     return [
         alt.Chart(alt.NamedData(text))
         .mark_text(baseline="top", align="right", fontSize=11, color=MUTED)
@@ -80,7 +77,7 @@ def _captions(alt: Any) -> list[Any]:
 
 
 def _bean(row: GradeRow, centre: float, half: float) -> list[dict[str, Any]]:
-    """The outline of one grade, as wide as `half` to each side where it is densest, within the scores there were."""
+    """The outline of one grade within its range of scores, `half` wide on each side where it is densest."""
     inside = [(score, d) for score, d in row.density if row.minimum <= score <= row.maximum]
     top = max((d for _, d in inside), default=0.0)
     if top <= 0:
@@ -99,7 +96,7 @@ def _five(row: GradeRow, centre: float, step: float, unit: str) -> dict[str, Any
     }  # fmt: skip
 
 
-def _bean_said(row: GradeRow, unit: str) -> str:
+def _describe_bean(row: GradeRow, unit: str) -> str:
     where = f"grade {words.grade(row.grade)}, n {words.count(row.n)}"
     if row.minimum == row.maximum:
         return f"{where}: all scores are {words.score(row.minimum, unit)}"
@@ -111,7 +108,7 @@ def _bean_said(row: GradeRow, unit: str) -> str:
 
 
 def reliability(found: Calibrated, name: str, width: int) -> str:
-    """The mean human value where about so much was predicted, beside the line of perfect calibration."""
+    """The mean human value by predicted value, beside the line of perfect calibration."""
     alt = load_altair()
     points = [p for p in found.reliability if figures.defined(p.observed.value)]
     rows = [_observed(p) for p in points]
@@ -131,7 +128,7 @@ def reliability(found: Calibrated, name: str, width: int) -> str:
         base.mark_point(filled=True, color=ACCENT, size=46, opacity=1).encode(x=x, y=y),
     ]
     chart = alt.layer(*layers).properties(width=width - 54, height=HEIGHT, padding=3)
-    said = "; ".join(
+    description = "; ".join(
         f"predicted {figures.number(p.predicted, '')}: people {figures.number(p.observed.value, '')}, "
         f"n {words.count(p.observed.n)}"
         for p in points
@@ -140,7 +137,7 @@ def reliability(found: Calibrated, name: str, width: int) -> str:
         "rows": [*rows],
         "diagonal": [{"x": low, "y": low}, {"x": high, "y": high}],
     }
-    return draw(chart, name, f"Reliability of the {found.method} calibration", said, data)
+    return draw(chart, name, f"Reliability of the {found.method} calibration", description, data)
 
 
 def _observed(point: ReliabilityPoint) -> dict[str, float | None]:
@@ -167,12 +164,12 @@ def sweep(found: Sweep, unit: str, name: str, width: int) -> str:
         rates = [(p.threshold, getattr(p, reading)) for p in points]
         data[reading] = [{"x": threshold, "y": rate} for threshold, rate in rates if rate is not None]
         layers.append(alt.Chart(alt.NamedData(reading)).mark_line(strokeWidth=2, **look).encode(x=x, y=y))
-    said = f"AUC {words.with_bounds(found.auc)}"
+    description = f"AUC {words.with_bounds(found.auc)}"
     if found.best is not None:
         data["best"] = [{"x": found.best.threshold, "y": found.best.f1}]
         best = alt.Chart(alt.NamedData("best"))
         layers.append(best.mark_point(filled=True, color=ACCENT, size=60, opacity=1).encode(x=x, y=y))
-        said += f"; best F1 {words.coefficient(found.best.f1)} from {words.score(found.best.threshold, unit)} on"
+        description += f"; best F1 {words.coefficient(found.best.f1)} from {words.score(found.best.threshold, unit)} on"
     chart = alt.layer(*layers).properties(width=width - 40, height=HEIGHT, padding=3)
-    title = f"Precision, recall and F1 of telling {words.grade(found.cut)} and above from the rest"
-    return draw(chart, name, title, said, data)
+    title = f"Precision, recall and F1 of separating {words.grade(found.cut)} and above from the rest"
+    return draw(chart, name, title, description, data)

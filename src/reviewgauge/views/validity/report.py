@@ -1,4 +1,4 @@
-"""One self-contained HTML file: which metric agrees with people, on which rows, how surely, and where it fails."""
+"""One self-contained HTML file: which metric agrees with people, on which rows, with what certainty."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from reviewgauge.core.reports.validity import (
     ValidityReport,
 )
 from reviewgauge.views.report import page
-from reviewgauge.views.report.plots import available
+from reviewgauge.views.report import plots as report_plots
 from reviewgauge.views.validity import overviews, plots, words
 
 WIDE, FULL, NARROW, SMALL = 520, 1080, 326, 326  # widths of figures in pixels
-MOST_COLUMNS = 8  # metrics beside each other in the ranking plot; the table has all
+MOST_COLUMNS = 8  # metrics in the ranking plot; the table has all
 MOST_NAMED = len(overviews.COLOURS)
-MOST_TEXT = 1500  # characters of one text; --json has all
+MOST_TEXT = 1500  # shown characters of a text; --json has all
 SHADES = 10  # steps of a heat map's colour
 
 
@@ -42,14 +42,14 @@ class ClassPair(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """A reliability curve with its drawing, where there is one."""
+    """A reliability curve with its drawing, if any."""
 
     found: Calibrated
     drawing: Markup
 
 
 class SweepView(NamedTuple):
-    """A threshold sweep with its drawing, where there is one."""
+    """A threshold sweep with its drawing, if any."""
 
     found: Sweep
     drawing: Markup
@@ -87,7 +87,7 @@ class DimensionView:
 
     @property
     def counts(self) -> list[int]:
-        """The numbers of rows behind the correlations, each once."""
+        """The numbers of rows of the correlations, each once."""
         return sorted({view.spearman.n for view in self.metrics})
 
     @property
@@ -97,7 +97,7 @@ class DimensionView:
 
     @property
     def grades(self) -> list[float]:
-        """Every human value that a metric has scores for."""
+        """Every human value with scores of a metric."""
         return sorted({row.grade for view in self.metrics for row in view.metric.grades})
 
     @property
@@ -108,12 +108,12 @@ class DimensionView:
 
     @property
     def ranked(self) -> list[MetricView]:
-        """The metrics that put systems in an order."""
+        """The metrics with a ranking of systems."""
         return [view for view in self.metrics if view.metric.ranking is not None]
 
 
 def render(report: ValidityReport) -> str:
-    """The report as one HTML document that needs nothing else: no network, no file beside it."""
+    """The report as one HTML document that needs no network and no other file."""
     called = words.names(report)
     dimensions = [
         _dimension(report, dimension, called, f"d{number}")
@@ -130,7 +130,7 @@ def render(report: ValidityReport) -> str:
         fake=any(m.fake for m in report.metrics),
         signatures=list(dict.fromkeys((called[words.key(m)], m.metric, m.reading, m.unit) for m in report.metrics)),
         pins=list(dict.fromkeys(pin for m in report.metrics for pin in m.pins.items())),
-        plots_missing=not available(),
+        plots_missing=not report_plots.available(),
     )
 
 
@@ -172,7 +172,7 @@ def _dimension(
 def _drawings(
     metrics: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str], anchor: str
 ) -> dict[str, Markup]:
-    if not available():
+    if not report_plots.available():
         return {}
     drawn = {}
     for size, width in (("wide", WIDE), ("narrow", NARROW)):
@@ -188,7 +188,7 @@ def _drawings(
 
 
 def _metric(metric: MetricValidity, called: Mapping[tuple[str, str, str], str], anchor: str) -> MetricView:
-    drawing = available()
+    drawing = report_plots.available()
     violins = plots.violins(metric, f"{anchor}v", SMALL) if drawing and metric.grades else ""
     reliability = []
     for number, found in enumerate(c for c in metric.calibrated if c.reliability):
@@ -223,11 +223,11 @@ def _classes(classifiers: Sequence[Classifier]) -> list[ClassPair]:
 
 
 def heat(counts: HeatMap, value: int) -> int:
-    """The shade of a cell, from 0 to 10 by the logarithm of its count: most rows have the lowest grade."""
+    """The shade of a cell, 0 to 10 by the logarithm of its count."""
     most = max((n for row in counts.counts for n in row), default=0)
     return round(SHADES * math.log1p(value) / math.log1p(most)) if most else 0
 
 
 def excerpt(text: str) -> tuple[str, int]:
-    """The beginning of a text, and how many characters are not shown."""
+    """The beginning of a text, and the number of characters not shown."""
     return text[:MOST_TEXT], max(0, len(text) - MOST_TEXT)

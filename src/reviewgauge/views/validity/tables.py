@@ -1,6 +1,6 @@
-"""What `validate` found, for the terminal: which metric goes with people, and how it tells their grades apart.
+"""The results of `validate` and `calibrate` in the terminal: which metric agrees with people, and how well.
 
-It fits 100 columns and says less on 80. The report and `--json` have every figure.
+They fit 100 columns and show less on 80. The report and `--json` have every figure.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from reviewgauge.views.terminal.tables import NARROW, SLIM, Fitted, bare_table, 
 from reviewgauge.views.validity import words
 
 SHOWN_WEIGHTS = 10
-MOST_VALUES = 12  # values of one fact in the slices; the report has all
+MOST_VALUES = 12  # shown values of one fact; the report has all
 NAME = 24  # columns for a metric's name, which is folded when it is longer
 Called = Mapping[tuple[str, str, str], str]
 Short = Callable[[MetricValidity], Text]
 
 
 def validity(report: ValidityReport) -> RenderableType:
-    """Per dimension: which metric to trust, the overview of all, medians, KS distances, trees and rankings."""
+    """Per dimension: the overview, which metric to trust, slices, medians, KS distances, trees and rankings."""
     called = words.names(report)
     head = f"{report.dataset}: {words.count(report.reviews)} reviews of {words.count(report.cases)} cases"
     parts: list[RenderableType] = [plain(head, 500, "bold"), Text("")]
@@ -39,7 +39,7 @@ def validity(report: ValidityReport) -> RenderableType:
 def _dimension(report: ValidityReport, dimension: str, called: Called) -> Iterator[RenderableType]:
     metrics = words.best_first(report, dimension)
     labels = words.labels_of(report, dimension)
-    title = f"{dimension}: how the scores go with people"
+    title = f"{dimension}: agreement of the scores with people"
     yield plain(title, 200, "bold")
     if labels is not None:
         spread = ", ".join(f"{value}: {words.count(n)}" for value, n in labels.distribution.items())
@@ -69,7 +69,7 @@ def _name(metric: MetricValidity, called: Called, most: int = 500) -> Text:
 
 
 def _shortened(metrics: Sequence[MetricValidity], called: Called) -> Short:
-    """Names for the details on one line each: cut where the overview above has them whole, if they still differ."""
+    """Names for the detail tables: cut to one line if they stay distinct."""
     cut = [one_line(called[words.key(m)], NAME) for m in metrics]
     most = NAME if len(set(cut)) == len(cut) else 500
     return lambda metric: _name(metric, called, most)
@@ -109,15 +109,15 @@ def _overview(metrics: Sequence[MetricValidity], called: Called, width: int) -> 
 
 
 def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:
-    """What the rows are, each kind of row set once."""
-    said: dict[str, None] = {}
+    """Notes on the rows and columns of the overview, each once."""
+    lines: dict[str, None] = {}
     for metric in metrics:
         for part in metric.correlations[:1]:
             rows = part.rows
             left = ", ".join(f"{words.count(n)} {why}" for why, n in rows.left_out.items())
             text = f"n = {words.count(rows.rows)} rows, {words.count(rows.clusters)} clusters by {rows.clustered_by}"
-            said[text + (f"; left out: {left}" if left else "")] = None
-    yield from said
+            lines[text + (f"; left out: {left}" if left else "")] = None
+    yield from lines
     cuts = sorted({sweep.cut for m in metrics if (sweep := words.main_sweep(m)) is not None})
     if cuts:
         yield f"AUC: {' or '.join(words.grade(cut) for cut in cuts)} and above against the rest"
@@ -127,8 +127,8 @@ def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:
     folds = dict.fromkeys(f"{c.folds} folds by {c.grouped_by}" for m in metrics for c in m.calibrated)
     if folds:
         yield (
-            f"floor, isotonic: Spearman of calibrated scores, which used the labels out of fold ({'; '.join(folds)}); "
-            "isotonic is the mean within each fold, so hold it against the score within the same folds (calibrated.csv)"
+            f"floor, isotonic: Spearman of scores calibrated out of fold ({'; '.join(folds)}); isotonic is the mean "
+            "within folds, to be compared with the uncalibrated score within the same folds (calibrated.csv)"
         )
 
 
@@ -141,7 +141,7 @@ def _blocks(
     rows: Sequence[tuple[Text, Sequence[str]]],
     wide: int,
 ) -> RenderableType:
-    """One line a metric; as many columns beside each other as fit, the others below."""
+    """A table with one line a metric; columns that do not fit follow in further tables."""
 
     def build(width: int) -> RenderableType:
         room = max(1, (width - NAME - 1) // (wide + 1))
@@ -159,7 +159,7 @@ def _blocks(
 
 
 def _slices(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
-    """Spearman by system, language and other facts, one block a fact, the values with most rows."""
+    """Spearman by system, language and other facts: one block a fact, for the values with most rows."""
     ns: dict[str, dict[str, set[int]]] = {}
     for row in (row for m in metrics for row in m.slices):
         ns.setdefault(row.fact, {}).setdefault(row.value, set()).add(row.spearman.n)
@@ -199,7 +199,7 @@ def _medians(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Render
 
 
 def _n(counts: set[int]) -> str:
-    """`n=300`, or the least and the greatest where metrics have different rows."""
+    """`n=300`, or the range if metrics have different rows."""
     return f"n={'-'.join(words.count(n) for n in sorted({min(counts), max(counts)}))}"
 
 
@@ -229,7 +229,7 @@ def _distances(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Rend
 
 
 def _trees(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
-    """The tree of every metric and, where all have the same, one line for the majority class below them."""
+    """The tree of every metric, and one line for the majority class if it is the same for all."""
     having = [m for m in metrics if m.classifiers]
     if not having:
         return
@@ -245,11 +245,11 @@ def _trees(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Renderab
     if len(baselines) == 1:
         baseline = next(c for m in having for c in m.classifiers if c.name != words.TREE)
         lines.append((plain(baseline.name, 60, "bold"), baseline))
-    yield Text("grades told from the scores: decision tree beside the majority class", style="bold")
+    yield Text("grades predicted from the scores: decision tree beside the majority class", style="bold")
     yield Fitted(lambda width: _tree_table(lines, width))
     notes = ["F1 by grade, macro means, share of right grades with its range over splits"]
     notes += [
-        f"{c.splits} splits, n = {words.count(c.n_train)} to learn, {words.count(c.n_test)} to test" for c in first
+        f"{c.splits} splits, n = {words.count(c.n_train)} to train, {words.count(c.n_test)} to test" for c in first
     ]
     yield notes_below(*notes)
     yield Text("")
@@ -297,7 +297,7 @@ def _rankings(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Rende
             table.add_row(short(m), *(Text(cell) for cell in cells))
         return table
 
-    yield Text("systems in the order of the metric and of people", style="bold")
+    yield Text("order of the systems by the metric and by people", style="bold")
     yield Fitted(build)
     left = dict.fromkeys(name for _, ranking in ranked for name in ranking.left_out)
     why = dict.fromkeys(r.spearman.reason for _, r in ranked if r.spearman.value is None and r.spearman.reason)
@@ -313,7 +313,7 @@ def _footer(report: ValidityReport, called: Called) -> list[RenderableType]:
             of.setdefault(line, []).append(dimension)
     lines = [line if where == dimensions else f"{', '.join(where)}: {line}" for line, where in of.items()]
     if any(cell.low is not None for m in report.metrics for cell in m.ks):
-        lines.append("the report and its CSV tables have the intervals of the figures that stand here without one")
+        lines.append("the report and its CSV tables have the other intervals")
     lines += [f"! {caution}" for caution in words.cautions(report)]
     notes = dict.fromkeys(m.estimate_note for m in report.metrics if m.estimate_note)
     lines += [f"! {note}" for note in notes]
@@ -337,10 +337,10 @@ def calibration(
     closing: str,
     folds: int,
 ) -> RenderableType:
-    """The account, what the calibrated grade reaches per system, the largest weights and the check on leakage."""
+    """The account of `calibrate`: all metrics, the calibrated grade by system, the largest weights, the leakage."""
     first = account[0]
     rows = first.correlations[0].rows
-    table = bare_table(f"{first.dimension}: how the scores go with people")
+    table = bare_table(f"{first.dimension}: agreement of the scores with people")
     table.add_column("metric")
     for head in ("n", "Spearman", "AUC", "QWK", "exact"):
         number_column(table, head)
@@ -368,8 +368,8 @@ def calibration(
         notes_below(
             f"{folds} folds of {words.count(rows.rows)} rows by {rows.clustered_by} ({words.count(rows.clusters)} "
             "groups); QWK and exact agreement of every row are of grades fitted in such folds",
-            f"fitted to shuffled labels it reaches {words.with_bounds(leakage)}: nothing leaks where that is about 0",
-            "labels were used: a judge that saw none, such as a prompted model, knows less",
+            f"leakage: fitted to shuffled labels it reaches {words.with_bounds(leakage)}, which should be about 0",
+            "the fit uses labels; a judge that saw none, such as a prompted model, knows less",
         ),
         plain(closing, 1000),
     )

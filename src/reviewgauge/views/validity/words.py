@@ -1,6 +1,6 @@
-"""Which metric to trust on these rows, in plain sentences, and what to know before one does.
+"""Which metric to trust on these rows, in sentences, and the warnings to read first.
 
-Coefficients are written with three digits: metrics that are worth comparing often differ in the third.
+Coefficients have three digits, because close metrics often differ in the third.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def count(n: float) -> str:
 
 
 def dimensions(report: ValidityReport) -> list[str]:
-    """The dimensions that metrics were held against, in the report's order."""
+    """The dimensions of the report, in its order."""
     return list(dict.fromkeys(m.dimension for m in report.metrics))
 
 
@@ -79,9 +79,9 @@ def _defined(value: float | None, otherwise: float) -> float:
 
 
 def names(report: ValidityReport) -> dict[tuple[str, str, str], str]:
-    """What to call a metric by its (signature, reading, dimension).
+    """(signature, reading, dimension) -> the display name of a metric.
 
-    Its label, with the reading where one metric gives several, and its whole signature where two share a label.
+    This is its label, with the reading if it has several, or its signature if two metrics share a label.
     """
     called: dict[tuple[str, str, str], str] = {}
     for dimension in dimensions(report):
@@ -98,7 +98,7 @@ def names(report: ValidityReport) -> dict[tuple[str, str, str], str]:
 
 
 def key(metric: MetricValidity) -> tuple[str, str, str]:
-    """What tells one entry of a report from another."""
+    """The key of an entry of a report."""
     return metric.metric, metric.reading, metric.dimension
 
 
@@ -113,12 +113,12 @@ def classifier(metric: MetricValidity, name: str) -> Classifier | None:
 
 
 def calibrated(metric: MetricValidity, method: str) -> Calibrated | None:
-    """What a calibration made of the metric."""
+    """The metric's calibration of that method."""
     return next((c for c in metric.calibrated if c.method == method), None)
 
 
 def main_sweep(metric: MetricValidity) -> Sweep | None:
-    """The threshold sweep that parts the rows most evenly; of equals the one with the lowest cut."""
+    """The threshold sweep that splits the rows most evenly; of ties the one with the lowest cut."""
     return max(metric.sweeps, key=lambda s: (min(s.positives, s.n - s.positives), -s.cut), default=None)
 
 
@@ -126,34 +126,30 @@ def main_sweep(metric: MetricValidity) -> Sweep | None:
 
 
 def trust(report: ValidityReport, dimension: str) -> str:
-    """Which metric goes best with people on this dimension, and whether the next one can be told from it."""
+    """Which metric agrees best with people on this dimension, and whether the next one differs from it."""
     metrics = best_first(report, dimension)
     real = _compared(metrics)
     if not real:
         return f"No metric has a defined correlation with {dimension} here{_reasons(metrics)}."
-    said = _said(real, _baseline(metrics), names(report), dimension)
+    answer = _answer(real, _baseline(metrics), names(report), dimension)
     fakes = sum(m.fake for m in metrics)
-    return said if not fakes else f"{said} {fakes} with fake scores {'is' if fakes == 1 else 'are'} not compared."
+    return answer if not fakes else f"{answer} {fakes} with fake scores {'is' if fakes == 1 else 'are'} not compared."
 
 
 def _compared(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
-    """Those that can be recommended, best first: no fakes, no baselines, nothing undefined."""
-    return [m for m in metrics if not m.fake and not _is_baseline(m) and figures.defined(spearman(m).value)]
-
-
-def _is_baseline(metric: MetricValidity) -> bool:
-    return metric.baseline
+    """The metrics that can be recommended, best first: no fakes, no baselines, no undefined correlations."""
+    return [m for m in metrics if not m.fake and not m.baseline and figures.defined(spearman(m).value)]
 
 
 def _baseline(metrics: Sequence[MetricValidity]) -> MetricValidity | None:
-    return next((m for m in metrics if _is_baseline(m) and figures.defined(spearman(m).value)), None)
+    return next((m for m in metrics if m.baseline and figures.defined(spearman(m).value)), None)
 
 
 def _beats(baseline: MetricValidity, metric: MetricValidity) -> bool:
     return _defined(spearman(baseline).value, -2.0) >= _defined(spearman(metric).value, -2.0)
 
 
-def _said(
+def _answer(
     real: Sequence[MetricValidity],
     baseline: MetricValidity | None,
     called: Mapping[tuple[str, str, str], str],
@@ -161,14 +157,14 @@ def _said(
 ) -> str:
     best, *others = real
     figure = spearman(best)
-    name, said = called[key(best)], f"Spearman {with_bounds(figure)} over {count(figure.n)} rows"
+    name, figures_text = called[key(best)], f"Spearman {with_bounds(figure)} over {count(figure.n)} rows"
     if _defined(figure.low, figure.value or 0.0) <= 0:
-        why = "an interval that holds 0" if figures.defined(figure.low) else "which is not above 0"
-        return f"None can be trusted on {dimension}: the best, {name}, has {said}, {why}."
+        why = "an interval that includes 0" if figures.defined(figure.low) else "which is not above 0"
+        return f"None can be trusted on {dimension}: the best, {name}, has {figures_text}, {why}."
     if baseline is not None and _beats(baseline, best):
         beaten = f"{called[key(baseline)]} has {with_bounds(spearman(baseline))}"
-        return f"None beats the baseline on {dimension}: the best, {name}, has {said}; {beaten}."
-    first = f"{name} goes best with people on {dimension}: {said}"
+        return f"None beats the baseline on {dimension}: the best, {name}, has {figures_text}; {beaten}."
+    first = f"{name} agrees best with people on {dimension}: {figures_text}"
     if not others:
         return f"{first}. It is the only metric here with a defined correlation."
     rivals = [m for m in others if _overlap(figure, spearman(m))]
@@ -176,10 +172,10 @@ def _said(
     rows = "" if follower.n == figure.n else f" over {count(follower.n)} rows"
     follows = f"{called[key(others[0])]} comes next with {with_bounds(follower)}{rows}"
     if not (figures.defined(figure.low) and figures.defined(follower.high)):
-        return f"{first}; {follows}. Without intervals nothing says how sure that order is."
+        return f"{first}; {follows}. Without intervals the order is uncertain."
     if rivals:
         overlapping = _joined([called[key(m)] for m in rivals])
-        return f"{first}; {follows}. Its interval overlaps with that of {overlapping}, so that order is not sure."
+        return f"{first}; {follows}. Its interval overlaps with that of {overlapping}, so the order is uncertain."
     return f"{first}; {follows}. The intervals do not overlap."
 
 
@@ -196,12 +192,12 @@ def _joined(called: Sequence[str]) -> str:
 def _reasons(metrics: Sequence[MetricValidity]) -> str:
     reasons = dict.fromkeys(spearman(m).reason for m in metrics if spearman(m).reason)
     fakes = ["the scores are fake"] if metrics and all(m.fake for m in metrics) else []
-    said = "; ".join([*reasons, *fakes])
-    return f": {said}" if said else ""
+    reasons_text = "; ".join([*reasons, *fakes])
+    return f": {reasons_text}" if reasons_text else ""
 
 
 def remarks(report: ValidityReport, dimension: str) -> list[str]:
-    """What the best metric of a dimension is good for, and for what it is not, each with its figures."""
+    """The uses and limits of the best metric of a dimension, with figures."""
     metrics = best_first(report, dimension)
     real = _compared(metrics)
     if not real or _defined(spearman(real[0]).low, spearman(real[0]).value or 0.0) <= 0:
@@ -209,16 +205,16 @@ def remarks(report: ValidityReport, dimension: str) -> list[str]:
     baseline, called = _baseline(metrics), names(report)
     if baseline is not None and _beats(baseline, real[0]):
         return [f"{called[key(real[0])]} {use}" for use in _uses(real[0])]
-    said = [f"Mind: {text}." for text in filter(None, (real[0].estimate_note, *real[0].warnings))]
-    said += [f"It {use}" for use in _uses(real[0])]
-    said += _other_by_auc(real, called)
+    found = [f"Note: {text}." for text in filter(None, (real[0].estimate_note, *real[0].warnings))]
+    found += [f"It {use}" for use in _uses(real[0])]
+    found += _other_by_auc(real, called)
     if baseline is not None:
-        said.append(f"For comparison: {called[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
-    return said
+        found.append(f"For comparison: {called[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
+    return found
 
 
 def _other_by_auc(real: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str]) -> Iterator[str]:
-    """Where AUC puts another metric first: Spearman also rewards scores that are equal where the grades are."""
+    """A remark if AUC puts another metric first."""
     aucs = {
         key(m): sweep.auc for m in real if (sweep := main_sweep(m)) is not None and figures.defined(sweep.auc.value)
     }
@@ -227,7 +223,7 @@ def _other_by_auc(real: Sequence[MetricValidity], called: Mapping[tuple[str, str
     best = max(aucs, key=lambda name: _defined(aucs[name].value, 0.0))
     if _defined(aucs[best].value, 0.0) > _defined(aucs[key(real[0])].value, 0.0):
         yield (
-            f"By AUC {called[best]} comes first with {with_bounds(aucs[best])}: AUC asks for the order alone, Spearman "
+            f"By AUC {called[best]} comes first with {with_bounds(aucs[best])}: AUC measures the order only, Spearman "
             "also rewards equal scores where grades are equal."
         )
 
@@ -236,18 +232,18 @@ def _uses(metric: MetricValidity) -> Iterator[str]:
     sweep = main_sweep(metric)
     if sweep is not None and figures.defined(sweep.auc.value):
         yield (
-            f"tells {grade(sweep.cut)} and above from the rest with AUC {with_bounds(sweep.auc)} "
+            f"separates {grade(sweep.cut)} and above from the rest with AUC {with_bounds(sweep.auc)} "
             f"({count(sweep.positives)} of {count(sweep.n)} rows)."
         )
     tree, majority = classifier(metric, TREE), classifier(metric, MAJORITY)
     if tree and majority and figures.defined(tree.accuracy.value) and figures.defined(majority.accuracy.value):
         yield (
-            f"gives a decision tree {coefficient(tree.accuracy.value)} of the grades right; always saying the most "
-            f"common grade gets {coefficient(majority.accuracy.value)}."
+            f"lets a decision tree predict {coefficient(tree.accuracy.value)} of the grades; always predicting the "
+            f"most common grade gets {coefficient(majority.accuracy.value)}."
         )
-    floor = calibrated(metric, "floor")  # the one on all rows: the others are means within folds, and do not compare
+    floor = calibrated(metric, "floor")  # the others are means within folds, which do not compare
     if floor is not None and _defined(floor.spearman.value, -2.0) > _defined(spearman(metric).value, 2.0):
-        yield f"reaches Spearman {with_bounds(floor.spearman)} after {floor.method} calibration, which used the labels."
+        yield f"reaches Spearman {with_bounds(floor.spearman)} after {floor.method} calibration, which uses the labels."
     ranking = metric.ranking
     if ranking is not None and figures.defined(ranking.spearman.value):
         yield (
@@ -257,43 +253,43 @@ def _uses(metric: MetricValidity) -> Iterator[str]:
 
 
 def cautions(report: ValidityReport) -> list[str]:
-    """Everything that must be known before a figure is used, each once, with the metrics that it concerns."""
+    """Every warning of the report once, with its metrics."""
     called = names(report)
     of: dict[str, dict[str, None]] = {}
     for m in report.metrics:
-        own = [*m.warnings, "the scores are fake: they say nothing about people" if m.fake else ""]
+        own = [*m.warnings, "the scores are fake and say nothing about people" if m.fake else ""]
         for text in filter(None, own):
             of.setdefault(text, {})[called[key(m)]] = None
     consensus = [summary.dimension for summary in report.labels if summary.consensus]
-    said = list(report.warnings)
+    lines = list(report.warnings)
     if consensus:
-        said.append(f"labels agreed on by raters together (consensus), not independent: {', '.join(consensus)}")
+        lines.append(f"consensus labels, not independent ones: {', '.join(consensus)}")
     methods: dict[str, dict[str, None]] = {}
     for found in (c for m in report.metrics for c in m.calibrated if c.warning):
         methods.setdefault(found.warning, {})[found.method] = None
     everyone = set(called.values())
     for text, metrics in of.items():
-        whom = "" if len(everyone) > 1 and set(metrics) == everyone else f"{_joined(list(metrics))}: "
-        said.append(f"{whom}{text}")
-    said += [f"figures of calibrated scores ({_joined(list(used))}): {text}" for text, used in methods.items()]
-    return list(dict.fromkeys(said))
+        subject = "" if len(everyone) > 1 and set(metrics) == everyone else f"{_joined(list(metrics))}: "
+        lines.append(f"{subject}{text}")
+    lines += [f"figures of calibrated scores ({_joined(list(used))}): {text}" for text, used in methods.items()]
+    return list(dict.fromkeys(lines))
 
 
 def undefined(metrics: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str]) -> list[str]:
-    """Why figures of the overview are missing, each reason once."""
+    """The reasons for missing figures of the overview, each once."""
     why: dict[tuple[str, str], dict[str, None]] = {}
     for m in metrics:
         missing: dict[str, list[str]] = {}
         for name, figure in overview_figures(m).items():
             if figure is not None and not figures.defined(figure.value):
-                missing.setdefault(figure.reason or "no reason was given", []).append(name)
+                missing.setdefault(figure.reason or "no reason given", []).append(name)
         for reason, lacking in missing.items():
             why.setdefault((", ".join(lacking), reason), {})[called[key(m)]] = None
     return [f"{_joined(list(of))}: {what} undefined: {reason}" for (what, reason), of in why.items()]
 
 
 def overview_figures(metric: MetricValidity) -> dict[str, Figure | None]:
-    """The figures of a metric's line in the overview, None where one was not computed."""
+    """The figures of a metric's line in the overview, None if not computed."""
     rows = metric.correlations[0] if metric.correlations else None
     sweep, heat = main_sweep(metric), metric.heat_map
     floor, isotonic = calibrated(metric, "floor"), calibrated(metric, "isotonic")
