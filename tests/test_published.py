@@ -16,8 +16,7 @@ from reviewgauge.analysis.raters import LabelFilter, agreement_report
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifiers
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.out_of_fold import out_of_fold
-from reviewgauge.analysis.validity.sample import RowSample
-from reviewgauge.analysis.validity.thresholds import sweeps
+from reviewgauge.analysis.validity.sample import RowSample, sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.validity import GradeRow

@@ -51,7 +51,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(bench), METRIC, *FAST]) == 0
     out = capsys.readouterr().out
-    assert "Shared goes best with people on grade: Spearman" in out.replace("\n", " ")
+    assert "Shared agrees best with people on grade: Spearman" in out.replace("\n", " ")
     assert "96 reviews measured" in out and "validity-mine/report.html" in out
     assert max(map(len, out.splitlines())) <= 100
     folder = Path("validity-mine")

@@ -256,8 +256,8 @@ def test_all_pairs_with_the_leader_and_the_one_in_the_middle() -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ({"detect": 0.0}, "detects a difference of 0"),
-        ({"detect": float("nan")}, "difference of nan"),
+        ({"detect": 0.0}, "detect must be positive, got 0"),
+        ({"detect": float("nan")}, "detect must be positive, got nan"),
         ({"detect": 0.1, "power": 1.0}, "power"),
         ({"detect": 0.1, "power": 0.01}, "power"),
         ({"detect": 0.1, "level": 0.0}, "level"),

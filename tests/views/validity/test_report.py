@@ -88,7 +88,7 @@ def test_the_figures_people_look_for_are_drawn(plain: ValidityReport, html: str)
     each = len(plain.metrics)
     assert titles["Scores by human grade"] == each
     assert titles["Reliability of the isotonic calibration"] == each
-    assert titles["Precision, recall and F1 of telling 2 and above from the rest"] == each
+    assert titles["Precision, recall and F1 of separating 2 and above from the rest"] == each
     for overview in (
         "Spearman correlation with people, every metric and row set",
         "Mean score by human grade, each metric on its own range",
@@ -101,7 +101,7 @@ def test_the_figures_people_look_for_are_drawn(plain: ValidityReport, html: str)
 
 
 def test_table_4_stands_beside_the_majority_class(plain: ValidityReport, html: str) -> None:
-    table = html[html.index("Grades told from the scores") :]
+    table = html[html.index("Grades predicted from the scores") :]
     table = table[: table.index("</table>")]
     assert table.index("decision tree") < table.index("majority class")
     best = words.best_first(plain, "grade")[0]

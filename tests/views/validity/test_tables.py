@@ -54,7 +54,7 @@ def test_the_overview_has_every_metric_best_first_with_n_and_interval(report: Va
 def test_medians_distances_and_trees_are_those_of_the_report(report: ValidityReport) -> None:
     text = printed(report)
     medians = text[text.index("median score by grade") : text.index("Kolmogorov-Smirnov")].splitlines()
-    trees = text[text.index("grades told from the scores") :].splitlines()
+    trees = text[text.index("grades predicted from the scores") :].splitlines()
     for metric in report.metrics:
         row = next(line for line in medians if line.startswith(metric.label)).split()
         assert row[1:] == [
@@ -127,7 +127,7 @@ def test_of_many_values_those_with_most_rows_are_shown() -> None:
 
 
 def test_where_the_other_intervals_are_is_said(report: ValidityReport, awkward: ValidityReport) -> None:
-    said = "the report and its CSV tables have the intervals of the figures that stand here without one"
+    said = "the report and its CSV tables have the other intervals"
     assert said in printed(report)
     bare = report.metrics[0].model_copy(update={"ks": ()})
     assert said not in printed(report.model_copy(update={"metrics": (bare,)}))

@@ -34,19 +34,19 @@ def report(*metrics: MetricValidity) -> ValidityReport:
 def test_the_best_is_named_with_its_interval_and_the_next_beside_it() -> None:
     said = words.trust(report(metric("bleu", 0.22), metric("combined", 0.51), metric("rouge", 0.28)), "grade")
     assert said == (
-        "combined goes best with people on grade: Spearman .510 [.460, .560] over 100 rows; "
+        "combined agrees best with people on grade: Spearman .510 [.460, .560] over 100 rows; "
         "rouge comes next with .280 [.230, .330]. The intervals do not overlap."
     )
 
 
 def test_overlapping_intervals_leave_the_order_open() -> None:
     said = words.trust(report(metric("bleu", 0.22), metric("rouge", 0.28), metric("chrf", 0.25)), "grade")
-    assert said.startswith("rouge goes best")
-    assert said.endswith("Its interval overlaps with that of chrf and bleu, so that order is not sure.")
+    assert said.startswith("rouge agrees best")
+    assert said.endswith("Its interval overlaps with that of chrf and bleu, so the order is uncertain.")
 
 
 def test_intervals_that_touch_overlap() -> None:
-    assert "not sure" in words.trust(report(metric("a", 0.5, 0.125), metric("b", 0.25, 0.125)), "grade")
+    assert "uncertain" in words.trust(report(metric("a", 0.5, 0.125), metric("b", 0.25, 0.125)), "grade")
 
 
 def test_other_rows_are_said() -> None:
@@ -69,13 +69,13 @@ def test_a_metric_below_the_length_of_the_review_is_not_recommended() -> None:
     assert said.startswith("None beats the baseline on grade: the best, bleu, has Spearman .200")
     assert "review length (baseline) has .374 [.324, .424]" in said
     better = report(length, metric("combined", 0.58))
-    assert words.trust(better, "grade").startswith("combined goes best")
+    assert words.trust(better, "grade").startswith("combined agrees best")
     assert words.remarks(better, "grade")[-1].startswith("For comparison: review length (baseline) has Spearman .374")
 
 
 def test_undefined_and_fake_scores_are_never_best() -> None:
     said = words.trust(report(metric("a", 0.9, fake=True), metric("b", None), metric("c", 0.3)), "grade")
-    assert said.startswith("c goes best")
+    assert said.startswith("c agrees best")
     assert said.endswith("1 with fake scores is not compared.")
     assert words.trust(report(metric("b", None)), "grade") == (
         "No metric has a defined correlation with grade here: all scores are equal."
@@ -95,8 +95,8 @@ def test_many_rivals_are_counted() -> None:
 def test_each_dimension_has_its_own_answer() -> None:
     both = report(metric("a", 0.5, dimension="x"), metric("b", 0.2, dimension="x"), metric("b", 0.4, dimension="y"))
     assert words.dimensions(both) == ["x", "y"]
-    assert words.trust(both, "x").startswith("a goes best with people on x")
-    assert words.trust(both, "y").startswith("b goes best with people on y")
+    assert words.trust(both, "x").startswith("a agrees best with people on x")
+    assert words.trust(both, "y").startswith("b agrees best with people on y")
 
 
 def test_names_stay_apart() -> None:
@@ -111,7 +111,7 @@ def test_cautions_are_said_once_with_whom_they_concern() -> None:
     made = toys.awkward(systems=4)
     said = words.cautions(made)
     assert len(said) == len(set(said))
-    assert any(text.startswith("labels agreed on by raters together (consensus)") for text in said)
+    assert any(text.startswith("consensus labels, not independent ones") for text in said)
     assert f"figures of calibrated scores (floor and isotonic): {toys.USED_LABELS}" in said
     assert any("the scores are fake" in text and text.startswith(toys.LONG) for text in said)
     assert all(warning in said for warning in made.warnings)
@@ -126,7 +126,7 @@ def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
     assert sweep.cut == 2
     assert tree is not None
     assert words.coefficient(sweep.auc.value) in said
-    assert f"a decision tree {words.coefficient(tree.accuracy.value)} of the grades right" in said
+    assert f"lets a decision tree predict {words.coefficient(tree.accuracy.value)} of the grades" in said
     assert "ranks 4 systems" in said
     floor = words.calibrated(best, "floor")
     assert floor is not None
@@ -144,8 +144,8 @@ def test_a_mean_within_folds_is_not_set_against_the_correlation_on_all_rows() ->
 def test_what_is_to_be_minded_of_the_best_metric_stands_first() -> None:
     best = metric("a", 0.5).model_copy(update={"estimate_note": "an estimate", "warnings": ("it saw these labels",)})
     assert words.remarks(report(best, metric("b", 0.2)), "grade")[:2] == [
-        "Mind: an estimate.",
-        "Mind: it saw these labels.",
+        "Note: an estimate.",
+        "Note: it saw these labels.",
     ]
 
 

@@ -21,6 +21,7 @@ from reviewgauge.analysis.judge_check.test_set import Item
 from reviewgauge.analysis.stats.agreement import Resampling, Weighting, cohen_kappa, percent_agreement
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.classification import auc_of
 from reviewgauge.analysis.stats.correlation import interval_figure, spearman_only, spearman_within
 from reviewgauge.core.reports.judge_check import JudgeAgreement
 from reviewgauge.core.reports.validity import Figure
@@ -168,19 +169,8 @@ def auc_figure(lines: JudgedRows, score: Numbers, positive: Flags) -> Figure:
     """The area under the ROC curve of `score` for the positive rows; ties count half."""
     if not positive.any() or positive.all():
         return undefined("all rows are of one class" if lines.n else "no rows", lines.n)
-    distinct, code = np.unique(score, return_inverse=True)
-    code = code.reshape(-1)
-    order = np.argsort(code, kind="stable")
-    starts = np.searchsorted(code[order], np.arange(distinct.size))
-    yes = positive.astype(np.float64)
-
-    def draw(weights: Numbers) -> Numbers:
-        of_values = np.add.reduceat(weights[:, order], starts, axis=1)
-        ranks = (np.cumsum(of_values, axis=1) - of_values / 2)[:, code]
-        count = weights @ yes
-        return ratio((ranks * weights) @ yes - count**2 / 2, count * (weights.sum(axis=1) - count))
-
-    return lines.figure(float(draw(np.ones((1, lines.n)))[0]), draw)
+    draw = auc_of(score, positive[:, None].astype(np.float64))
+    return lines.figure(float(draw(np.ones((1, lines.n)))[0, 0]), lambda weights: draw(weights)[:, 0])
 
 
 def kappa_figure(

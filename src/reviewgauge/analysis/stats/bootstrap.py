@@ -190,6 +190,13 @@ def resampled_readings(
     return Readings(pieces[0].names, np.concatenate([piece.values for piece in pieces], axis=2))
 
 
+def resampled_sums(values: Numbers, cluster: Integers, resampler: Resampler) -> Numbers:
+    """The sums of `values` (rows x k) under each resample of the rows' clusters (resamples x k)."""
+    sums = np.zeros((resampler.clusters, values.shape[1]))
+    np.add.at(sums, cluster, values)
+    return np.concatenate([np.zeros((0, sums.shape[1])), *(weights @ sums for weights in resampler.weights())])
+
+
 class Interval(NamedTuple):
     """A percentile interval; `undefined` is the share of resamples in which the reading had no value."""
 

@@ -9,12 +9,13 @@ whatever the criterion. `tests/analysis/stats/test_classification.py` compares i
 Sources: "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, sections 6.3 and 6.4, Table 4;
 Breiman et al., Classification and Regression Trees (1984); Chawla et al., SMOTE: Synthetic Minority Over-sampling
 Technique, JAIR 16 (2002); Cohen, Weighted kappa, Psychological Bulletin 70 (1968); Brodersen et al., The balanced
-accuracy and its posterior distribution, ICPR 2010.
+accuracy and its posterior distribution, ICPR 2010; Hanley and McNeil, The meaning and use of the area under a ROC
+curve, Radiology 143 (1982).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,26 @@ NEIGHBOURS = 5
 SPLITS = 10
 _APART = 1e-7  # scores that lie closer than this are one value, as in scikit-learn
 _RANGE = 1.0  # the level of an interval that holds all splits
+
+
+def auc_of(score: Numbers, positive: Numbers) -> Callable[[Numbers], Numbers]:
+    """The function from row weights (resamples x rows) to the AUC of `score` for each column of `positive` (rows x k).
+
+    Ties count half. The midranks of the scores serve all columns.
+    """
+    distinct, code = np.unique(score, return_inverse=True)
+    code = code.reshape(-1)
+    order = np.argsort(code, kind="stable")
+    starts = np.searchsorted(code[order], np.arange(distinct.size))
+
+    def draw(weights: Numbers) -> Numbers:
+        of_values = np.add.reduceat(weights[:, order], starts, axis=1)
+        ranks = (np.cumsum(of_values, axis=1) - of_values / 2)[:, code]
+        positives = weights @ positive
+        above = (ranks * weights) @ positive - positives**2 / 2
+        return ratio(above, positives * (weights.sum(axis=1)[:, None] - positives))
+
+    return draw
 
 
 class OneScoreTree(NamedTuple):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Numbers, ratio
-from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.bootstrap import Resampler, resampled_sums
 from reviewgauge.analysis.stats.correlation import figure_of
 from reviewgauge.analysis.validity.review_table import LabelledScores
 from reviewgauge.core.reports.validity import Figure, Misjudged, SharedTrait
@@ -121,9 +121,7 @@ class _Side:
         here = np.zeros((judged.n, 1))
         here[rows] = 1.0
         each = np.concatenate([values, np.ones((judged.n, 1)), values * here, here], axis=1)
-        of_clusters = np.zeros((resampler.clusters, each.shape[1]))
-        np.add.at(of_clusters, judged.cluster, each)
-        sums = np.concatenate([np.zeros((0, each.shape[1])), *(drawn @ of_clusters for drawn in resampler.weights())])
+        sums = resampled_sums(each, judged.cluster, resampler)
         overall, own = sums[:, : values.shape[1] + 1], sums[:, values.shape[1] + 1 :]
         self.draws = ratio(own[:, :-1], own[:, -1:]) - ratio(overall[:, :-1], overall[:, -1:])
 

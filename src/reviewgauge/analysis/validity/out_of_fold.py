@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Integers, Numbers
+from reviewgauge.analysis.stats.bootstrap import resampled_sums
 from reviewgauge.analysis.stats.calibration import WARNING, Isotonic, Segments, best_floor, fit_ordinal, floored
 from reviewgauge.analysis.stats.classification import accuracy, confusion, quadratic_kappa
 from reviewgauge.analysis.stats.correlation import defined_groups, mean_within
@@ -151,11 +152,8 @@ def heat_map(
     nearest = np.searchsorted((grades[1:] + grades[:-1]) / 2, predicted, side="right")
     k = grades.size
     table = confusion(nearest, code, k)
-    cells = np.zeros((sample.resampler.clusters, k * k))
-    np.add.at(cells, (sample.cluster, nearest * k + code), 1.0)
-    drawn = [np.zeros((0, k, k))]
-    drawn += [(weights @ cells).reshape(-1, k, k) for weights in sample.resampler.weights()]
-    draws = np.concatenate(drawn)
+    cells = np.eye(k * k)[nearest * k + code]
+    draws = resampled_sums(cells, sample.cluster, sample.resampler).reshape(-1, k, k)
     kappa = float(quadratic_kappa(table, grades))
     return HeatMap(
         predicted_by=predicted_by,

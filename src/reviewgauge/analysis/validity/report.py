@@ -23,10 +23,8 @@ from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.human_values import MOST_GRADES, HumanValues, Key, on_steps
 from reviewgauge.analysis.validity.misjudged import misjudged
 from reviewgauge.analysis.validity.out_of_fold import out_of_fold, own_heat_map
-from reviewgauge.analysis.validity.ranking import ranking
 from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join, row_scores
-from reviewgauge.analysis.validity.sample import RowSample
-from reviewgauge.analysis.validity.thresholds import sweeps
+from reviewgauge.analysis.validity.sample import RowSample, ranking, sweeps
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.validity import Correlations, GradeRow, KsCell, MetricValidity, SliceRow, ValidityReport

@@ -1,16 +1,37 @@
-"""Aligned scores and human values with their resamples: the input of every table of the validity report."""
+"""Aligned scores and human values with their resamples, the threshold sweeps and the ranking of systems made from them.
+
+Sweeps classify good rows by a threshold on the score, at every cut of the human scale (as a table: CRScore,
+arXiv:2409.19801, Table 4). The best F1 is chosen on the same rows, so it is an upper bound for a threshold chosen
+beforehand; its interval is that of F1 at that threshold. The ranking compares the order of the systems by the metric
+and by people, whose values are scaled to 0..1 (CRScore, Tables 2, 10 and 15).
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
-from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.stats.correlation import correlate, figure_of, interval_figure, spearman_only, spearman_within
-from reviewgauge.core.reports.validity import Figure
+from reviewgauge.analysis.stats.bootstrap import Resampler, resampled_sums
+from reviewgauge.analysis.stats.classification import auc_of
+from reviewgauge.analysis.stats.correlation import (
+    KENDALL,
+    SPEARMAN,
+    correlate,
+    figure_of,
+    interval_figure,
+    row_weights,
+    spearman_only,
+    spearman_p,
+    spearman_within,
+)
+from reviewgauge.core.labels import Scale
+from reviewgauge.core.reports.validity import Figure, Ranking, Sweep, SweepPoint, SystemPoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,3 +110,191 @@ class RowSample:
 
     def _means(self, weights: Numbers) -> Numbers:
         return ratio(weights @ self.human, weights.sum(axis=1))
+
+
+STEPS = 24  # thresholds shown at even steps of the score, and again at even steps of the recall
+
+
+def sweeps(sample: RowSample) -> tuple[Sweep, ...]:
+    """One sweep for each grade but the lowest: rows with at least that grade are positive.
+
+    Where less is better, scores up to the threshold are predicted positive; an AUC above .5 always means agreement.
+    """
+    if sample.grade is None:
+        return ()
+    cuts = np.unique(sample.grade)[1:]
+    found = []
+    for cut, auc in zip(cuts, _aucs(sample, [sample.grade >= cut for cut in cuts]), strict=True):
+        positive = sample.grade >= cut
+        curve = _Curve.of(sample.oriented, positive, sample.sign)
+        best = curve.point(int(curve.f1.argmax()))  # of ties the strictest
+        sweep = Sweep(
+            cut=float(cut),
+            positives=int(positive.sum()),
+            n=sample.n,
+            auc=auc,
+            best=best,
+            points=curve.points(),
+            best_f1=_f1_at(best, sample, positive),
+        )
+        found.append(sweep)
+    return tuple(found)
+
+
+def _aucs(sample: RowSample, cuts: Sequence[Flags]) -> list[Figure]:
+    """The AUC of each cut, from midranks of the scores that all cuts share in each resample."""
+    if not cuts:
+        return []
+    drawn = auc_of(sample.oriented, np.stack(cuts, axis=1).astype(np.float64))
+    values = drawn(np.ones((1, sample.n)))[0]
+    draws = [np.zeros((0, len(cuts)))]
+    if sample.clusters > 1:
+        draws += [drawn(weights) for weights in row_weights(sample.cluster, sample.resampler)]
+    each = np.concatenate(draws)
+    return [sample.figure(float(value), each[:, at]) for at, value in enumerate(values)]
+
+
+def _f1_at(point: SweepPoint, sample: RowSample, positive: Flags) -> Figure:
+    """The F1 at this threshold, which is fixed in every resample."""
+    taken = sample.oriented >= sample.sign * point.threshold
+    counts = np.stack([taken & positive, taken, positive], axis=1).astype(np.float64)
+    hits, predicted, positives = resampled_sums(counts, sample.cluster, sample.resampler).T
+    return sample.figure(point.f1, ratio(2 * hits, predicted + positives))
+
+
+class _Curve(NamedTuple):
+    """One entry for each distinct score, from the strictest threshold to the one that accepts all rows."""
+
+    threshold: Numbers
+    precision: Numbers
+    recall: Numbers
+    f1: Numbers
+
+    @classmethod
+    def of(cls, score: Numbers, positive: Flags, sign: float) -> _Curve:
+        order = np.argsort(-score, kind="stable")
+        ordered = score[order]
+        last = np.flatnonzero(np.append(np.diff(ordered) != 0, True))  # the last row of each distinct score
+        hits = np.cumsum(positive[order])[last].astype(np.float64)
+        taken = (last + 1).astype(np.float64)
+        positives = float(positive.sum())
+        return cls(sign * ordered[last], hits / taken, hits / positives, 2 * hits / (taken + positives))
+
+    def point(self, at: int) -> SweepPoint:
+        return SweepPoint(
+            threshold=float(self.threshold[at]),
+            precision=float(self.precision[at]),
+            recall=float(self.recall[at]),
+            f1=float(self.f1[at]),
+        )
+
+    def points(self) -> tuple[SweepPoint, ...]:
+        """The points nearest to even steps of the threshold and of the recall; all if they are few."""
+        count = self.threshold.size
+        if count <= 2 * STEPS:
+            return tuple(self.point(at) for at in range(count))
+        kept = {0, count - 1}
+        for values in (self.threshold, self.recall):
+            steps = np.linspace(values[0], values[-1], STEPS)
+            kept.update(int(np.abs(values - step).argmin()) for step in steps)
+        return tuple(self.point(at) for at in sorted(kept))
+
+
+FEWEST = 3  # systems for a correlation
+_CELLS = 1_000_000  # signs of pairs in memory at a time
+
+
+def ranking(sample: RowSample, system: Sequence[str], scale: Scale, *, left_out: Sequence[str] = ()) -> Ranking | None:
+    """The systems by the human mean, best first, with the Spearman and Kendall correlation of the two orders.
+
+    `system` has one entry a row. The means of a system are over its own judged rows. None for a single system.
+    """
+    names, of = np.unique(np.asarray(system, dtype=object).astype(str), return_inverse=True)
+    if names.size < 2:
+        return None
+    means = _Means.of_systems(sample, of.reshape(-1), int(names.size), scale)
+    human_ranks, score_ranks = _ranks(means.human), _ranks(sample.sign * means.score)
+    points = [
+        SystemPoint(
+            system=str(name),
+            human=means.figure(at, means.human, means.human_draws),
+            metric=means.figure(at, means.score, means.score_draws),
+            human_rank=float(human_ranks[at]),
+            metric_rank=float(score_ranks[at]),
+        )
+        for at, name in enumerate(names)
+    ]
+    return Ranking(
+        systems=tuple(sorted(points, key=lambda point: (point.human_rank, point.system))),
+        spearman=means.agreement(SPEARMAN),
+        kendall=means.agreement(KENDALL),
+        left_out=tuple(left_out),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """Means by system (s), and in each resample (r x s). `human` is between 0 and 1; `of` is each row's system."""
+
+    sample: RowSample
+    of: Integers
+    human: Numbers
+    score: Numbers
+    human_draws: Numbers
+    score_draws: Numbers
+
+    @classmethod
+    def of_systems(cls, sample: RowSample, of: Integers, systems: int, scale: Scale) -> _Means:
+        span = scale.high - scale.low
+        normal = (sample.human - scale.low) / span if span else np.zeros_like(sample.human)
+        member = np.eye(systems)[of]
+        values = np.concatenate([normal[:, None] * member, sample.score[:, None] * member, member], axis=1)
+        human, score, n = values.sum(axis=0).reshape(3, systems)
+        drawn = resampled_sums(values, sample.cluster, sample.resampler).reshape(-1, 3, systems)
+        draws = [ratio(drawn[:, at], drawn[:, 2]) for at in (0, 1)]
+        return cls(sample, of, ratio(human, n), ratio(score, n), draws[0], draws[1])
+
+    def figure(self, at: int, values: Numbers, draws: Numbers) -> Figure:
+        """The mean of one system."""
+        return self.sample.rows(np.asarray(self.of == at)).figure(float(values[at]), draws[:, at])
+
+    def agreement(self, name: str) -> Figure:
+        """The correlation of the two orders."""
+        n = int(self.human.size)
+        if n < FEWEST:
+            return self.sample.undefined(f"{n} systems: a correlation of orders needs at least {FEWEST}", n=n)
+        for values, what in ((self.score, "the metric's"), (self.human, "the human")):
+            if (values == values[0]).all():
+                return self.sample.undefined(f"{what} means of all systems are equal", n=n)
+        from scipy import stats
+
+        sign = self.sample.sign
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = (stats.spearmanr if name == SPEARMAN else stats.kendalltau)(sign * self.score, self.human)
+        draws = _rank_correlations(name, sign * self.score_draws, self.human_draws)
+        p = spearman_p(self.score, self.human) if name == SPEARMAN else float(found.pvalue)
+        return self.sample.figure(float(found.statistic), draws, n=n, p=p)
+
+
+def _ranks(values: Numbers) -> Numbers:
+    """Ranks from 1 (highest); equal values share their mean rank."""
+    from scipy.stats import rankdata
+
+    found: Numbers = rankdata(-values)
+    return found
+
+
+def _rank_correlations(name: str, first: Numbers, second: Numbers) -> Numbers:
+    """Spearman's rho or Kendall's tau-b of each row (resamples x systems), from the signs of all pairs."""
+    step = max(1, _CELLS // first.shape[1] ** 2)
+    found = [np.zeros(0)]
+    for start in range(0, first.shape[0], step):
+        one, two = (values[start : start + step] for values in (first, second))
+        signs = [np.sign(values[:, :, None] - values[:, None, :]) for values in (one, two)]
+        if name == SPEARMAN:  # up to a constant, a rank is the sum of the signs against the others
+            signs = [sign.sum(axis=2) for sign in signs]
+        one, two = (sign.reshape(sign.shape[0], -1) for sign in signs)
+        product = np.einsum("rp,rp->r", one, two)
+        found.append(ratio(product, np.sqrt(np.einsum("rp,rp->r", one, one) * np.einsum("rp,rp->r", two, two))))
+    return np.concatenate(found)
