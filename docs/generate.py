@@ -218,7 +218,7 @@ def _listing(records: Iterable[tuple[str, str]]) -> list[str]:
     lines = []
     for flags, text in records:
         head = f"  {flags}"
-        body = textwrap.wrap(text, 68) or [""]
+        body = textwrap.wrap(text, 68, break_on_hyphens=False) or [""]
         if len(head) > 30:
             lines.append(head)
             head = ""
