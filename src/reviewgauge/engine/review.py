@@ -4,51 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from reviewgauge.core.base import Id, Record
+from reviewgauge.core.base import Id
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Progress, Reviewer
-from reviewgauge.core.records import Case, Change, Review, Usage
+from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop, Failed, Failure, FailureKind, Outcome
 from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
-from reviewgauge.engine.run.progress import SyncedProgress, UsageSum, count_failed
+from reviewgauge.engine.run.progress import SyncedProgress, WorkTally, WorkTotals
 from reviewgauge.engine.run.selection import Selection
 from reviewgauge.models.chat.client import counted
 
 
-class ReviewTotals(Record):
-    """The closing line of a review. `done` and `failed` are of this call, `skipped` was there before it.
-
-    `failed_before` counts the failures among the skipped, which `retry_failed` would try again. `reasons` has the
-    message of the first failure of each kind. `cost` covers this call, failures included, at the price that an answer
-    had when it was made; its dollars are None when a price is not known. `stopped` says what ended the run early, and
-    `left` how much it left undone.
-    """
+class ReviewTotals(WorkTotals):
+    """What a review did: of one reviewer, or of all recorded systems together. `drops` could not be used."""
 
     systems: tuple[str, ...]
-    done: int = 0
-    failed: Mapping[str, int] = Field(default_factory=dict)
-    reasons: Mapping[str, str] = Field(default_factory=dict)
-    skipped: int = 0
-    failed_before: int = 0
     comments: int = 0
-    cost: Usage = Usage()
-    seconds: float = 0.0
     drops: tuple[Drop, ...] = ()
-    fake: bool = False
-    stopped: str = ""
-    left: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,7 +98,7 @@ def review(
     what is in flight is finished, the rest is `left`, and `stop.error` says why. UserErrors of `prepare` are raised, as
     are: no diffs at hand for a reviewer that needs them, another reviewer under the same name, a full disk.
     """
-    began = time.monotonic()
+    tally = _Tally()
     stop = stop or Interruption()
     system = checked_system(reviewer.system)
     cases = run.cases()
@@ -125,7 +108,6 @@ def review(
     run.add_system(system, signature(reviewer), reviewer.pins())
     by_case = {change.id or "": change for change in changes}
     items = [(case, by_case[case], attempt) for case, attempt in todo.items]
-    tally = _Tally()
     steps = SyncedProgress(run, len(items), progress)
     with closing(executor.map(_Job(reviewer, system), items, stop)) as finished:
         for index, value in finished:
@@ -138,8 +120,16 @@ def review(
             steps.step(f"{tally.trouble}{system} {case}")
     steps.finish()
     left = len(items) - tally.count
-    totals = tally.totals((system,), todo.skipped, todo.failed_before, drops, time.monotonic() - began)
-    return totals.model_copy(update={"stopped": stop.why if left else "", "left": left})
+    return tally.totals(
+        ReviewTotals,
+        systems=(system,),
+        skipped=todo.skipped,
+        failed_before=todo.failed_before,
+        comments=tally.comments,
+        drops=drops,
+        stopped=stop.why if left else "",
+        left=left,
+    )
 
 
 def rehearse_review(
@@ -198,7 +188,6 @@ def import_reviews(
     Reviews of cases that the run does not hold are dropped and counted. Those that it holds already are skipped;
     other ones under the names of systems that it holds are refused, before anything is recorded.
     """
-    began = time.monotonic()
     known = {case.id for case in run.cases()}
     there = {(o.case, o.system, o.attempt): o for o in run.outcomes()}
     tally, skipped, drops, new = _Tally(), 0, [], []
@@ -227,7 +216,7 @@ def import_reviews(
         tally.add(outcome)
         steps.step(f"{found.system} {found.case}")
     run.sync()
-    return tally.totals(systems, skipped, 0, tuple(drops), time.monotonic() - began)
+    return tally.totals(ReviewTotals, systems=systems, skipped=skipped, comments=tally.comments, drops=tuple(drops))
 
 
 def checked_system(system: str) -> str:
@@ -295,49 +284,22 @@ def _append(run: RunFolder, outcome: Outcome) -> Outcome:
     return outcome
 
 
-class _Tally:
+class _Tally(WorkTally):
     """Counts the outcomes of one call."""
 
-    def __init__(self) -> None:
-        self.done, self.comments, self.fake = 0, 0, False
-        self.failed: Counter[str] = Counter()
-        self.reasons: dict[str, str] = {}
-        self.spent = UsageSum()
+    comments = 0
 
     @property
     def count(self) -> int:
         return self.done + self.failed.total()
 
-    @property
-    def trouble(self) -> str:
-        """What went wrong so far, for the progress bar."""
-        return count_failed(self.failed.total())
-
     def add(self, outcome: Outcome) -> None:
         if outcome.review is None:
             assert outcome.failure is not None
-            self.failed[outcome.failure.kind.value] += 1
-            self.reasons.setdefault(outcome.failure.kind.value, outcome.failure.message)
+            self.fail(outcome.failure)
             self.spent.add(outcome.usage)
             return
         self.done += 1
         self.comments += len(outcome.review.comments)
         self.fake = self.fake or outcome.review.fake
         self.spent.add(outcome.review.usage)
-
-    def totals(
-        self, systems: tuple[str, ...], skipped: int, failed_before: int, drops: tuple[Drop, ...], seconds: float
-    ) -> ReviewTotals:
-        return ReviewTotals(
-            systems=systems,
-            done=self.done,
-            failed=dict(sorted(self.failed.items())),
-            reasons=dict(sorted(self.reasons.items())),
-            skipped=skipped,
-            failed_before=failed_before,
-            comments=self.comments,
-            cost=self.spent.usage,
-            seconds=round(seconds, 3),
-            drops=drops,
-            fake=self.fake,
-        )

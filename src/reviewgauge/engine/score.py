@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from pydantic import Field
-
-from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric, Progress
@@ -24,7 +19,7 @@ from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.engine.run.manifest import labels_hash
 from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.engine.run.progress import SyncedProgress, UsageSum, count_failed, with_cost
+from reviewgauge.engine.run.progress import SyncedProgress, WorkTally, WorkTotals, with_cost
 from reviewgauge.engine.run.selection import Selection
 from reviewgauge.engine.run.spending import Spending, spending
 
@@ -33,25 +28,12 @@ EVERYTHING = Selection()
 _BATCHES_PER_WORKER = 4
 
 
-class ScoreTotals(Record):
-    """The closing line of a score. Of this call: `done` measured, `not_applicable`, `failed` in the metric, and
-    `failed_reviews` that there was nothing to measure of. `skipped` was scored before. `reasons` has the message of the
-    first failure of each kind.
-    """
+class ScoreTotals(WorkTotals):
+    """What measuring one metric did. `failed` are failures of the metric; `failed_reviews` had nothing to measure."""
 
     metric: str
-    done: int = 0
-    skipped: int = 0
     not_applicable: int = 0
-    failed: Mapping[str, int] = Field(default_factory=dict)
-    reasons: Mapping[str, str] = Field(default_factory=dict)
     failed_reviews: int = 0
-    failed_before: int = 0
-    cost: Usage = Usage()
-    seconds: float = 0.0
-    fake: bool = False
-    stopped: str = ""
-    left: int = 0
 
 
 class MeasureResult(NamedTuple):
@@ -109,12 +91,11 @@ def score(
     Raises what the metric says of the whole run (UserError), and a full disk. A Failed that stops the run leaves the
     rest undone, as Ctrl-C does: `stop.error` says why.
     """
-    began = time.monotonic()
+    tally = _Tally()
     stop = stop or Interruption()
     scorer = _Scorer(run, metric)
     todo = _find_missing(run, scorer, retry_failed, only)
     steps = SyncedProgress(run, len(todo.outcomes), progress)
-    tally = _Tally()
     for outcome, value in _answers(scorer, todo.outcomes, executor or Serial(), stop):
         found = scorer.score(outcome, value)
         try:
@@ -126,8 +107,16 @@ def score(
         steps.step(f"{tally.trouble}{outcome.system} {outcome.case}")
     steps.finish()
     left = len(todo.outcomes) - tally.count
-    totals = tally.totals(scorer.signature, todo.skipped, todo.failed_before, time.monotonic() - began)
-    return totals.model_copy(update={"stopped": stop.why if left else "", "left": left})
+    return tally.totals(
+        ScoreTotals,
+        metric=scorer.signature,
+        skipped=todo.skipped,
+        failed_before=todo.failed_before,
+        not_applicable=tally.not_applicable,
+        failed_reviews=tally.failed_reviews,
+        stopped=stop.why if left else "",
+        left=left,
+    )
 
 
 def rehearse_score(
@@ -316,46 +305,20 @@ def _all_finite(parts: Parts) -> bool:
     return all(math.isfinite(part) for part in parts.values())
 
 
-class _Tally:
+class _Tally(WorkTally):
     """Counts the scores of one call."""
 
-    def __init__(self) -> None:
-        self.done, self.not_applicable, self.failed_reviews, self.fake = 0, 0, 0, False
-        self.failed: Counter[str] = Counter()
-        self.reasons: dict[str, str] = {}
-        self.count = 0
-        self.spent = UsageSum()
+    count = not_applicable = failed_reviews = 0
 
-    @property
-    def trouble(self) -> str:
-        """What went wrong so far, for the progress bar."""
-        return count_failed(self.failed.total())
-
-    def add(self, found: Score) -> None:
+    def add(self, score: Score) -> None:
         self.count += 1
-        self.spent.add(found.usage)
-        self.fake = self.fake or found.fake
-        if found.failure is not None and found.reason == REVIEW_FAILED:
+        self.spent.add(score.usage)
+        self.fake = self.fake or score.fake
+        if score.failure is not None and score.reason == REVIEW_FAILED:
             self.failed_reviews += 1
-        elif found.failure is not None:
-            self.failed[found.failure.kind.value] += 1
-            self.reasons.setdefault(found.failure.kind.value, found.failure.message)
-        elif found.parts is None:
+        elif score.failure is not None:
+            self.fail(score.failure)
+        elif score.parts is None:
             self.not_applicable += 1
         else:
             self.done += 1
-
-    def totals(self, metric: str, skipped: int, failed_before: int, seconds: float) -> ScoreTotals:
-        return ScoreTotals(
-            metric=metric,
-            done=self.done,
-            skipped=skipped,
-            not_applicable=self.not_applicable,
-            failed=dict(sorted(self.failed.items())),
-            reasons=dict(sorted(self.reasons.items())),
-            failed_reviews=self.failed_reviews,
-            failed_before=failed_before,
-            cost=self.spent.usage,
-            seconds=round(seconds, 3),
-            fake=self.fake,
-        )

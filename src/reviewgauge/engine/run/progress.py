@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import TypeVar
 
+from pydantic import Field
+
+from reviewgauge.core.base import Record
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Usage
+from reviewgauge.core.results import Failure
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.chat.client import ChatClient
 
+T = TypeVar("T", bound="WorkTotals")
 SYNC_EVERY = 0.25  # seconds between two fsyncs while results stream in
 
 
@@ -33,11 +41,6 @@ class SyncedProgress:
         if self._progress is not None and self._text:
             self._progress(self._done, self._total, self._text)
             self._text = ""
-
-
-def count_failed(failed: int) -> str:
-    """`2 failed: `; empty for none."""
-    return f"{failed} failed: " if failed else ""
 
 
 def with_cost(progress: Progress | None, client: ChatClient) -> Progress | None:
@@ -84,4 +87,58 @@ class UsageSum:
             tokens_out=self._tokens_out,
             dollars=self.dollars,
             seconds=round(self._seconds, 3),
+        )
+
+
+class WorkTotals(Record):
+    """What one call did to a run: `done` and `failed` by kind, of this call; `skipped` was there before it.
+
+    `failed_before` counts the failures among the skipped, which `retry_failed` would try again. `reasons` has the
+    message of the first failure of each kind. `cost` covers this call, failures included, at the price that an answer
+    had when it was made; its dollars are None when a price is not known. `stopped` says what ended the call early, and
+    `left` how much it left undone.
+    """
+
+    done: int = 0
+    skipped: int = 0
+    failed: Mapping[str, int] = Field(default_factory=dict)
+    reasons: Mapping[str, str] = Field(default_factory=dict)
+    failed_before: int = 0
+    cost: Usage = Usage()
+    seconds: float = 0.0
+    fake: bool = False
+    stopped: str = ""
+    left: int = 0
+
+
+class WorkTally:
+    """Counts what one call does, for its WorkTotals."""
+
+    def __init__(self) -> None:
+        self.done, self.fake = 0, False
+        self.failed: Counter[str] = Counter()
+        self.reasons: dict[str, str] = {}
+        self.spent = UsageSum()
+        self._began = time.monotonic()
+
+    @property
+    def trouble(self) -> str:
+        """`2 failed: `, for the progress bar; empty for none."""
+        return f"{self.failed.total()} failed: " if self.failed else ""
+
+    def fail(self, failure: Failure) -> None:
+        """Count one failure."""
+        self.failed[failure.kind.value] += 1
+        self.reasons.setdefault(failure.kind.value, failure.message)
+
+    def totals(self, model: type[T], **more: object) -> T:
+        """The totals so far, with further fields."""
+        return model(
+            done=self.done,
+            failed=dict(sorted(self.failed.items())),
+            reasons=dict(sorted(self.reasons.items())),
+            cost=self.spent.usage,
+            seconds=round(time.monotonic() - self._began, 3),
+            fake=self.fake,
+            **more,
         )
