@@ -19,11 +19,11 @@ _MOST_ERRORS = 4_000  # bytes of a child's errors that are read
 
 
 class ChildEnded(Exception):
-    """A child ended before it had answered, or took too long. `errors` is what it wrote to standard error."""
+    """A child ended before it had answered, or took too long (`late`). `errors`: what it wrote to standard error."""
 
-    def __init__(self, problem: str, errors: str = "", code: int = 1) -> None:
+    def __init__(self, problem: str, errors: str = "", code: int = 1, late: bool = False) -> None:
         super().__init__(problem)
-        self.errors, self.code = errors, code
+        self.errors, self.code, self.late = errors, code, late
 
 
 class Child:
@@ -86,6 +86,15 @@ class Child:
             self._receive()
         return self._cut(len(self._read))[: -len(end)]
 
+    def finish(self, seconds: float) -> None:
+        """Close the input of the process, which tells it to end, and kill it if it still runs after `seconds`."""
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+            with contextlib.suppress(TimeoutExpired):
+                self._process.wait(seconds)
+        self.close()
+
     def close(self) -> None:
         """End the process."""
         process, errors = self._process, self._errors
@@ -112,14 +121,14 @@ class Child:
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         pipe = self._process.stdout.fileno()
         if left is not None and not select.select([pipe], [], [], left)[0]:
-            raise self._ended(f"{self._name} took longer than {self.seconds:g} seconds")
+            raise self._ended(f"{self._name} took longer than {self.seconds:g} seconds", late=True)
         chunk = os.read(pipe, _PIPE)
         if not chunk:
             self._process.wait()
             raise self._ended(f"{self._name} ended without an answer")
         self._read += chunk
 
-    def _ended(self, problem: str) -> ChildEnded:
+    def _ended(self, problem: str, late: bool = False) -> ChildEnded:
         """The error of a child that cannot go on, which is closed."""
         errors, code = "", 1
         if self._process is not None and self._errors is not None:
@@ -127,7 +136,7 @@ class Child:
             self._errors.seek(0)
             errors = self._errors.read(_MOST_ERRORS).decode("utf-8", "replace")
         self.close()
-        return ChildEnded(problem, errors, code)
+        return ChildEnded(problem, errors, code, late)
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -12,9 +11,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.repo.processes import Child, ChildEnded
 
 _GUARD = Path(__file__).with_name("guard.py")
 LAST_WORDS = 20_000  # bytes of stderr that are kept, from its end
@@ -77,63 +77,33 @@ def run_guarded(
         "scratch": [str(folder) for folder in scratch],
     }
     ours = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if key in os.environ}
-    try:
-        guard = subprocess.Popen(
+
+    def start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             [sys.executable, "-I", "-S", str(_GUARD)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=errors,
             env=ours,
             cwd="/",
             start_new_session=True,  # Ctrl-C is ours to handle
         )
+
+    guard = Child("the guard", start, min(limits.seconds + limits.patience, threading.TIMEOUT_MAX))
+    try:
+        guard.ask(json.dumps(job).encode() + b"\n")
+        report = json.loads(guard.line())
+        out, err = guard.take(report["out"]), guard.take(report["err"])
     except OSError as error:
         raise UserError(f"cannot start a process: {error.strerror}") from None
-    assert guard.stdin is not None and guard.stdout is not None and guard.stderr is not None
-    late = threading.Event()
-    watch = threading.Timer(min(limits.seconds + limits.patience, threading.TIMEOUT_MAX), _give_up, (guard, late))
-    watch.daemon = True
-    watch.start()
-    try:
-        guard.stdin.write(json.dumps(job).encode() + b"\n")
-        guard.stdin.flush()
-        answer = guard.stdout.read()  # until the guard has ended: it is told to go by closing its stdin
-        errors = guard.stderr.read()
-    except BrokenPipeError:
-        answer, errors = b"", guard.stderr.read()
-    finally:
-        watch.cancel()
-        _dismiss(guard)
-    if late.is_set():
-        return Ended("timeout", None, b"", b"", seconds=limits.seconds)
-    head, _, rest = answer.partition(b"\n")
-    try:
-        report = json.loads(head)
-    except ValueError:
-        why = one_line(errors.decode("utf-8", "replace")) or "it was killed, perhaps by the program"
+    except ChildEnded as error:
+        if error.late:
+            return Ended("timeout", None, b"", b"", seconds=limits.seconds)
+        why = one_line(error.errors) or "it was killed, perhaps by the program"
         raise UserError(f"the process that supervises the program failed: {why}") from None
-    out, err = rest[: report["out"]], rest[report["out"] : report["out"] + report["err"]]
+    finally:
+        guard.finish(_GRACE)
     return Ended(report["ended"], report["code"], out, err, report["words"], report["left"], report["seconds"])
-
-
-def _give_up(guard: subprocess.Popen[bytes], late: threading.Event) -> None:
-    late.set()
-    guard.kill()  # works on a stopped one too; the program ends with it
-
-
-def _dismiss(guard: subprocess.Popen[bytes]) -> None:
-    """Close its stdin, which ends the program, and wait for it."""
-    with contextlib.suppress(BrokenPipeError):
-        if guard.stdin is not None:
-            guard.stdin.close()
-    try:
-        guard.wait(_GRACE)
-    except subprocess.TimeoutExpired:
-        guard.kill()
-        guard.wait()
-    for pipe in (guard.stdout, guard.stderr):
-        if pipe is not None:
-            pipe.close()
 
 
 # ECMA-48: CSI (colours, cursor), strings such as OSC (titles, links) up to BEL or ST, and the short ones.
