@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.models.answers.reasoning import Unreadable
+from reviewgauge.models.answers.text import Unreadable
 
 DEEPEST = 64
 # A brace or bracket that JSON begins with; others are prose or code: {a}, items[0], String[].

@@ -17,8 +17,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.models.answers.json_values import only_value
-from reviewgauge.models.answers.reasoning import Unreadable, plain, without_reasoning
-from reviewgauge.models.answers.verdict_words import one_of, verdict
+from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, without_reasoning
 
 __all__ = [
     "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "whole_number",
@@ -31,8 +30,8 @@ M = TypeVar("M", bound=BaseModel)
 # --- yes or no -----------------------------------------------------------------------------------------------------
 
 _YES_NO = re.compile(r"(yes|no)\b(?![-'’])", re.IGNORECASE)
-_SAYS_YES = re.compile(r"\byes\b", re.IGNORECASE)
-_SAYS_NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
+_YES = re.compile(r"\byes\b", re.IGNORECASE)
+_NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
 _HALF = re.compile(
     r"\W*(?:and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly|somewhat|in part|more or less)"
     r"\b",
@@ -61,15 +60,15 @@ _FOREIGN = 0.1  # share of letters beyond ASCII from which on an explanation can
 def yes_no(text: str) -> bool:
     """True for yes, False for no. An explanation may follow that does not contradict, qualify or withdraw it."""
     found = verdict(plain(text), _yes_no, "yes or no")
-    said = f"{found.rest}\n{found.after}"
-    around = said if found.labelled else f"{found.before}\n{said}"
+    explanation = f"{found.rest}\n{found.after}"
+    around = explanation if found.labelled else f"{found.before}\n{explanation}"
     if _HALF.match(found.rest):
         raise Unreadable("it answers yes or no only in part")
-    if (_SAYS_NO if found.value else _SAYS_YES).search(around):
+    if (_NO if found.value else _YES).search(around):
         raise Unreadable("it says both yes and no")
-    if (_DENIES if found.value else _AFFIRMS).search(said):
-        raise Unreadable("what it says contradicts its yes or no")
-    letters = [char for char in said if char.isalpha()]
+    if (_DENIES if found.value else _AFFIRMS).search(explanation):
+        raise Unreadable("its explanation contradicts its yes or no")
+    letters = [char for char in explanation if char.isalpha()]
     if sum(not char.isascii() for char in letters) > _FOREIGN * len(letters):
         raise Unreadable("it explains its yes or no in another language than English")
     return found.value
@@ -154,8 +153,8 @@ def whole_number(text: str, low: int, high: int) -> int:
     found = verdict(answer, match, wanted)
     if not found.value.is_integer() or not low <= found.value <= high:
         raise Unreadable(f"its number {found.value:g} is not {wanted}")
-    said = re.sub(rf"(?:/|\bout of)\s*{high}\b", "", f"{found.before}\n{found.rest}\n{found.after}")
-    others = {float(other[1]) for other in _NUMBER.finditer(said)}
+    text_around = re.sub(rf"(?:/|\bout of)\s*{high}\b", "", f"{found.before}\n{found.rest}\n{found.after}")
+    others = {float(other[1]) for other in _NUMBER.finditer(text_around)}
     if any(low <= other <= high for other in others - {found.value}):
         raise Unreadable("it holds two different numbers")
     return int(found.value)
@@ -193,4 +192,4 @@ def json_record(text: str, model: type[M]) -> M:
         return model.model_validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         field, problem = first_problem(error)
-        raise Unreadable(f"its JSON object is not as asked for: {f'{field} ' if field else ''}{problem}") from None
+        raise Unreadable(f"its JSON object is not valid: {f'{field} ' if field else ''}{problem}") from None

@@ -32,10 +32,9 @@ from reviewgauge.models.chat.endpoints import Endpoints, check_parameters
 from reviewgauge.models.chat.event_loop import run_in_background
 from reviewgauge.models.chat.retries import Unusable
 from reviewgauge.models.request.budget import BudgetTracker
-from reviewgauge.models.request.messages import Answer, Call, Repeat, Request
+from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, UsageSum
 from reviewgauge.models.request.model_spec import ModelSpec, address_of, family, parse_model
 from reviewgauge.models.request.settings import ChatSettings
-from reviewgauge.models.request.usage import UsageSum
 
 T = TypeVar("T")
 Recorder = Callable[[Call], None]

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.request.messages import Answer, Request
+from reviewgauge.models.request.messages import Answer, Request, UsageSum
 from reviewgauge.models.request.model_spec import ModelSpec
 from reviewgauge.models.request.prices import VARIABLE, Facts, Prices, dollars, open_prices, trillionths
 from reviewgauge.models.request.prompts import FENCE_NOTE
-from reviewgauge.models.request.usage import UsageSum
 
 _OF_A_MESSAGE = 16  # tokens that a protocol puts around a message, at most
 _OPENING = 60  # characters that tell the prompts apart

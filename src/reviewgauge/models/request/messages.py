@@ -1,7 +1,8 @@
-"""What goes through the door: the messages of a request, the answer, and the call that both make."""
+"""Requests to models, their answers, the calls that both make, and sums of what they cost."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, NamedTuple
@@ -14,7 +15,7 @@ from reviewgauge.core.results import Failure
 
 
 class Role(StrEnum):
-    """Who says a message."""
+    """The role of a message."""
 
     SYSTEM = "system"
     USER = "user"
@@ -48,7 +49,7 @@ class Message(Record):
 
 
 class Request(Record):
-    """What a model is asked. `answer_schema`: the JSON schema of the answer, sent where the endpoint knows schemas."""
+    """A request to a model. `answer_schema`: the JSON schema of the answer, sent to endpoints that take schemas."""
 
     messages: tuple[Message, ...]
     answer_schema: Mapping[str, JsonValue] | None = None
@@ -64,7 +65,7 @@ class Stop(StrEnum):
 
 
 class Answer(Record):
-    """What a model said. `model` is the name that the endpoint gives itself; `usage` is what the call cost when made.
+    """A model's answer. `model` is the name that the endpoint gives itself; `usage` is what the call cost.
 
     `counted` is False where the endpoint reported no tokens, and those in `usage` are an estimate.
     """
@@ -91,8 +92,8 @@ class Call(Record):
 
     `key` is the SHA-256 of everything that changes an answer: model, address, parameters, request, and which repeat it
     is: `attempt` of the review, `trial` of a vote, `ask` counts how often an unreadable answer was asked again.
-    `paid` says whether this record is of the call itself, or of an answer that came from the cache. `failure`: the
-    answer was paid for and is of no use (a refusal, cut off); such a call is recorded and replayed, and never cached.
+    `paid`: this record is of the call itself, not of an answer from the cache. `failure`: the answer was paid for and
+    cannot be used (a refusal, cut off); such a call is recorded and replayed, and never cached.
     """
 
     key: str
@@ -106,6 +107,45 @@ class Call(Record):
     failure: Failure | None = None
 
 
+class UsageSum:
+    """The sum of the usage of answers. Safe for several threads.
+
+    `calls` may exceed `answers`: a call that came back empty is made again. `dollars` is the sum of those whose price
+    was known, `unpriced` the number of the others. `fake`: a fake model gave one of them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.answers = self.calls = self.tokens_in = self.tokens_out = self.unpriced = 0
+        self.dollars = self.seconds = 0.0
+        self.fake = False
+
+    def add(self, answer: Answer) -> None:
+        """One more answer, at its cost when it was made."""
+        usage = answer.usage
+        with self._lock:
+            self.answers += 1
+            self.calls += usage.calls
+            self.tokens_in += usage.tokens_in
+            self.tokens_out += usage.tokens_out
+            self.seconds += usage.seconds
+            self.dollars += usage.dollars or 0.0
+            self.unpriced += usage.dollars is None
+            self.fake = self.fake or answer.fake
+
+    @property
+    def usage(self) -> Usage:
+        """The sum as a record; its dollars are None where one price is not known, or nothing was added."""
+        with self._lock:
+            return Usage(
+                calls=self.calls,
+                tokens_in=self.tokens_in,
+                tokens_out=self.tokens_out,
+                dollars=round(self.dollars, 10) if self.calls and not self.unpriced else None,
+                seconds=round(self.seconds, 6),
+            )
+
+
 def system(text: str) -> Message:
     """A system message."""
     return Message(role=Role.SYSTEM, text=text)
@@ -117,5 +157,5 @@ def user(text: str) -> Message:
 
 
 def assistant(text: str) -> Message:
-    """What the model said before."""
+    """An earlier message of the model."""
     return Message(role=Role.ASSISTANT, text=text)

@@ -1,4 +1,7 @@
-"""A word from a closed list, or a number, in an answer: where it leads the answer, stands alone, or is labelled."""
+"""An answer as text: without its reasoning, and the verdict that it states.
+
+A verdict is a word from a closed list, or a number. It leads the answer, stands alone, or is labelled.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from reviewgauge.models.answers.reasoning import Unreadable
-
 T = TypeVar("T")
+_THOUGHT = "think|thinking|thought|reasoning"
+_OPEN = re.compile(rf"\s*<({_THOUGHT})>", re.IGNORECASE)
+_CLOSE = re.compile(rf"</({_THOUGHT})>", re.IGNORECASE)
+_ANY = re.compile(rf"</?(?:{_THOUGHT})>", re.IGNORECASE)
 _VERDICT = ("answer", "verdict", "decision", "conclusion", "judgment", "judgement", "grade", "score", "rating")
 _LABELS = (
     *(f"{before}{word}" for word in _VERDICT for before in ("", "final ", "my ", "the ", "your ", "overall ")),
@@ -38,6 +43,35 @@ _TAKEN_BACK = re.compile(
     r"|maybe|perhaps|to some (?:extent|degree))",
     re.IGNORECASE,
 )
+
+
+class Unreadable(ValueError):
+    """An answer that cannot be read without guessing. Its text is the reason, fit to be told to the model."""
+
+
+def without_reasoning(text: str) -> str:
+    """The answer after the reasoning that it begins with; what looks like reasoning further on is part of it.
+
+    Some endpoints put the opening tag into the prompt, so that only the closing one comes back.
+    """
+    while (opened := _OPEN.match(text)) is not None:
+        closed = re.compile(f"</{opened[1]}>", re.IGNORECASE).search(text, opened.end())
+        if closed is None:
+            raise Unreadable("the reasoning does not end, and no answer follows it")
+        text = text[closed.end() :]
+    if (closed := _CLOSE.search(text)) is not None and _ANY.search(text, 0, closed.start()) is None:
+        text = text[closed.end() :]
+    if not text.strip():
+        raise Unreadable("the answer is empty")
+    return text.strip()
+
+
+def plain(text: str) -> str:
+    """The answer where a word or a number is expected: there no reasoning may be left, wherever it stands."""
+    text = without_reasoning(text)
+    if _ANY.search(text) is not None:
+        raise Unreadable("reasoning stands within the answer")
+    return text
 
 
 class Statement(NamedTuple, Generic[T]):
@@ -112,8 +146,8 @@ def _as_labels(text: str) -> str:
         return text
     if not isinstance(found, dict) or any(isinstance(value, dict | list) for value in found.values()):
         return text
-    said = {key: value if isinstance(value, str) else json.dumps(value) for key, value in found.items()}
-    return "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in said.items())
+    lines = {key: value if isinstance(value, str) else json.dumps(value) for key, value in found.items()}
+    return "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in lines.items())
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
