@@ -137,7 +137,7 @@ def test_one_line_for_what_the_network_does(server: Server, tmp_path: Path) -> N
     assert "\n" not in str(caught.value)
     with pytest.raises(UserError, match="cannot reach"):
         fetch([origin()], tmp_path, base_url="http://127.0.0.1:1")
-    with pytest.raises(UserError, match="only http"):
+    with pytest.raises(UserError, match="not an http or https"):
         fetch([origin()], tmp_path, base_url="file:///etc")
     assert left(tmp_path) == []
 
@@ -165,7 +165,7 @@ def test_take_copies_and_says_what_is_official(tmp_path: Path) -> None:
         take([origin("absent.json")], source, target)
     with pytest.raises(UserError, match="is not a folder"):
         take(files, source / "data.json", target)
-    with pytest.raises(UserError, match="copied to"):
+    with pytest.raises(UserError, match="is the target folder"):
         take(files, source, source)
 
 

@@ -131,9 +131,9 @@ def test_a_decimal_comma_where_commas_part_no_cells(tmp_path: Path) -> None:
     [
         (
             PLAIN + "c,Ann,clear,80%\n",
-            "labels.csv, line 5, field value: '80%' is written as a share: write the number alone",
+            "labels.csv, line 5, field value: '80%' is a share: write the number alone",
         ),
-        (PLAIN + "c,Ann,clear,4/5\n", "'4/5' is written as a share"),
+        (PLAIN + "c,Ann,clear,4/5\n", "'4/5' is a share"),
         (PLAIN + "c,Ann,clear,nan\n", "labels.csv, line 5, field value: 'nan' is not a value: leave the cell empty"),
         (PLAIN + "c,Ann,clear,-Inf\n", "line 5, field value"),
         (PLAIN + "c,Ann,clear,1e999\n", "line 5, field value: is not a finite number"),
@@ -151,7 +151,7 @@ def test_a_decimal_comma_where_commas_part_no_cells(tmp_path: Path) -> None:
         ("id,rater,value\na,Ann,4\n", "line 1: has no column 'dimension'; it has 'id', 'rater', 'value'"),
         ("rater,dimension,value\nAnn,d,4\n", "has no column 'id'"),
         ("id,rater,dimension,value,value\na,Ann,d,4,5\n", "has two columns 'value'"),
-        ("id,rater,dimension,value,sytem\na,Ann,d,4,x\n", "has a column 'sytem': is 'system' meant?"),
+        ("id,rater,dimension,value,sytem\na,Ann,d,4,x\n", "has a column 'sytem': did you mean 'system'?"),
         ("id,rater,dimension,value\n", "holds no label"),
         ("id,rater,dimension,value\na,Ann,d,\n", "holds no label"),
         ("", "has no column 'id'"),
@@ -183,7 +183,7 @@ def test_other_encodings_are_refused(tmp_path: Path, raw: bytes) -> None:
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no labels"):
         read_labels(tmp_path)
-    with pytest.raises(UserError, match="there is nothing at"):
+    with pytest.raises(UserError, match="does not exist"):
         read_labels(tmp_path / "mine.csv")
     write(tmp_path, PLAIN)
     write(tmp_path, "{}", "labels.jsonl")
@@ -240,7 +240,7 @@ def test_a_label_on_a_case_with_one_review_is_on_that_review(tmp_path: Path) -> 
     ("keys", "message"),
     [
         ([("a", "gpt", 1)], "labels.csv, line 4, field id: there is no review of 'b'"),
-        ([("a", "gpt", 1), ("a", "gpt", 2), ("b", "x", 1)], "line 2: 'a' has 2 reviews: which of them was judged?"),
+        ([("a", "gpt", 1), ("a", "gpt", 2), ("b", "x", 1)], "line 2: 'a' has 2 reviews: which one was judged?"),
     ],
 )
 def test_labels_that_fit_no_review(tmp_path: Path, keys: list[tuple[str, str, int]], message: str) -> None:

@@ -28,6 +28,6 @@ def test_a_missing_data_set_names_the_verb_that_brings_it(tmp_path: Path, monkey
 
 
 def test_a_given_path_must_exist(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="nothing at"):
+    with pytest.raises(UserError, match="does not exist"):
         locate("martian", str(tmp_path / "absent"))
     assert locate("martian", str(tmp_path)) == tmp_path

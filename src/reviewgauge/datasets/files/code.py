@@ -1,9 +1,9 @@
-"""The code behind a data set's changes: one shallow, partial, bare mirror a repository, and the diffs made from it.
+"""Fetches the code behind a data set's changes: one shallow, partial, bare mirror per repository, and the diffs.
 
 A mirror holds the commits back to each change's merge base, and the trees and touched files of both sides.
-The diff of a change is `base...head`: from the merge base of the two commits to the head, which is what a pull request
-shows. (From `base` itself it would also undo whatever the main branch did meanwhile.) Each finished change becomes a
-line of `changes.jsonl` beside the mirrors, so an interrupted fetch goes on where it was, and reading needs no git.
+The diff of a change is `base...head`: from the merge base of the two commits to the head, as a pull request shows it.
+(From `base` itself it would also revert what the main branch did meanwhile.) Each finished change is a line of
+`changes.jsonl` beside the mirrors, so an interrupted fetch resumes, and reading needs no git.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CONFIG = """[core]
 
 
 class Diff(Record):
-    """One line of `changes.jsonl`: a change's diff, from `merge_base` to `head`."""
+    """One line of `changes.jsonl`: the diff of a change, from `merge_base` to `head`."""
 
     repo: Id
     base: str
@@ -60,7 +60,7 @@ class Diff(Record):
 
 
 class Key(NamedTuple):
-    """What a diff is found by."""
+    """The key of a diff."""
 
     repo: str
     base: str
@@ -68,7 +68,7 @@ class Key(NamedTuple):
 
 
 class CodeTotals(NamedTuple):
-    """What a fetch came to: changes fetched now, changes that were there already, and what failed, each with why."""
+    """Changes fetched now, changes fetched before, and each failure with its reason."""
 
     fetched: int
     at_hand: int
@@ -76,7 +76,7 @@ class CodeTotals(NamedTuple):
 
 
 def mirror_path(folder: Path, repo: str) -> Path:
-    """The mirror of `owner/name` below `folder`. Raises UserError for a name that is not a repository's."""
+    """The mirror of `owner/name` below `folder`. Raises UserError for any other name."""
     if not _REPO.fullmatch(repo):
         raise UserError(f"{repo!r} is not a repository's name", remedy="owner/name")
     return folder / (repo.replace("/", "+") + ".git")
@@ -92,15 +92,15 @@ def fetch_code(
 ) -> CodeTotals:
     """Fetch the commits of every case into mirrors below `folder`, and write their diffs.
 
-    `forge` is the address that `owner/name.git` is appended to; `depths` is how many commits to look back for the
-    merge base, tried in turn. A repository or change that cannot be had is counted
-    and passed over; run again, only what is missing is asked for. Raises UserError for a forge that is not an address.
+    `forge` is the address that `owner/name.git` is appended to; `depths` are the numbers of commits to look back for
+    the merge base, tried in turn. Repositories and changes that cannot be fetched are skipped and reported; a second
+    run fetches only what is missing. Raises UserError for a forge that is not an address.
     """
     if not _FORGE.fullmatch(forge):
         raise UserError(f"{forge!r} is not the address of a forge", remedy=GITHUB)
     wanted, failed = _wanted(cases)
     folder.mkdir(parents=True, exist_ok=True)
-    _mend(folder / DIFFS)
+    _cut_partial_line(folder / DIFFS)
     there = read_diffs(folder)
     missing: dict[str, list[Key]] = {}
     for key in wanted:
@@ -118,9 +118,9 @@ def fetch_code(
 
 
 def attach_code(cases: Iterable[Case], folder: Path) -> tuple[list[Case], list[Drop]]:
-    """The cases with their diffs and their mirror, where they are at hand; a Drop for each that stays without.
+    """The cases with their diffs and mirrors, and a Drop for each that was not fetched.
 
-    `Change.base` becomes the merge base, because that is what the old side of the diff and of every comment is.
+    `Change.base` becomes the merge base, which is the old side of the diff and of every comment.
     """
     diffs = read_diffs(folder)
     attached: list[Case] = []
@@ -139,7 +139,7 @@ def attach_code(cases: Iterable[Case], folder: Path) -> tuple[list[Case], list[D
 
 
 def read_diffs(folder: Path) -> Mapping[Key, Diff]:
-    """The finished diffs below `folder`; empty where none were fetched."""
+    """The finished diffs below `folder`, empty where none were fetched."""
     file = folder / DIFFS
     if not file.is_file():
         return {}
@@ -158,14 +158,16 @@ def _wanted(cases: Iterable[Case]) -> tuple[list[Key], list[Drop]]:
     for case in cases:
         key = Key(case.change.repo, case.change.base or "", case.change.head or "")
         if not (_COMMIT.fullmatch(key.base) and _COMMIT.fullmatch(key.head) and _REPO.fullmatch(key.repo)):
-            drops.append(Drop(item=case.id, by="code", reason="names no repository with full base and head commits"))
+            drops.append(
+                Drop(item=case.id, by="code", reason="does not name a repository with full base and head commits")
+            )
         else:
             keys[key] = None
     return list(keys), drops
 
 
-def _mend(file: Path) -> None:
-    """Cut a last line that was only half written, so that its change is fetched again."""
+def _cut_partial_line(file: Path) -> None:
+    """Remove a partly written last line, so that its change is fetched again."""
     if not file.is_file():
         return
     whole = file.read_bytes()
@@ -205,7 +207,7 @@ def _fetch_repository(
 
 
 def _reason(error: UserError) -> str:
-    """What git said last, without its hints."""
+    """The last message of git, without its hints."""
     return error.problem.rpartition("fatal: ")[2]
 
 
@@ -220,7 +222,7 @@ class _Mirror:
         (path / "config").write_text(_CONFIG.format(url=url), encoding="utf-8")
 
     def fetch_commits(self, commits: Sequence[str]) -> dict[str, str]:
-        """Fetch the commits at the first depth; what the origin does not have, with why."""
+        """Fetch the commits at the first depth; returns those that the origin does not have, with the reason."""
         wanted = list(dict.fromkeys(commits))
         try:
             self._fetch_commits(wanted, self.depths[0])
@@ -228,7 +230,7 @@ class _Mirror:
             if len(wanted) == 1 or "not our ref" not in together.problem:
                 raise
             lost = {}
-            for commit in wanted:  # one that is gone makes the whole request fail
+            for commit in wanted:  # one missing commit makes the whole request fail
                 try:
                     self._fetch_commits([commit], self.depths[0])
                 except UserError as error:
@@ -259,10 +261,9 @@ class _Mirror:
         raise UserError("base and head have no common ancestor")
 
     def _visible_merge_base(self, key: Key, final: bool) -> str:
-        """The merge base as far as history is here; empty where there is none, or where a nearer one may be hidden.
+        """The merge base within the fetched history; empty where there is none, or where a nearer one may be cut off.
 
-        History is cut at some depth. A nearer merge base could only lie behind a cut that is younger than the one
-        that was found.
+        A nearer merge base could only be behind a cut that is younger than the one found.
         """
         try:
             found = self.git.run("merge-base", key.base, key.head).decode("ascii").strip()
@@ -288,7 +289,7 @@ class _Mirror:
 
 
 def _blobs(listed: bytes) -> list[str]:
-    """The blobs on both sides of `diff-tree --raw -z`: no submodules, no absent sides."""
+    """The blobs on both sides of `diff-tree --raw -z`, without submodules."""
     found: dict[str, None] = {}
     for entry in listed.split(b"\x00"):
         if not entry.startswith(b":"):

@@ -1,4 +1,8 @@
-"""What `reviewgauge get` does: a data set's files into their place, and the code behind its changes."""
+"""`reviewgauge get`: fetches a data set's files, each verified by its checksum, and the code behind its changes.
+
+Only the addresses on a card are called. A file takes its place once it is complete and verified; an interrupted
+download is resumed, and verified files are not fetched again.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ D = TypeVar("D", bound=Dataset)
 
 
 class FilesGot(NamedTuple):
-    """Where the files lie, how many there are, how many came now, and which of them are not the official version."""
+    """The folder of the files, their number, how many were fetched now, and which are not the official version."""
 
     folder: Path
     files: int
@@ -36,7 +40,7 @@ class FilesGot(NamedTuple):
 
 
 class CodeGot(NamedTuple):
-    """Repositories with code at hand; changes fetched now and before; what could not be had, each with why."""
+    """Repositories with code, changes fetched now and before, and each failure with its reason."""
 
     repositories: int
     fetched: int
@@ -52,7 +56,7 @@ def fetch_files(
     base_url: str | None = None,
     progress: Progress | None = None,
 ) -> FilesGot:
-    """The files of `dataset` from their public origin, or from the folder `source`, into `out` or the data home.
+    """Bring the files of `dataset` from their public origin, or from the folder `source`, into `out` or the data home.
 
     `base_url` is a mirror that holds the files under their names. Raises UserError.
     """
@@ -75,7 +79,7 @@ def fetch_files(
 def fetch_code(
     dataset: Dataset, folder: str | Path, *, forge: str = code.GITHUB, progress: Progress | None = None
 ) -> CodeGot:
-    """The commits behind the changes of `dataset`, whose files lie in `folder`, into mirrors in `folder/code`.
+    """Fetch the commits behind the changes of `dataset`, whose files are in `folder`, into mirrors in `folder/code`.
 
     Raises UserError for a data set that names no commits.
     """
@@ -91,7 +95,7 @@ def fetch_code(
 
 
 def _bare(dataset: D, folder: Path) -> D:
-    """The data set as its files alone give it: with code attached, the base would already be the merge base."""
+    """The data set without its code: with it, the base would already be the merge base."""
     assert dataclasses.is_dataclass(dataset)
     changes: dict[str, object] = {"path": str(folder)}
     if any(field.name == "code" for field in dataclasses.fields(dataset)):
@@ -100,13 +104,13 @@ def _bare(dataset: D, folder: Path) -> D:
 
 
 TIMEOUT = 30.0  # seconds without a byte
-LARGEST = 4 * 1024**3  # bytes; a card that names more is a mistake
+LARGEST = 4 * 1024**3  # bytes; a larger size on a card is a mistake
 _PIECE = 256 * 1024
 _REDIRECTS_ONLY = urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=10)
 
 
 class Fetched(NamedTuple):
-    """One file after `fetch`: was it brought now, or was it there already?"""
+    """One file after `fetch`: fetched now or already there."""
 
     name: str
     state: Literal["fetched", "at hand"]
@@ -114,7 +118,7 @@ class Fetched(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """One file after `take`: is it the official version, another one, or was it not in the folder?"""
+    """One file after `take`: the official version, another one, or absent."""
 
     name: str
     state: Literal["official", "differs", "absent"]
@@ -129,8 +133,8 @@ def fetch(
 ) -> list[Fetched]:
     """Bring every file of `origins` into `target`.
 
-    `base_url` is a mirror to use in place of the files' own origins: each is asked for at `base_url/NAME`. Raises
-    UserError for the first file that cannot be had or is not the official version; the others stay.
+    `base_url` is a mirror that serves each file at `base_url/NAME`. Raises UserError for the first file that cannot be
+    fetched or is not the official version; earlier ones stay.
     """
     done = []
     for origin in origins:
@@ -147,15 +151,15 @@ def fetch(
 
 
 def take(origins: Iterable[Origin], source: Path, target: Path) -> list[Taken]:
-    """Copy the data set's files from the folder `source` into `target`, and say of each whether it is the official one.
+    """Copy the data set's files from the folder `source` into `target`; the result says which are official.
 
-    Another version is taken all the same, since people hold excerpts. Raises UserError where none is there.
+    Other versions are copied too, since people keep excerpts. Raises UserError where there are none.
     """
     if not source.is_dir():
         raise UserError(f"{source} is not a folder", remedy="give the folder that holds the data set's files")
     wanted = list(origins)
     if source.resolve() == target.resolve():
-        raise UserError(f"{source} is the place that the files would be copied to")
+        raise UserError(f"{source} is the target folder itself")
     if not any((source / origin.name).is_file() for origin in wanted):
         raise UserError(f"{source} holds none of {', '.join(origin.name for origin in wanted[:3])} ...")
     return [_take_one(origin, source / origin.name, _place(target, origin.name)) for origin in wanted]
@@ -176,7 +180,7 @@ def _take_one(origin: Origin, source: Path, place: Path) -> Taken:
 
 
 def _place(target: Path, name: str) -> Path:
-    return target / _Checked(name=name).name  # a card that climbs out of its folder is refused
+    return target / _Checked(name=name).name  # refuses names that leave the folder
 
 
 def _part(place: Path) -> Path:
@@ -190,9 +194,9 @@ def _sha256(file: Path) -> str:
 
 def _fetch_one(origin: Origin, url: str, place: Path, progress: Progress | None) -> None:
     if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise UserError(f"{origin.name}: only http and https are fetched, not {url}")
+        raise UserError(f"{origin.name}: {url} is not an http or https address")
     if origin.size > LARGEST:
-        raise UserError(f"{origin.name} would be {origin.size:,} bytes, over {LARGEST:,}")
+        raise UserError(f"{origin.name} has {origin.size:,} bytes on its card, over {LARGEST:,}")
     part = _part(place)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -203,13 +207,13 @@ def _fetch_one(origin: Origin, url: str, place: Path, progress: Progress | None)
         found = part.stat().st_size
         if found < origin.size:
             raise UserError(
-                f"{origin.name}: {url} ended after {found:,} of {origin.size:,} bytes", remedy="run it again to go on"
+                f"{origin.name}: {url} ended after {found:,} of {origin.size:,} bytes", remedy="run it again to resume"
             )
         if _sha256(part) != origin.sha256:
             part.unlink()
             raise UserError(
-                f"{origin.name}: what came from {url} is not the official version (wrong checksum)",
-                remedy="nothing was kept; try again, or take the files with --from",
+                f"{origin.name}: {url} is not the official version (wrong checksum)",
+                remedy="the download was deleted; try again, or give the files with --from",
             )
         part.replace(place)
     except OSError as error:
@@ -217,7 +221,7 @@ def _fetch_one(origin: Origin, url: str, place: Path, progress: Progress | None)
 
 
 def _download(origin: Origin, url: str, part: Path, progress: Progress | None) -> None:
-    """Append what is missing to `part`. Stops one byte after the size that the card names."""
+    """Append the missing bytes to `part`. Stops one byte after the size on the card."""
     start = part.stat().st_size if part.is_file() else 0
     headers = {"User-Agent": "reviewgauge", "Accept-Encoding": "identity"}
     if start:
@@ -230,20 +234,20 @@ def _download(origin: Origin, url: str, part: Path, progress: Progress | None) -
             timeout=TIMEOUT,
             retries=_REDIRECTS_ONLY,
             preload_content=False,
-            enforce_content_length=False,  # a cut file is kept, to be continued
+            enforce_content_length=False,  # a partial file is kept, to be resumed
         ) as answer:
             if answer.status >= HTTPStatus.BAD_REQUEST:
                 if answer.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                     part.unlink()
                 raise UserError(f"{origin.name}: {url} answered {answer.status} {one_line(answer.reason or '', 60)}")
             if start and answer.status != HTTPStatus.PARTIAL_CONTENT:
-                start = 0  # a server that knows no ranges sends the whole file again
+                start = 0  # a server without range support sends the whole file
             with part.open("ab" if start else "wb") as stream:
                 _copy(answer, stream, origin, start, progress)
     except urllib3.exceptions.HTTPError as error:
         raise UserError(
             f"{origin.name}: cannot reach {url}: {network_problem(error)}",
-            remedy="check the connection and run it again, or take the files with --from",
+            remedy="check the connection and run it again, or give the files with --from",
         ) from None
 
 

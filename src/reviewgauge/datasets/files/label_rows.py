@@ -28,9 +28,9 @@ _DELIMITERS = (",", ";", "\t", "|")
 _WHOLE = re.compile(r"[+-]?\d{1,15}")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
-_SHARE = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)\s*%|\d+\s*/\s*\d+")  # 80% and 4/5: as words they had no order
+_SHARE = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)\s*%|\d+\s*/\s*\d+")  # 80% and 4/5, which as words would have no order
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-# What programs write where there is no value. A word that may be a rating, such as "none", is not among them.
+# What programs write for a missing value. Words that may be ratings, such as "none", are not among them.
 _NO_VALUE = {"nan", "na", "n/a", "#n/a", "null", "#value!", "#ref!", "#div/0!", "inf", "infinity"}
 _SHOWN_AS = {"case": "id"}
 
@@ -39,7 +39,7 @@ Found = Iterator[tuple[int, Label | tuple[str, str]]]
 
 
 def from_json(raw: bytes, source: str) -> Found:
-    """The labels of JSON lines: whole Label records, or objects with the columns of the table as fields."""
+    """The labels of JSON lines: Label records, or objects with the columns of the table as fields."""
     for number, line in lines(io.BytesIO(raw), source):
         try:
             found = json.loads(line)
@@ -55,11 +55,11 @@ def from_json(raw: bytes, source: str) -> Found:
 
 
 def from_csv(raw: bytes, source: str, notes: list[Drop]) -> Found:
-    """The labels of a CSV table, parted by commas, semicolons, tabs or bars. Columns not read are added to `notes`."""
+    """The labels of a CSV table, with commas, semicolons, tabs or bars. Ignored columns are added to `notes`."""
     text = _decoded(raw, source)
     first, _, rest = text.partition("\n")
     delimiter = ""
-    if first.lower().startswith("sep=") and len(first.strip()) == 5:  # the line that Excel writes for itself
+    if first.lower().startswith("sep=") and len(first.strip()) == 5:  # a line that Excel writes
         delimiter, text = first.strip()[4], rest
     head_line = text.splitlines()[0] if text.strip() else ""
     delimiter = delimiter or max(_DELIMITERS, key=lambda each: len(_known(head_line.split(each))))
@@ -79,7 +79,7 @@ def from_csv(raw: bytes, source: str, notes: list[Drop]) -> Found:
 
 
 def _decoded(raw: bytes, source: str) -> str:
-    """The text of a file in UTF-8, or in UTF-16 that says so. Raises BadInput for any other encoding."""
+    """The text of a file in UTF-8, or in UTF-16 with a mark. Raises BadInput for any other encoding."""
     encoding = "utf-16" if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
         text = raw.decode(encoding)
@@ -114,10 +114,10 @@ def _columns(head: Sequence[str], source: str, notes: list[Drop]) -> list[str]:
             raise BadInput(source, f"has two columns {name!r}", record=1)
         if name and name not in COLUMNS:
             if near := difflib.get_close_matches(name, set(COLUMNS) - set(names), n=1, cutoff=0.8):
-                raise BadInput(source, f"has a column {name!r}: is {near[0]!r} meant?", record=1)
-            notes.append(Drop(item=f"the column {name}", by="labels", reason="is none that labels have: not read"))
+                raise BadInput(source, f"has a column {name!r}: did you mean {near[0]!r}?", record=1)
+            notes.append(Drop(item=f"the column {name}", by="labels", reason="is not a column of labels: not read"))
     if "case" in names and "id" in names:
-        notes.append(Drop(item="the column id", by="labels", reason="the column case says what was judged: not read"))
+        notes.append(Drop(item="the column id", by="labels", reason="the column case names the subject: not read"))
     return [name if name in COLUMNS else "" for name in names]
 
 
@@ -178,7 +178,7 @@ def _number(cell: object) -> float:
     except ValueError:
         raise ValueError(f"is not a number: {cell!r:.40}") from None
     if not math.isfinite(found) or found < 0:
-        raise ValueError(f"is not a number from 0 on: {cell!r:.40}")
+        raise ValueError(f"must be 0 or more, got {cell!r:.40}")
     return found
 
 
@@ -208,15 +208,17 @@ _READERS: Mapping[str, Callable[[object], object]] = {
 
 
 def _csv_value(cell: object, comma: bool) -> str | int | float:
-    """A number where the cell reads as one, a word otherwise. With `comma` 3,5 is a number: commas part no cells."""
+    """A number where the cell is one, else a word. With `comma`, 3,5 is a number: cells are not separated by commas."""
     word = str(cell)
     _refuse_no_value(word)
     if _COMMA_NUMBER.fullmatch(word):
         if not comma:
-            raise ValueError(f"{word!r:.40} could be a decimal comma or thousands: write it with a point, or without")
+            raise ValueError(
+                f"{word!r:.40} is ambiguous (decimal comma or thousands): write it with a point, or without"
+            )
         word = word.replace(",", ".")
     if _SHARE.fullmatch(word):
-        raise ValueError(f"{word!r:.40} is written as a share: write the number alone, such as 80 or 4")
+        raise ValueError(f"{word!r:.40} is a share: write the number alone, such as 80 or 4")
     if _WHOLE.fullmatch(word):
         return int(word)
     if not _NUMBER.fullmatch(word):

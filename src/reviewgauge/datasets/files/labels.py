@@ -1,7 +1,7 @@
-"""People's judgements from a file: one a row of a CSV table, or one a line of JSON. See docs/guides/people.md.
+"""Reads labels from a file: one per row of a CSV table, or one per line of JSON (docs/guides/people.md).
 
-A file is refused where a guess could make a number wrong: values that are not numbers, two judgements of one thing by
-one rater, names or words that differ in upper and lower case only, numbers and words mixed in one dimension.
+A file is refused where guessing could make a figure wrong: values that are not numbers, two judgements of one subject
+by one rater, names or words that differ only in case, numbers and words mixed in one dimension.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ LARGEST = 512 * 1024 * 1024  # bytes
 
 @dataclass(frozen=True)
 class LabelFile:
-    """What a file of labels holds; `notes` count the rows without a value and the columns that were not read."""
+    """The labels of a file; `notes` count rows without a value and columns that were not read."""
 
     labels: tuple[Label, ...]
-    lines: tuple[int, ...]  # where each label stands
+    lines: tuple[int, ...]  # the line of each label
     notes: tuple[Drop, ...] = ()
 
 
 def read_labels(path: Path) -> list[Label]:
-    """The labels in `path`: a CSV table, a JSON lines file, or a folder that holds one of them under its usual name.
+    """The labels in `path`: a CSV table, a JSON lines file, or a folder with labels.csv or labels.jsonl.
 
-    A row that names no system is about the change with that id. Raises BadInput with line and column, UserError.
+    A row without a system is about the change with that id. Raises BadInput with line and column, UserError.
     """
     return list(read_label_file(path).labels)
 
 
 def read_label_file(path: Path) -> LabelFile:
-    """The same with the line of each label and with what was left out, and why."""
+    """Like `read_labels`, with the line of each label and notes on what was left out."""
     file = find_labels(path) if path.is_dir() else path
     if file is None:
         raise UserError(f"{path} holds no labels", remedy=f"put them into {FILES[0]}: docs/guides/people.md")
@@ -49,7 +49,7 @@ def read_label_file(path: Path) -> LabelFile:
             raise BadInput(file.name, f"is {file.stat().st_size:,} bytes, over {LARGEST:,}")
         raw = file.read_bytes()
     except FileNotFoundError:
-        raise UserError(f"there is nothing at {file}") from None
+        raise UserError(f"{file} does not exist") from None
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
     notes: list[Drop] = []
@@ -65,7 +65,7 @@ def read_label_file(path: Path) -> LabelFile:
     if not labels:
         raise BadInput(file.name, "holds no label", remedy="one judgement a row: docs/guides/people.md")
     _refuse_twice(labels, numbers, file.name)
-    _refuse_doubt(labels, numbers, file.name)
+    _refuse_ambiguous(labels, numbers, file.name)
     notes.extend(
         Drop(
             item=f"{count} row{'s' * (count != 1)} of {rater} in {dimension}",
@@ -78,7 +78,7 @@ def read_label_file(path: Path) -> LabelFile:
 
 
 def find_labels(folder: Path) -> Path | None:
-    """The file of labels in a folder, if there is one. Raises UserError where there are two."""
+    """The file of labels in a folder, None where there is none. Raises UserError where there are two."""
     found = [folder / name for name in FILES if (folder / name).is_file()]
     if len(found) > 1:
         raise UserError(f"{folder} holds both {' and '.join(FILES)}", remedy="keep one of them")
@@ -86,9 +86,9 @@ def find_labels(folder: Path) -> Path | None:
 
 
 def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[Label]:
-    """The labels as judgements of `reviews`: one on a case that has a single review is on that review.
+    """The labels as judgements of `reviews`: one on a case with a single review is on that review.
 
-    Raises BadInput for a label on a review that is not there, or that could be on several.
+    Raises BadInput for a label without a matching review, or with several.
     """
     of_case: dict[str, list[tuple[str, int]]] = {}
     for review in reviews:
@@ -103,7 +103,7 @@ def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[
             if len(there) > 1:
                 raise BadInput(
                     source,
-                    f"{subject.case!r} has {len(there)} reviews: which of them was judged?",
+                    f"{subject.case!r} has {len(there)} reviews: which one was judged?",
                     record=number,
                     remedy="add a column system (and attempt)",
                 )
@@ -123,7 +123,7 @@ def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[
 
 
 def observed_scales(labels: Sequence[Label]) -> dict[str, Scale]:
-    """The range that the numbers of each dimension take; a dimension of words has no scale."""
+    """The range of the numbers of each dimension; a dimension of words has no scale."""
     values: dict[str, list[float]] = {}
     for label in labels:
         if isinstance(label.value, int | float) and not isinstance(label.value, bool):
@@ -154,10 +154,10 @@ def _refuse_twice(labels: Sequence[Label], numbers: Sequence[int], source: str) 
         seen[key] = number
 
 
-def _refuse_doubt(labels: Sequence[Label], numbers: Sequence[int], source: str) -> None:
-    """Raise BadInput for names and words that may mean the same, and for numbers and words in one dimension."""
-    names = {"rater": _Alike("rater"), "dimension": _Alike("dimension")}
-    values: dict[str, _Alike] = {}
+def _refuse_ambiguous(labels: Sequence[Label], numbers: Sequence[int], source: str) -> None:
+    """Raise BadInput for names and words that differ only in form, and for numbers mixed with words."""
+    names = {"rater": _DistinctWords("rater"), "dimension": _DistinctWords("dimension")}
+    values: dict[str, _DistinctWords] = {}
     numeric: dict[str, tuple[bool, int]] = {}
     for label, number in zip(labels, numbers, strict=True):
         names["rater"].add(label.rater, source, number)
@@ -174,11 +174,11 @@ def _refuse_doubt(labels: Sequence[Label], numbers: Sequence[int], source: str) 
                 remedy="use numbers or words, not both; an empty cell is a missing value",
             )
         if isinstance(label.value, str):
-            values.setdefault(label.dimension, _Alike("value")).add(label.value, source, number)
+            values.setdefault(label.dimension, _DistinctWords("value")).add(label.value, source, number)
 
 
-class _Alike:
-    """Words of one kind; two that differ only in case, in blanks or in how an accent is stored are refused."""
+class _DistinctWords:
+    """Words of one kind; refuses two that differ only in case, blanks or Unicode form."""
 
     def __init__(self, field: str) -> None:
         self._field = field
@@ -186,7 +186,7 @@ class _Alike:
         self._seen: set[str] = set()
 
     def add(self, word: str, source: str, number: int) -> None:
-        """Take note of `word`. Raises BadInput."""
+        """Add `word`. Raises BadInput."""
         if word in self._seen:
             return
         self._seen.add(word)

@@ -1,4 +1,4 @@
-"""The files of data sets on this machine: where they are, and the JSON in them."""
+"""The files of data sets on this machine: where they are, their JSON, and what several formats have in common."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST_FILE = 512 * 1024 * 1024  # bytes; no official file comes near, and a wh
 
 
 def data_home() -> Path:
-    """The folder that fetched data sets lie in, one folder each.
+    """The folder of fetched data sets, one folder each.
 
     `$REVIEWGAUGE_DATA`, else `$XDG_DATA_HOME/reviewgauge`, else `~/.local/share/reviewgauge`. Nothing is created.
     """
@@ -39,12 +39,12 @@ def data_home() -> Path:
 def locate(name: str, path: str) -> Path:
     """The files of data set `name`: `path` where one is given, else its folder in the data home.
 
-    Raises UserError that names the remedy where nothing is there.
+    Raises UserError where there is nothing.
     """
     if path:
         given = Path(path).expanduser()
         if not given.exists():
-            raise UserError(f"there is nothing at {path}", remedy=f"give the folder that holds {name}'s files")
+            raise UserError(f"{path} does not exist", remedy=f"give the folder that holds {name}'s files")
         return given
     home = data_home() / name
     if not home.is_dir():
@@ -68,7 +68,7 @@ def read_json(file: Path, dataset: str) -> Node:
 
 
 def objects(file: Path) -> Iterator[Node]:
-    """The object on each line of a file, or each item of a file that is one JSON array, read as they are asked for."""
+    """The object on each line of a file, or each item of a JSON array, read lazily."""
     if file.suffix == ".json":
         yield from read_json(file, file.stem).items()
         return
@@ -91,14 +91,14 @@ _ADDRESS = re.compile(
 
 
 class PullAddress(NamedTuple):
-    """A pull request on a forge: `repo` is `owner/name`, `id` is `owner/name#number`."""
+    """A pull request on a forge; `repo` is `owner/name`."""
 
     repo: str
     number: int
 
     @property
     def id(self) -> str:
-        """The case id that is made from the address."""
+        """The case id: `owner/name#number`."""
         return f"{self.repo}#{self.number}"
 
 
@@ -130,7 +130,7 @@ def find_entry_files(name: str, path: str, pattern: str, remedy: str) -> list[Pa
 
 
 def without_emails(text: str) -> str:
-    """`text` with every e-mail address taken out."""
+    """`text` with every e-mail address replaced."""
     return _EMAIL.sub(NO_EMAIL, text)
 
 
@@ -141,13 +141,13 @@ def text_of(shape: Node, key: str) -> str:
 
 
 def name_of(shape: Node, key: str) -> str:
-    """An id, written as text or as a number."""
+    """An id that is text or a number."""
     value = shape[key].value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else shape[key].as_text()
 
 
 def moment(shape: Node, key: str) -> datetime | None:
-    """A time in ISO form, as UTC where it names no zone; None where it is absent, null or empty."""
+    """An ISO time, UTC where it names no zone; None where it is absent, null or empty."""
     found = shape.get(key)
     if found is None or not found.as_text().strip():
         return None
@@ -179,9 +179,9 @@ def files_of(at: Node, path: str, patch: str) -> tuple[ChangedFile, ...]:
 
 
 def join_files(files: Iterable[ChangedFile]) -> tuple[tuple[ChangedFile, ...], int]:
-    """One entry a path, in order of first mention, and how many paths several commits change.
+    """One entry per path, in order of first mention, and the number of paths that several commits change.
 
-    Their patches follow each other, oldest first: the line numbers of each are those of its own commit.
+    Their patches are joined, oldest first, each with the line numbers of its own commit.
     """
     found: dict[str, ChangedFile] = {}
     twice: set[str] = set()
@@ -197,7 +197,7 @@ def join_files(files: Iterable[ChangedFile]) -> tuple[tuple[ChangedFile, ...], i
 
 
 def change_facts(change: Change, created: datetime | None, language: str) -> dict[str, Fact]:
-    """The facts that slices are made by: day, year, language, size."""
+    """The facts to slice by: day, year, language, size."""
     facts: dict[str, Fact] = {"language": language} if language else {}
     if created is not None:
         facts |= {"created": created.date().isoformat(), "year": created.year}
@@ -209,7 +209,7 @@ def change_facts(change: Change, created: datetime | None, language: str) -> dic
 
 
 def count_cases(cases: Iterable[Case]) -> dict[str, int]:
-    """The counts of a card, taken while the cases stream by."""
+    """The counts of a card, from one pass over the cases."""
     changes = clean = references = 0
     repositories: set[str] = set()
     languages: set[object] = set()
