@@ -148,7 +148,7 @@ def test_bad_labels_are_one_clear_line(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nothing.csv",), "nothing.csv does not exist"),
+        (("nothing.csv",), "there is nothing at nothing.csv"),
         (("crscore",), "crscore"),
         (("sample",), "sample holds no labels"),
         (("sample", "--tolerance", "-1"), "tolerance must be 0 or more, got -1"),
