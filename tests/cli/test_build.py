@@ -175,7 +175,7 @@ def test_cases_that_no_build_made_are_not_replaced(
     mine.mkdir()
     (mine / "cases.jsonl").write_text('{"id":"a","change":{"repo":"x"}}\n')
     assert main(["build", str(shop.folder), "-o", str(mine)]) == 2
-    assert "cases.jsonl was made by no build, and would be replaced" in capsys.readouterr().err
+    assert "cases.jsonl was not made by a build, and would be replaced" in capsys.readouterr().err
     assert [file.name for file in mine.iterdir()] == ["cases.jsonl"]
     (mine / "cases.jsonl").unlink()
     assert build(shop.folder, out=mine).card is not None

@@ -132,7 +132,7 @@ def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, se
     assert not mirror.exists(old) and not mirror.exists(pulled)
     gone = ["1" * 40, "2" * 40]
     lost = fetch_commits(url, tmp_path / "m.git", [gone[0], old, pulled, gone[1], "main"], ("http",))
-    assert set(lost) == {*gone, "main"} and "does not have the commit" in lost[gone[0]]
+    assert set(lost) == {*gone, "main"} and "no longer has the commit" in lost[gone[0]]
     assert mirror.blob(old, "b.py") == b"first try\n" and mirror.blob(pulled, "b.py") == b"second try\n"
     assert run_git(mirror.git_dir, "fsck", "--full", "--unreachable") == ""
 

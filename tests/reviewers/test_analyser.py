@@ -10,7 +10,7 @@ from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Severity
 from reviewgauge.core.specs import load
-from reviewgauge.repo.analysers.programs import _ESLINT_RULES, RULES
+from reviewgauge.repo.analysers.programs import ESLINT_RULES, RULES
 from reviewgauge.repo.analysers.run import TOOLS
 from reviewgauge.repo.diff.anchors import anchor, code_reader
 from reviewgauge.reviewers.analyser import Analyser
@@ -95,7 +95,7 @@ def test_the_page_names_the_rules_that_are_asked_for() -> None:
     page = (Path(__file__).parents[2] / "docs" / "guides" / "review.md").read_text(encoding="utf-8")
     assert f"`{' '.join(RULES)}`" in page
     assert f"{len(TOOLS['lizard'])} other languages" in page
-    assert f"{len(_ESLINT_RULES)} core rules" in page
+    assert f"{len(ESLINT_RULES)} core rules" in page
     assert all(f"| {tool}" in page for tool in TOOLS)
 
 

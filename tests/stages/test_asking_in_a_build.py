@@ -85,7 +85,7 @@ def build(folder: Path, stages: Sequence[Stage], stop_after: int = 0) -> tuple[l
 @pytest.mark.parametrize("stages", [AACR, OTHERS], ids=["aacr", "others"])
 def test_stopped_half_way_and_resumed_nothing_is_asked_twice(tmp_path: Path, stages: Sequence[Stage]) -> None:
     whole, line, paid = build(tmp_path / "whole", stages)
-    assert line.tallies[-1].fake
+    assert line.counts[-1].fake
     stopped, _, before = build(tmp_path / "resumed", stages, stop_after=len(paid) // 2)
     assert stopped == []
     resumed, _, after = build(tmp_path / "resumed", stages)
@@ -94,18 +94,18 @@ def test_stopped_half_way_and_resumed_nothing_is_asked_twice(tmp_path: Path, sta
     assert len(before) + len(after) <= len(paid) + 2 * 3, "at most what two threads had in flight is asked again"
     again, line, nothing = build(tmp_path / "resumed", stages)
     assert (again, nothing) == (whole, [])
-    assert all(tally.remembered == tally.entered for tally in line.tallies[1:])
+    assert all(tally.remembered == tally.entered for tally in line.counts[1:])
 
 
 def test_the_funnel_and_the_decisions_of_aacrs_stages(tmp_path: Path) -> None:
     kept, line, _ = build(tmp_path, AACR)
-    assert [tally.dropped for tally in line.tallies] == [0] * len(AACR)
+    assert [tally.dropped for tally in line.counts] == [0] * len(AACR)
     assert len(kept) == 6
     assert {str(item.case.facts["domain"]) for item in kept} == {"Bug Fix"}
     assert [len(item.case.references) for item in kept] == [2, 1, 1, 2, 1, 2]
     assert all(one.needs is not None for item in kept for one in item.case.references)
     audits = []
-    for number, tally in enumerate(line.tallies):
+    for number, tally in enumerate(line.counts):
         if tally.stage.models:
             audits.append(audit_stage(tmp_path, repr(tally.stage), line.decisions(number), 3, 0))
     assert len(audits) == 5
@@ -123,15 +123,15 @@ def test_a_failure_is_counted_is_not_in_the_benchmark_and_is_done_again(tmp_path
         stages = (Pulls(), ClassifyDomain(model.spec))
         kept, line, _ = build(tmp_path, stages)
         assert [item.id for item in kept] == [f"acme/shop/pull/{n}" for n in (0, 1, 2, 4, 5)]
-        assert line.tallies[1].failures == {"unreadable": 1}
+        assert line.counts[1].failures == {"unreadable": 1}
         mended.append(True)
         kept, line, calls = build(tmp_path, stages)
     assert len(kept) == 6
     assert len(calls) == 1
-    assert (line.tallies[1].failed, line.tallies[1].remembered) == (0, 5)
+    assert (line.counts[1].failed, line.counts[1].remembered) == (0, 5)
 
 
 def test_change_points_that_the_change_answers_itself_leave_no_case(tmp_path: Path) -> None:
     kept, line, _ = build(tmp_path, (Pulls(), ExtractPoints(FAKE, head="as_given")))
     assert kept == []
-    assert line.tallies[1].reasons == {ANSWERED: 6}
+    assert line.counts[1].reasons == {ANSWERED: 6}

@@ -61,7 +61,7 @@ def build(
     folder: Path, out: Path, stage: FromGit | None = None, told: object = None
 ) -> tuple[dict[str, Case], dict[str, str], list[CardSection]]:
     """(cases by head, reasons of drops by the beginning of their commit, sections of the card)."""
-    place = BuildFolder(out, str(folder), told=told)  # type: ignore[arg-type]
+    place = BuildFolder(out, str(folder), listener=told)  # type: ignore[arg-type]
     try:
         cases: dict[str, Case] = {}
         drops: dict[str, str] = {}

@@ -88,13 +88,13 @@ def build(
     refuse_foreign(Path(out))
     check_tables(Path(out))
     how, stop = models or ModelOptions(), stop or Interruption()
-    context = BuildFolder(Path(out), word, told=_teller(progress), stop=stop)
+    context = BuildFolder(Path(out), word, listener=_teller(progress), stop=stop)
     try:
         with how.client(context) as client:
             line = Pipeline(
                 context, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop, how.dry_run
             )
-            context.tell_through(_teller(with_cost(progress, client)))
+            context.listen(_teller(with_cost(progress, client)))
             try:
                 if how.dry_run:
                     return _foretold(str(out), line, client)
@@ -119,7 +119,7 @@ def _foretold(out: str, line: Pipeline, client: ChatClient) -> BuildResult:
     """Let everything go through, and keep nothing of it: what the fake model says is not a label."""
     for _ in line.run():
         pass
-    return BuildResult(folder=out, foretold=tuple(tally.row() for tally in line.tallies), spending=spending(client))
+    return BuildResult(folder=out, foretold=tuple(tally.row() for tally in line.counts), spending=spending(client))
 
 
 def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
@@ -139,9 +139,9 @@ def _teller(progress: Progress | None) -> Callable[[str, int, int | None], None]
 def _card(
     recipe: Recipe, parameters: dict[str, str], context: BuildFolder, line: Pipeline, written: Written, audit: int
 ) -> BuildCard:
-    rows = tuple(tally.row() for tally in line.tallies)
+    rows = tuple(tally.row() for tally in line.counts)
     audits: list[CardSection] = []
-    for number, tally in enumerate(line.tallies):
+    for number, tally in enumerate(line.counts):
         if tally.decisions or tally.stage.models:
             audits += _audit(context.folder, signature(tally.stage), line.decisions(number), audit)
     warnings = [warning for section in context.sections for warning in section.warnings]
@@ -161,7 +161,7 @@ def _card(
         counts=dict(written.census.counts),
         funnel=rows,
         parameters=parameters,
-        pins={f"{signature(t.stage)}: {k}": v for t in line.tallies for k, v in t.stage.pins().items()},
+        pins={f"{signature(t.stage)}: {k}": v for t in line.counts for k, v in t.stage.pins().items()},
         distributions=written.census.distributions(),
         spreads=written.census.spreads(),
         sections=(*context.sections, *audits),

@@ -12,7 +12,7 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
-from reviewgauge.engine.build.folder import Stopped, BuildFolder
+from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
 from reviewgauge.engine.build.write import write_benchmark
@@ -37,7 +37,7 @@ def run(folder: Path, *stages: Stage) -> tuple[list[Candidate], Pipeline]:
 def test_the_funnel_adds_up_stage_by_stage(tmp_path: Path) -> None:
     kept, line = run(tmp_path, Count(9), Even(), Halves(), Middle(), Crooked(at=4))
     assert [item.id for item in kept] == ["case-2-a", "case-2-b", "case-6-a", "case-6-b"]
-    rows = [tally.row() for tally in line.tallies]
+    rows = [tally.row() for tally in line.counts]
     assert [(r.entered, r.made, r.kept, r.dropped, r.failed) for r in rows] == [
         (0, 9, 9, 0, 0),
         (9, 0, 4, 5, 0),
@@ -64,13 +64,13 @@ def test_what_was_costly_is_done_once_and_what_broke_is_done_again(tmp_path: Pat
     ponder = Ponder(log=str(log), breaks=(3,))
     kept, line = run(tmp_path / "b", Count(5), ponder)
     assert [item.id for item in kept] == ["case-1", "case-2", "case-4", "case-5"]  # in their order, threads or not
-    assert line.tallies[1].failed == 1
+    assert line.counts[1].failed == 1
     assert len(list(line.decisions(1))) == 4
     (tmp_path / "log.mended").touch()
     kept, line = run(tmp_path / "b", Count(6), ponder)
     assert [item.id for item in kept] == [f"case-{n}" for n in range(1, 7)]
     assert all(item.case.facts["pondered"] for item in kept)
-    assert line.tallies[1].remembered == 4
+    assert line.counts[1].remembered == 4
     assert len(list(line.decisions(1))) == 6  # decisions of before are there too
     assert sorted(log.read_text().split()) == ["1", "2", "3", "4", "5", "6"]
 
@@ -89,7 +89,7 @@ def test_what_breaks_every_item_ends_the_build_and_loses_nothing(tmp_path: Path)
     (tmp_path / "log.mended").touch()
     kept, line = run(tmp_path / "b", Count(400), Ponder(log=str(log), ends=(200,)))
     assert len(kept) == 400
-    assert line.tallies[1].remembered == done
+    assert line.counts[1].remembered == done
     assert len(log.read_text().split()) == 400
 
 

@@ -56,7 +56,7 @@ def test_a_file_alone_decides_none_of_these(tmp_path: Path, use: str, words: str
 
 def test_nor_do_its_defaults_or_pieces_that_it_puts_together(tmp_path: Path) -> None:
     generate = "generate(reviewers=$reviewers)"
-    with pytest.raises(UserError, match=r"theirs, stage 1: it runs a program.*say it yourself"):
+    with pytest.raises(UserError, match=r"theirs, stage 1: it runs a program.*make it a parameter"):
         made(recipe_file(tmp_path, generate, "reviewers = [\"command(run='touch MARKER')\"]"))
     with pytest.raises(UserError, match="it names the address"):
         made(recipe_file(tmp_path, "from_github(repos=('a/b',), api=$api)", f"api = '{FORGE}'"))

@@ -340,7 +340,7 @@ def test_the_tools_of_the_package_are_here_with_their_versions() -> None:
 
 
 def test_an_unknown_tool_is_named() -> None:
-    with pytest.raises(UserError, match="no analyser is called 'rff'"):
+    with pytest.raises(UserError, match="'rff' is not an analyser"):
         check_tools(("ruff", "rff"))
 
 

@@ -61,11 +61,11 @@ def test_what_is_not_read_has_a_reason(written: tuple[Repository, str]) -> None:
         reasons = {
             f"{head}:no": "is not in the repository",
             "0" * 40: "is not in the repository",
-            f"{head}:d": "is a tree, no file",
-            head: "is a commit, no file",
+            f"{head}:d": "is a tree, not a file",
+            head: "is a commit, not a file",
             f"{head}:large": "5,000 bytes, over the limit of 4,000",
-            "": "has a name that git cannot be asked for",
-            "a\nb": "has a name that git cannot be asked for",
+            "": "has a name that git cannot look up",
+            "a\nb": "has a name that git cannot look up",
             f"{head}:module": "is not in the repository",
             f"{head}:f1": "",
         }

@@ -56,7 +56,7 @@ def test_what_is_lacking_is_said(source: Path, tmp_path: Path) -> None:
         len(list(read_history(clone(source, tmp_path / "s2", "--depth=3", "--bare"))))
         == inspect(Repository(tmp_path / "s2"), now=NOW).commits
     )
-    with pytest.raises(UserError, match=r"lacks the files of HEAD \(clone it anew without --filter\)"):
+    with pytest.raises(UserError, match=r"lacks the files of HEAD \(clone it again without --filter\)"):
         inspect(clone(source, tmp_path / "t", "--bare", "--filter=tree:0"))
     subprocess.run(["git", "clone", "-q", "-s", "--bare", str(source), str(tmp_path / "b")], check=True)
     assert inspect(Repository(tmp_path / "b"), now=NOW).borrows
@@ -65,7 +65,7 @@ def test_what_is_lacking_is_said(source: Path, tmp_path: Path) -> None:
 def test_empty_detached_and_unborn(source: Path, tmp_path: Path) -> None:
     write_history(tmp_path / "empty", [])
     empty = inspect(Repository(tmp_path / "empty"))
-    assert empty.empty and empty.commits == 0 and empty.branch == "main" and "no commit yet" in empty.warnings[0]
+    assert empty.empty and empty.commits == 0 and empty.branch == "main" and "no commits yet" in empty.warnings[0]
     checkout = tmp_path / "c"
     clone(source, checkout)
     subprocess.run(["git", "checkout", "-q", "--detach", "HEAD~1"], cwd=checkout, check=True)
@@ -77,7 +77,7 @@ def test_empty_detached_and_unborn(source: Path, tmp_path: Path) -> None:
     assert (found.branch, found.bare, found.commits) == ("other", False, 6)
     subprocess.run(["git", "symbolic-ref", "HEAD", "refs/heads/nowhere"], cwd=source, check=True)
     with pytest.raises(
-        UserError, match=r"HEAD of source names nowhere, which is not there \(name a branch that is: main\)"
+        UserError, match=r"HEAD of source names nowhere, which does not exist \(name one of its branches: main\)"
     ):
         inspect(Repository(source))
     assert inspect(Repository(source), "main", now=NOW).commits == 8

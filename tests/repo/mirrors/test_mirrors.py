@@ -72,7 +72,7 @@ def test_shallow_linked_bare_and_detached_sources(tmp_path: Path, source: Path) 
     head = run_git(source, "rev-parse", "HEAD")
     run_git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
     shallow = mirror_local(tmp_path / "shallow", tmp_path / "shallow.git")
-    assert missing_objects(shallow).shallow and "unshallow" in missing_objects(shallow).words
+    assert missing_objects(shallow).shallow and "unshallow" in missing_objects(shallow).reason
     assert run_git(shallow.git_dir, "rev-list", "HEAD") == head
     run_git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
     mirror_local(tmp_path / "shallow", tmp_path / "shallow.git")
@@ -86,7 +86,7 @@ def test_shallow_linked_bare_and_detached_sources(tmp_path: Path, source: Path) 
 
     run_git(tmp_path, "clone", "-q", "--bare", str(source), "bare")
     assert mirror_local(tmp_path / "bare", tmp_path / "bare.git").exists(head)
-    assert missing_objects(linked) == (False, False) and missing_objects(linked).words == ""
+    assert missing_objects(linked) == (False, False) and missing_objects(linked).reason == ""
 
 
 def test_a_partial_source_gives_a_partial_mirror(tmp_path: Path, source: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_head_that_names_no_commit_stays_so(tmp_path: Path, source: Path) -> N
 def test_a_source_without_folders_is_called_partial_and_not_damaged(tmp_path: Path, source: Path) -> None:
     run_git(source, "config", "uploadpack.allowFilter", "true")
     run_git(tmp_path, "clone", "-q", "--bare", "--filter=tree:0", f"file://{source}", "treeless")
-    with pytest.raises(UserError, match=r"treeless is a partial clone .*\(clone it anew without --filter\)"):
+    with pytest.raises(UserError, match=r"treeless is a partial clone .*\(clone it again without --filter\)"):
         mirror_local(tmp_path / "treeless", tmp_path / "m.git")
 
 
@@ -171,7 +171,7 @@ def test_alternates_and_linked_objects_are_not_followed(tmp_path: Path, source: 
     there = tmp_path / "own" / ".git" / "objects" / blob[:2]
     there.mkdir(exist_ok=True)
     (there / blob[2:]).symlink_to(source / ".git" / "objects" / blob[:2] / blob[2:])
-    with pytest.raises(UserError, match="is a link, which is not followed"):
+    with pytest.raises(UserError, match="is a link, and links are not followed"):
         mirror_local(tmp_path / "own", tmp_path / "linked.git")
 
 

@@ -179,7 +179,7 @@ def test_odd_trees_become_plain_files_or_are_counted(tmp_path: Path, odd: tuple[
         reasons = {drop.item: drop.reason for drop in made.left_out}
         assert reasons["link"].startswith("is a symbolic link") and reasons["module"].startswith("is a submodule")
         assert reasons[".gitmodules"] == "is a link where git wants a file"
-        assert reasons["dir/x.py"] == "stands twice in the tree"
+        assert reasons["dir/x.py"] == "occurs twice in the tree"
         assert sum("git's own" in reason for reason in reasons.values()) == 6
         if history == 0:
             assert run_git(made.folder, "status", "--porcelain") == ""

@@ -1,8 +1,8 @@
-"""Draws decisions of a stage for people to check, and reads what they found: `audit/<stage>.csv` of a build's folder.
+"""Draws decisions of a stage for people to check, and reads their marks: `audit/<stage>.csv` of a build's folder.
 
-The draw takes the decisions with the smallest hashes, so it does not depend on their order, and a source that grows
-changes it as little as can be. Rows stand in the order of their hashes: whoever begins at the top and stops anywhere
-has checked a random sample.
+The draw takes the decisions with the smallest hashes, so it does not depend on their order, and changes little when
+the source grows. Rows are in the order of their hashes: a person who begins at the top and stops anywhere has checked
+a random sample.
 
 Sources: Wilson, Probable inference, JASA 22 (1927); Cochran, Sampling Techniques (1977), sections 2.6 and 4.4, for
 the correction of a finite population and the margin of a share that is not known.
@@ -44,7 +44,7 @@ class Drawn(NamedTuple):
 
 
 class CheckedDecisions(NamedTuple):
-    """What people found. `skipped`: rows of the draw that were left blank above one that was not."""
+    """Counts of people's marks. `skipped`: rows of the draw that are blank above one that is not."""
 
     checked: int
     right: int
@@ -52,9 +52,9 @@ class CheckedDecisions(NamedTuple):
 
 
 def audit_stage(folder: Path, by: str, decisions: Iterable[Decision], n: int, seed: int) -> CardSection | None:
-    """Draw `n` of the decisions of the stage `by` into its table, and say what people found there so far.
+    """Draw `n` of the decisions of the stage `by` into its table; a section with what people found there so far.
 
-    With `n` 0 nothing is drawn: what an earlier draw found is read again; None where there was none. Marks and notes
+    With `n` 0 nothing is drawn and an earlier draw is read again; None where there was none. Marks and notes
     that people wrote are never changed, also where their decision is no longer drawn or no longer made. Raises
     BadInput for a table that cannot be read.
     """
@@ -72,7 +72,7 @@ def audit_stage(folder: Path, by: str, decisions: Iterable[Decision], n: int, se
 
 
 def check_tables(folder: Path) -> None:
-    """Read every table that people may have written in, so that a mark nobody can read is told before a build begins.
+    """Read every table that people may have written in, so that a build fails early on a mark that cannot be read.
 
     Raises BadInput, UserError.
     """
@@ -110,7 +110,7 @@ def draw(decisions: Iterable[Decision], n: int, seed: int) -> Drawn:
 
 
 def decision_id(decision: Decision) -> str:
-    """Made from what was decided about what. The letter keeps a spreadsheet from taking it for a number or a date."""
+    """The decision's id, made from its content. The letter keeps a spreadsheet from reading a number or a date."""
     return "x" + content_id(decision.by, decision.item, decision.shown, decision.decided)
 
 
@@ -119,7 +119,7 @@ def _rank(name: str, seed: int) -> int:
 
 
 def found_by_people(drawn: Drawn, rows: Mapping[str, AuditRow]) -> CheckedDecisions:
-    """Counts over the rows of the draw that are marked."""
+    """Counts over the marked rows of the draw."""
     marks = [rows[name].correct if name in rows else None for name in drawn.decisions]
     last = max((at for at, mark in enumerate(marks) if mark is not None), default=-1)
     return CheckedDecisions(
@@ -129,14 +129,14 @@ def found_by_people(drawn: Drawn, rows: Mapping[str, AuditRow]) -> CheckedDecisi
     )
 
 
-# --- how sure one can be -------------------------------------------------------------------------------------------
+# --- intervals -------------------------------------------------------------------------------------------
 
 
 def margin(n: int, population: int | None = None, share: float = 0.5, level: float = LEVEL) -> float | None:
-    """Half the width of the usual interval of a share found in `n` of `population` (None: as good as endless).
+    """Half the width of the usual interval of a share found in `n` of `population` (None: infinite).
 
-    With a share of one half it is the largest that it can be, whatever is found: the margin of error that is stated
-    with the size of a sample. None of no sample; 0 where all were looked at.
+    With a share of one half it is the largest possible: the margin of error that is stated with the size of a sample.
+    None without a sample; 0 where all were checked.
     """
     if n < 1:
         return None
@@ -144,7 +144,7 @@ def margin(n: int, population: int | None = None, share: float = 0.5, level: flo
 
 
 def wilson(right: int, n: int, population: int | None = None, level: float = LEVEL) -> tuple[float, float] | None:
-    """Wilson's interval of a share; `n` counts for as many as it would take in an endless population. None of none."""
+    """Wilson's interval of a share, corrected for a finite population. None without a sample."""
     if n < 1:
         return None
     share, left = right / n, _left_over(n, population)
@@ -157,7 +157,7 @@ def wilson(right: int, n: int, population: int | None = None, level: float = LEV
 
 
 def _left_over(n: int, population: int | None) -> float:
-    """The correction of the variance for a population that ends: 1 of an endless one, 0 where all were looked at."""
+    """The correction of the variance for a finite population: 1 for an infinite one, 0 where all were checked."""
     if population is None:
         return 1.0
     return 0.0 if n >= population else (population - n) / (population - 1)
@@ -193,35 +193,37 @@ def _section(by: str, where: str, drawn: Drawn, found: CheckedDecisions, rows: M
     return CardSection(
         by=by,
         title=f"Audit of {by.partition('(')[0]}",
-        text=" ".join(_words(where, drawn, found, rows)),
+        text=" ".join(_sentences(where, drawn, found, rows)),
         columns=("decided", "decisions") if counted else (),
         rows=tuple(counted),
         figures=figures,
     )
 
 
-def _words(where: str, drawn: Drawn, found: CheckedDecisions, rows: Mapping[str, AuditRow]) -> Sequence[str]:
-    said = [f"{len(drawn.decisions):,} of {drawn.population:,} decisions were drawn into {where}."]
+def _sentences(where: str, drawn: Drawn, found: CheckedDecisions, rows: Mapping[str, AuditRow]) -> Sequence[str]:
+    sentences = [f"{len(drawn.decisions):,} of {drawn.population:,} decisions were drawn into {where}."]
     if not drawn.population:
         return ["The model decided nothing in this build."]
     if not found.checked:
-        said.append("Nobody has checked one yet: write y or n into its column correct and build again.")
-        return said
+        sentences.append("Nobody has checked one yet: write y or n into its column correct and build again.")
+        return sentences
     share, interval = found.right / found.checked, wilson(found.right, found.checked, drawn.population)
     widest = margin(found.checked, drawn.population)
     assert interval is not None and widest is not None
-    said.append(
+    sentences.append(
         f"People checked {found.checked:,} and found {found.right:,} right: {share:.2%}, with a margin of at most "
         f"{widest:.2%} at 95% confidence (Wilson's interval: {interval[0]:.2%} to {interval[1]:.2%})."
     )
     if found.skipped:
-        said.append(
+        sentences.append(
             f"{found.skipped:,} rows above a checked one were left blank: if they were the hard ones, the figure is "
             "too good."
         )
     if idle := sum(row.correct is not None and name not in drawn.decisions for name, row in rows.items()):
-        said.append(f"{idle:,} checked rows do not count: their decision is no longer drawn, or was not made again.")
-    return said
+        sentences.append(
+            f"{idle:,} checked rows do not count: their decision is no longer drawn, or was not made again."
+        )
+    return sentences
 
 
 # --- the table ---------------------------------------------------------------------------------------------------

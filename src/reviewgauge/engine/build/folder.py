@@ -19,25 +19,25 @@ from reviewgauge.engine.run.lock import Lock
 from reviewgauge.models.request.messages import Call
 
 MEMORY, CODE, LOCK = "memory.sqlite", "repos", "build.lock"
-Told = Callable[[str, int, int | None], None]
+ProgressListener = Callable[[str, int, int | None], None]
 
 
 class Stopped(Exception):
-    """The build ends here; what was finished is remembered."""
+    """The build was asked to stop; finished work is remembered."""
 
 
 class BuildFolder:
-    """A `Place` on disk. Safe to use from several threads; one process at a time, which a lock on the folder holds.
+    """The `BuildContext` of a build. Safe to use from several threads; a lock admits one process at a time.
 
     It also keeps the calls of chat models that the build pays for, so that it can be replayed.
     """
 
     def __init__(
-        self, folder: Path, source: str = "", told: Told | None = None, stop: Interruption | None = None
+        self, folder: Path, source: str = "", listener: ProgressListener | None = None, stop: Interruption | None = None
     ) -> None:
         self.source, self.folder, self.code = source, folder.absolute(), folder.absolute() / CODE
         self.sections: list[CardSection] = []
-        self._told, self._stop = told, stop
+        self._listener, self._stop = listener, stop
         self._lock = threading.Lock()
         try:
             self.code.mkdir(parents=True, exist_ok=True)
@@ -45,8 +45,8 @@ class BuildFolder:
             self._memory.execute("PRAGMA journal_mode=WAL")
             self._memory.execute("CREATE TABLE IF NOT EXISTS memory (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
         except OSError as error:
-            said = error.strerror or error
-            raise UserError(f"cannot write into {folder}: {said}", remedy="name another folder with -o") from None
+            reason = error.strerror or error
+            raise UserError(f"cannot write into {folder}: {reason}", remedy="name another folder with -o") from None
         except sqlite3.Error as error:
             remedy = "name another folder with -o"
             raise UserError(f"cannot write {folder / MEMORY}: {error}", remedy=remedy) from None
@@ -54,7 +54,7 @@ class BuildFolder:
         self._calls = CallLog(folder)
 
     def recall(self, key: Sequence[str]) -> bytes | None:
-        """What was remembered under `key`. Raises UserError for a damaged memory."""
+        """The value remembered under `key`. Raises UserError for a damaged memory."""
         with self._lock, self._explaining():
             row = self._memory.execute("SELECT value FROM memory WHERE key = ?", (_digest(key),)).fetchone()
         return None if row is None else bytes(row[0])
@@ -66,7 +66,7 @@ class BuildFolder:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Turn what the memory's database says into what a user can do."""
+        """Turn errors of the memory's database into errors with a remedy."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -74,19 +74,19 @@ class BuildFolder:
                 raise write_error(self.folder / MEMORY, OSError(errno.ENOSPC, str(error))) from None
             raise UserError(f"cannot use {self.folder / MEMORY}: {error}") from None
         except sqlite3.DatabaseError as error:
-            remedy = "remove it: what was remembered there is done, and paid for, again"
+            remedy = "remove it: remembered work is then done, and paid for, again"
             raise UserError(f"{self.folder / MEMORY} is damaged: {error}", remedy=remedy) from None
 
     def progress(self, label: str, done: int, total: int | None = None) -> None:
-        """Tell whoever listens. Raises Stopped once the build is asked to stop."""
+        """Report progress. Raises Stopped once the build is asked to stop."""
         if self._stop is not None and self._stop.is_set():
             raise Stopped
-        if self._told is not None:
-            self._told(label, done, total)
+        if self._listener is not None:
+            self._listener(label, done, total)
 
-    def tell_through(self, told: Told | None) -> None:
-        """Let another one listen to the progress."""
-        self._told = told
+    def listen(self, listener: ProgressListener | None) -> None:
+        """Replace who is told about progress."""
+        self._listener = listener
 
     def report(self, section: CardSection) -> None:
         """Put a section on the card; one of the same stage and title is replaced."""
@@ -94,7 +94,7 @@ class BuildFolder:
             self.sections = [s for s in self.sections if (s.by, s.title) != (section.by, section.title)] + [section]
 
     def close(self) -> None:
-        """Let go of the memory and of the folder."""
+        """Close the memory and release the folder."""
         self._calls.close()
         with self._lock:  # a thread that a second Ctrl-C left at work may be writing
             self._memory.close()

@@ -1,9 +1,9 @@
-"""Runs the stages of a recipe over a stream of candidates, counts what becomes of each, and writes the benchmark.
+"""Runs the stages of a recipe over a stream of candidates, in a build or over finished cases, and counts outcomes.
 
-A build is a function of its source: cheap stages are computed anew in every run, and what was costly (a model's answer,
-a walk through the history) is remembered in the folder by the content of the item. So a build that was killed goes on
-where it stopped, and one whose source grew does only what is new. The benchmark is written when everything went
-through: a folder never holds half a benchmark.
+A build is a function of its source: cheap stages are computed again in every run, and costly results (a model's answer,
+a walk through the history) are remembered in the folder by the content of the item. So a build that was killed
+continues where it stopped, and one whose source grew does only what is new. The benchmark is written when all stages
+are done: a folder never holds half a benchmark.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from reviewgauge.core.building import Candidate, CardSection, Decision
+from typing_extensions import override
+
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Stage
@@ -35,13 +37,13 @@ from reviewgauge.models.chat.client import counted
 
 DROPS, FAILURES, SCRATCH = "drops.jsonl", "failures.jsonl", ".scratch"
 WINDOW = 64  # candidates of a costly stage that are worked on before the next are read
-Made = Candidate | Drop | Decision
+StageOutput = Candidate | Drop | Decision
 _KINDS: dict[str, type[Candidate] | type[Drop] | type[Decision]] = {"c": Candidate, "d": Drop, "m": Decision}
 
 
 @dataclass
-class Tallied:
-    """What one stage did so far."""
+class StageCount:
+    """Counts what one stage did so far."""
 
     stage: Stage
     step: Step
@@ -55,7 +57,7 @@ class Tallied:
     seconds: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
-    spent: UsageSum = field(default_factory=UsageSum)
+    usage: UsageSum = field(default_factory=UsageSum)
 
     def row(self) -> FunnelRow:
         """Its line in the funnel."""
@@ -72,13 +74,13 @@ class Tallied:
             remembered=self.remembered,
             decisions=self.decisions,
             fake=self.fake,
-            usage=self.spent.usage,
+            usage=self.usage.usage,
             seconds=round(self.seconds, 3),
         )
 
 
 class Pipeline:
-    """The stages in a row, fed by each other. `finished` candidates come out of `run`."""
+    """The stages in a row, each fed by the one before."""
 
     def __init__(
         self,
@@ -88,9 +90,9 @@ class Pipeline:
         stop: Interruption,
         rehearsal: bool = False,
     ) -> None:
-        """`rehearsal`: the fake model stands in for every model, so nothing that a model says is remembered."""
-        self.tallies = [Tallied(stage, step) for stage, step in stages]
-        self._place, self._executor, self._stop, self._rehearsal = context, executor, stop, rehearsal
+        """`rehearsal`: the fake model replaces every model, so no answer is remembered."""
+        self.counts = [StageCount(stage, step) for stage, step in stages]
+        self._build, self._executor, self._stop, self._rehearsal = context, executor, stop, rehearsal
         self._scratch = context.folder / SCRATCH
         self._open = ExitStack()
 
@@ -103,14 +105,14 @@ class Pipeline:
                 self._drops = self._open.enter_context((self._scratch / DROPS).open("wb"))
                 self._failures = self._open.enter_context((self._scratch / FAILURES).open("wb"))
                 stream: Iterator[Candidate] = iter(())
-                for number, tally in enumerate(self.tallies):
-                    stream = self._stage(number, tally, stream)
+                for number, count in enumerate(self.counts):
+                    stream = self._stage(number, count, stream)
                 yield from stream
         except OSError as error:
-            raise write_error(self._place.folder, error) from None
+            raise write_error(self._build.folder, error) from None
 
     def decisions(self, number: int) -> Iterator[Decision]:
-        """What the model of stage `number` (from 0) decided in this run."""
+        """The decisions of the model of stage `number` (from 0) in this run."""
         path = self._decision_file(number)
         if path.is_file():
             with path.open("rb") as file:
@@ -118,37 +120,37 @@ class Pipeline:
                     yield Decision.model_validate_json(line)
 
     def keep_ledgers(self) -> None:
-        """Put the lists of drops and failures beside the benchmark."""
+        """Move the lists of drops and failures beside the benchmark."""
         for name in (DROPS, FAILURES):
-            (self._scratch / name).replace(self._place.folder / name)
+            (self._scratch / name).replace(self._build.folder / name)
 
     @staticmethod
     def clear(context: BuildFolder) -> None:
-        """Take the scratch files away."""
+        """Remove the scratch files."""
         shutil.rmtree(context.folder / SCRATCH, ignore_errors=True)
 
-    def _stage(self, number: int, tally: Tallied, before: Iterator[Candidate]) -> Iterator[Candidate]:
-        whole = type(tally.stage).apply is not Stage.apply
+    def _stage(self, number: int, count: StageCount, before: Iterator[Candidate]) -> Iterator[Candidate]:
+        whole = type(count.stage).apply is not Stage.apply
         if whole:
-            made = self._whole(number, tally, before)
-        elif tally.stage.costly or tally.stage.models:
-            made = self._costly(tally, self._entering(tally, before))
+            outputs = self._whole(number, count, before)
+        elif count.stage.costly or count.stage.models:
+            outputs = self._costly(count, self._entering(count, before))
         else:
-            made = self._cheap(tally, self._entering(tally, before))
+            outputs = self._cheap(count, self._entering(count, before))
         decided = None
-        for item in made:
+        for item in outputs:
             if self._stop.is_set():
                 raise Stopped
             if isinstance(item, Candidate):
-                tally.kept += 1
+                count.kept += 1
                 yield item
             elif isinstance(item, Decision):
-                tally.decisions += 1
+                count.decisions += 1
                 decided = decided or self._open.enter_context(self._decision_file(number).open("wb"))
                 decided.write(item.to_line())
             elif isinstance(item, Drop):
-                tally.dropped += 1
-                tally.reasons[item.reason] += 1
+                count.dropped += 1
+                count.reasons[item.reason] += 1
                 self._drops.write(item.to_line())
         if decided is not None:
             decided.flush()
@@ -156,114 +158,114 @@ class Pipeline:
     def _decision_file(self, number: int) -> Path:
         return self._scratch / f"decisions-{number:02}.jsonl"
 
-    def _entering(self, tally: Tallied, before: Iterable[Candidate]) -> Iterator[Candidate]:
+    def _entering(self, count: StageCount, before: Iterable[Candidate]) -> Iterator[Candidate]:
         for item in before:
-            tally.entered += 1
+            count.entered += 1
             yield item
 
-    def _whole(self, number: int, tally: Tallied, before: Iterator[Candidate]) -> Iterator[Made]:
+    def _whole(self, number: int, count: StageCount, before: Iterator[Candidate]) -> Iterator[StageOutput]:
         """A source, or a stage that sees the stream: it may go through its input more than once."""
-        spool = ReplayableStream(self._scratch / f"into-{number:02}.jsonl", self._entering(tally, before))
+        stream = ReplayableStream(self._scratch / f"into-{number:02}.jsonl", self._entering(count, before))
         began = time.monotonic()
-        yield from tally.stage.apply(spool, self._place)
-        tally.seconds += time.monotonic() - began
-        spool.remove()
+        yield from count.stage.apply(stream, self._build)
+        count.seconds += time.monotonic() - began
+        stream.remove()
 
-    def _cheap(self, tally: Tallied, items: Iterable[Candidate]) -> Iterator[Made]:
+    def _cheap(self, count: StageCount, items: Iterable[Candidate]) -> Iterator[StageOutput]:
         for item in items:
             began = time.monotonic()
             try:
-                made = list(tally.stage.each(item, self._place))
+                outputs = list(count.stage.each(item, self._build))
             except UserError as error:
                 if not isinstance(error, Failed) or error.stops:
                     raise
-                self._fail(tally, item, error.failure)
+                self._fail(count, item, error.failure)
                 continue
             except Exception as error:  # a stage's bug costs its item, which is counted, and never the build
-                self._fail(tally, item, failure_of(error))
+                self._fail(count, item, failure_of(error))
                 continue
             finally:
-                tally.seconds += time.monotonic() - began
-            yield from made
+                count.seconds += time.monotonic() - began
+            yield from outputs
 
-    def _costly(self, tally: Tallied, items: Iterator[Candidate]) -> Iterator[Made]:
-        """Window by window, so that the order stays and memory is flat; what was answered for before is remembered."""
-        executor = self._executor(tally.stage)
+    def _costly(self, count: StageCount, items: Iterator[Candidate]) -> Iterator[StageOutput]:
+        """Window by window, so that the order stays and memory is flat; earlier results are remembered."""
+        executor = self._executor(count.stage)
         size = max(WINDOW, 4 * executor.workers)
-        key = ("each", signature(tally.stage), json.dumps(dict(tally.stage.pins()), sort_keys=True))
+        key = ("each", signature(count.stage), json.dumps(dict(count.stage.pins()), sort_keys=True))
         while window := list(islice(items, size)):
             began = time.monotonic()
             found: dict[int, _Worked] = {}
-            for index, worked in executor.map(lambda item: self._work(tally.stage, key, item), window, self._stop):
+            for index, worked in executor.map(lambda item: self._work(count.stage, key, item), window, self._stop):
                 found[index] = worked if isinstance(worked, _Worked) else _Worked(failure=worked)
                 with suppress(Stopped):  # what is in flight is finished first: its threads write into the folder
-                    self._place.progress(short_spec(tally.stage), tally.kept + tally.dropped + len(found), None)
-            tally.seconds += time.monotonic() - began
+                    self._build.progress(short_spec(count.stage), count.kept + count.dropped + len(found), None)
+            count.seconds += time.monotonic() - began
             for index, item in enumerate(window):
                 if (done := found.get(index)) is None:
                     raise Stopped
-                tally.spent.add(done.spent)
-                tally.fake = tally.fake or done.fake
-                tally.remembered += done.remembered
+                count.usage.add(done.usage)
+                count.fake = count.fake or done.fake
+                count.remembered += done.remembered
                 if done.failure is not None:
-                    self._fail(tally, item, done.failure)
+                    self._fail(count, item, done.failure)
                 else:
-                    yield from done.made
+                    yield from done.outputs
             if self._stop.is_set():
                 raise Stopped
 
     def _work(self, stage: Stage, key: tuple[str, ...], item: Candidate) -> _Worked:
-        """What the stage makes of one item, remembered or now. What stops every item stops the build."""
+        """The stage's outputs for one item, remembered or new. An error that would stop every item stops the build."""
         whole_key = (*key, item.to_line().decode("utf-8", "surrogatepass"))
-        with counted() as tally:
+        with counted() as count:
             try:
-                if (known := self._place.recall(whole_key)) is not None:
+                if (known := self._build.recall(whole_key)) is not None:
                     return _read(known)
-                made = tuple(stage.each(item, self._place))
-                worked = _Worked(made=made, spent=tally.usage, fake=tally.fake)
+                outputs = tuple(stage.each(item, self._build))
+                worked = _Worked(outputs=outputs, usage=count.usage, fake=count.fake)
                 if not (self._rehearsal and stage.models):
-                    self._place.remember(whole_key, _line(worked))
+                    self._build.remember(whole_key, _line(worked))
                 return worked
             except UserError as error:
                 if not isinstance(error, Failed) or error.stops:
                     self._stop.stop(error)
-                return _Worked(failure=failure_of(error), spent=tally.usage, fake=tally.fake)
+                return _Worked(failure=failure_of(error), usage=count.usage, fake=count.fake)
 
-    def _fail(self, tally: Tallied, item: Candidate, failure: Failure) -> None:
-        tally.failed += 1
-        tally.failures[failure.kind.value] += 1
-        note = Drop(item=item.id, by=short_spec(tally.stage), reason=failure.kind.value, detail=failure.message)
+    def _fail(self, count: StageCount, item: Candidate, failure: Failure) -> None:
+        count.failed += 1
+        count.failures[failure.kind.value] += 1
+        note = Drop(item=item.id, by=short_spec(count.stage), reason=failure.kind.value, detail=failure.message)
         self._failures.write(note.to_line())
 
 
 @dataclass(frozen=True)
 class _Worked:
-    """What became of one item of a costly stage."""
+    """The outcome of one item of a costly stage."""
 
-    made: tuple[Made, ...] = ()
+    outputs: tuple[StageOutput, ...] = ()
     failure: Failure | None = None
-    spent: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage)
     fake: bool = False
     remembered: bool = False
 
 
 def _line(worked: _Worked) -> bytes:
     head = json.dumps({"fake": worked.fake}).encode() + b"\n"
-    return head + b"".join(_tag(made).encode() + made.to_line() for made in worked.made)
+    return head + b"".join(_tag(outputs).encode() + outputs.to_line() for outputs in worked.outputs)
 
 
-def _tag(made: Made) -> str:
-    return next(tag for tag, kind in _KINDS.items() if isinstance(made, kind))
+def _tag(outputs: StageOutput) -> str:
+    return next(tag for tag, kind in _KINDS.items() if isinstance(outputs, kind))
 
 
 def _read(line: bytes) -> _Worked:
     head, *rest = line.splitlines()
-    made = tuple(_KINDS[chr(one[0])].model_validate_json(one[1:]) for one in rest)
-    return _Worked(made=made, fake=bool(json.loads(head)["fake"]), remembered=True)
+    outputs = tuple(_KINDS[chr(one[0])].model_validate_json(one[1:]) for one in rest)
+    return _Worked(outputs=outputs, fake=bool(json.loads(head)["fake"]), remembered=True)
 
 
 class ReplayableStream:
-    """The candidates of a stream, written once and read any number of times."""
+    """Candidates on disk between two stages, written once and read any number of times."""
 
     def __init__(self, path: Path, items: Iterable[Candidate]) -> None:
         self.path, self.count = path, 0
@@ -281,7 +283,7 @@ class ReplayableStream:
         return self.count
 
     def remove(self) -> None:
-        """Take the file away."""
+        """Remove the file."""
         self.path.unlink(missing_ok=True)
 
 
@@ -303,27 +305,33 @@ def apply_stages(cases: Iterable[Case], stages: Sequence[Stage]) -> tuple[list[C
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutBuild:
-    """Where no benchmark is being built: a stage that needs a build's folder cannot be used here."""
+class WithoutBuild(BuildContext):
+    """A `BuildContext` outside of a build: a stage that needs a build's folder cannot be used here."""
 
     source: str = ""
 
     @property
+    @override
     def folder(self) -> Path:
-        raise UserError("this stage builds a benchmark", remedy="use it in a recipe of reviewgauge build")
+        raise UserError("this stage needs a build's folder", remedy="use it in a recipe of reviewgauge build")
 
     @property
+    @override
     def code(self) -> Path:
         return self.folder
 
+    @override
     def recall(self, key: Sequence[str]) -> bytes | None:
         return None
 
+    @override
     def remember(self, key: Sequence[str], value: bytes) -> None:
         return None
 
+    @override
     def progress(self, label: str, done: int, total: int | None = None) -> None:
         return None
 
+    @override
     def report(self, section: CardSection) -> None:
         return None

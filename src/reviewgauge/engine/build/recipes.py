@@ -82,9 +82,9 @@ def read_recipe(word: str) -> Recipe:
 
 
 def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, JsonValue]:
-    """The recipe's parameters with a user's words in place of defaults.
+    """The recipe's parameters, with the user's values in place of defaults.
 
-    A word is a Python literal or text; where the default is text it is text, also when it looks like a number. `true`
+    A value is a Python literal or text; where the default is text it stays text, even if it looks like a number. `true`
     and `false` are as in the recipe's file, and one text stands for a list of one.
     """
     known = (*recipe.required, *recipe.parameters)
@@ -119,10 +119,10 @@ def make_stages(
 ) -> list[tuple[Stage, Step]]:
     """The stages of a recipe with the parameters put in. Raises UserError that names the recipe and the stage.
 
-    `given` are the user's own words: values of parameters and specs of stages. What a file may not decide by itself is
-    refused unless it stands in them (see `check_step`).
+    `given` are the user's own words: values of parameters and specs of stages. See `check_step` for what a recipe file
+    may not decide without them.
     """
-    made: list[tuple[Stage, Step]] = []
+    stages: list[tuple[Stage, Step]] = []
     words = list(given)
     own = own_words([*words, *map(_value, words)])
     for number, step in enumerate(recipe.stage, 1):
@@ -130,10 +130,10 @@ def make_stages(
         try:
             if not recipe.shipped:
                 check_step(spec, own)
-            made.append((load_recorded(Stage, spec), step))
+            stages.append((load_recorded(Stage, spec), step))
         except UserError as error:
             raise UserError(f"recipe {recipe.name}, stage {number}: {error.problem}", remedy=error.remedy) from None
-    return made
+    return stages
 
 
 def _literal(recipe: Recipe, name: str, parameters: Mapping[str, JsonValue]) -> str:
@@ -145,19 +145,19 @@ def _literal(recipe: Recipe, name: str, parameters: Mapping[str, JsonValue]) -> 
 
 USUAL_TOKENS = ("GITHUB_TOKEN",)
 _FILES = frozenset({"archive", "candidates", "clone", "home", "path"})  # parameters that name one on this machine
-_REMEDY = "if you trust it, say it yourself: let the recipe take it from a parameter, and give that with --set"
+_REMEDY = "if you trust it, make it a parameter of the recipe, and give that with --set"
 
 
 def own_words(words: Iterable[object]) -> frozenset[str]:
-    """Every text in what a user gave: values of parameters and specs of stages, and what stands inside of those."""
+    """Every text that the user gave: values of parameters and specs of stages, and the texts inside of those."""
     found = frozenset(_texts(words))
     return found | {inner for text in found for inner in texts_of(text)}
 
 
 def check_step(spec: str, own: frozenset[str]) -> None:
-    """Raise UserError where `spec`, a file's with its parameters put in, decides what is not its to decide."""
+    """Raise UserError where `spec`, from a file, decides what only the user may decide."""
     for problem in _problems(spec, own):
-        raise UserError(f"{problem}, which a recipe file does not decide", remedy=_REMEDY)
+        raise UserError(f"{problem}, which a recipe file may not decide", remedy=_REMEDY)
 
 
 def _problems(text: str, own: frozenset[str]) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _problems(text: str, own: frozenset[str]) -> Iterator[str]:
 
 
 def _runs_programs(name: str) -> bool:
-    """Whether a reviewer of that name does. A dotted name whose code is not here yet is refused elsewhere."""
+    """Whether a reviewer of that name runs programs. A dotted name that is not imported yet is refused elsewhere."""
     if "." in name and name.rpartition(".")[0] not in sys.modules:
         return False
     try:

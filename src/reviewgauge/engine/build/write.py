@@ -1,4 +1,4 @@
-"""Writes what a build made, the benchmark and the reviews that came with it, and counts it for the card."""
+"""Writes the benchmark of a build and the reviews that came with it, and counts their contents for the card."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.build_card import Spread
 from reviewgauge.engine.build.folder import MEMORY
-from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.engine.run.journal import checked_line, sync_folder, write_error
+from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.repo.git.repository import Repository
 
 CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
@@ -28,7 +28,7 @@ _LICENCE = ("licence", "license", "copying", "unlicense")
 
 @dataclass
 class Census:
-    """What the cases that went past hold. Numbers are kept, texts are not."""
+    """Counts over the cases that were added. Numbers are kept, texts are not."""
 
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_COUNTS, 0)))
     facts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -38,7 +38,7 @@ class Census:
         """One more case."""
         count = self.counts
         count["changes"] += 1
-        changed = case.references or case.verdict is False  # as every stage that tells the two apart has it
+        changed = case.references or case.verdict is False  # the rule of every stage that separates the two
         count["changed" if changed else "clean" if case.clean else "without a verdict"] += 1
         count["references"] += len(case.references)
         count["findings"] += sum(comment.same_as is None for comment in case.references)
@@ -53,19 +53,19 @@ class Census:
         if isinstance(created := case.facts.get("created"), str):
             self.facts["created"][created[:7]] += 1
         for comment in case.references:
-            for name, said in (
+            for name, label in (
                 ("category", comment.category),
                 ("needs", comment.needs),
                 ("severity", comment.severity),
             ):
-                if said is not None:
-                    self.facts[f"reference {name}"][str(said)] += 1
+                if label is not None:
+                    self.facts[f"reference {name}"][str(label)] += 1
         self.numbers["findings per change"].append(sum(comment.same_as is None for comment in case.references))
 
     def distributions(self) -> dict[str, dict[str, int]]:
         """How often each value of each fact occurs; dates in their order, others the most frequent first.
 
-        More months than can be named are left out: their years say as much, and without holes.
+        Months are left out where there are too many to name: years remain.
         """
         shown = {name: counter for name, counter in self.facts.items() if name != "created" or len(counter) <= MOST}
         return {name: _most(name, counter) for name, counter in sorted(shown.items())}
@@ -104,7 +104,7 @@ def _spread(values: list[float]) -> Spread:
 
 @dataclass
 class Written:
-    """What was written. `mirrors` are the folders of bare repositories that the cases name."""
+    """Counts of what was written. `mirrors` are the folders of bare repositories that the cases name."""
 
     benchmark: str = ""
     cases: int = 0
@@ -117,13 +117,15 @@ class Written:
 def refuse_foreign(folder: Path) -> None:
     """Raise UserError where `folder` holds cases that no build wrote: a build would replace them."""
     if (folder / CASES).exists() and not any((folder / name).exists() for name in (MEMORY, "card.json")):
-        raise UserError(f"{folder / CASES} was made by no build, and would be replaced", remedy="name another folder")
+        raise UserError(
+            f"{folder / CASES} was not made by a build, and would be replaced", remedy="name another folder"
+        )
 
 
 def write_benchmark(folder: Path, items: Iterable[Candidate]) -> Written:
     """Write `cases.jsonl`, and `reviews.jsonl` where there are any; both replace older ones when all went through.
 
-    A case whose id was there before is not written: it stands in `twice`. Paths of git directories below `folder`
+    A case whose id was seen before is not written, and listed in `twice`. Paths of git directories below `folder`
     become relative, so that the folder can be moved. Raises UserError, and whatever the stream raises.
     """
     written = Written()

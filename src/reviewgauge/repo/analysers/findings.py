@@ -18,9 +18,9 @@ OUTPUT_LIMIT = 200_000_000  # bytes of a tool's output that are read
 
 @dataclass(frozen=True, slots=True)
 class RawFinding:
-    """One complaint in a tool's own words. Lines are 1-based and count in the head version.
+    """One finding as the tool reports it. Lines are 1-based and count in the head version.
 
-    `function` is set where the complaint is about a whole function, which then reaches from `start` to `end`.
+    `function` is set where the finding is about a whole function, from `start` to `end`.
     """
 
     tool: str
@@ -44,7 +44,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What one tool made of one change. `functions` holds (name, first line, last line) by path."""
+    """The result of one tool for one change. `functions` holds (name, first line, last line) by path."""
 
     findings: tuple[RawFinding, ...] = ()
     unread: tuple[Unread, ...] = ()
@@ -53,10 +53,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class AnalyserJob:
-    """Where the tools work, the exported files and an empty home folder, and under which terms.
+    """The folders in which tools work, the exported files and an empty home, and their limits.
 
-    `seconds` is what each tool may take, `suppressions` whether comments may silence it, `cyclomatic` and
-    `cognitive` are the highest complexities that are not finding.
+    `seconds` limits each tool, `suppressions` says whether comments may silence it, `cyclomatic` and `cognitive` are
+    the highest complexities that are not a finding.
     """
 
     files: Path
@@ -68,25 +68,25 @@ class AnalyserJob:
 
 
 class AnalyserCrash(RuntimeError):
-    """An analyser broke: it crashed or printed what it never prints. The change has no result."""
+    """An analyser crashed, or printed something unreadable. The change has no result."""
 
 
 class AnalyserTimeout(TimeoutError):
     """An analyser ran out of time. The change has no result."""
 
 
-def run_program(name: str, argv: Sequence[str], bench: AnalyserJob, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+def run_program(name: str, argv: Sequence[str], job: AnalyserJob, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     """(exit status, stdout, stderr) of a program in the exported files.
 
     It starts without a shell, in its own process group (all of which ends with it), with an empty home and few
-    variables of ours (PATH, the library path), so that neither the repository nor the user's settings speak to it.
-    Raises AnalyserTimeout after `bench.seconds`, AnalyserCrash when it cannot be started or prints without end.
+    variables of ours (PATH, the library path), so that neither the repository's nor the user's settings apply.
+    Raises AnalyserTimeout after `bench.seconds`, AnalyserCrash when it cannot be started or prints too much.
     """
     try:
         process = subprocess.Popen(
             list(argv),
-            cwd=bench.files,
-            env=_environment(bench.home),
+            cwd=job.files,
+            env=_environment(job.home),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -94,12 +94,12 @@ def run_program(name: str, argv: Sequence[str], bench: AnalyserJob, stdin: bytes
         )
     except OSError as error:
         raise AnalyserCrash(f"{name} could not be started: {error.strerror}") from error
-    _limit_time(process.pid, bench.seconds)
+    _limit_time(process.pid, job.seconds)
     with process:
         try:
-            out, err = process.communicate(stdin, timeout=bench.seconds)
+            out, err = process.communicate(stdin, timeout=job.seconds)
         except subprocess.TimeoutExpired:
-            raise AnalyserTimeout(f"{name} did not finish within {bench.seconds:g} s") from None
+            raise AnalyserTimeout(f"{name} did not finish within {job.seconds:g} s") from None
         finally:
             end_group(process)
     if len(out) > OUTPUT_LIMIT:
@@ -108,14 +108,14 @@ def run_program(name: str, argv: Sequence[str], bench: AnalyserJob, stdin: bytes
 
 
 def _limit_time(process: int, seconds: float) -> None:
-    """Let the system end a program that computes on after we are gone (several threads at a time may count)."""
+    """Let the system end a program that goes on computing after our process ended."""
     try:
         import resource
 
         most = int(seconds * 8) + 1
         resource.prlimit(process, resource.RLIMIT_CPU, (most, most))
     except (ImportError, AttributeError, ValueError, OSError):
-        pass  # Linux alone has it; the clock of `run_program` stands on every system
+        pass  # only Linux has it; the time limit of `run_program` works everywhere
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -134,10 +134,10 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def said(err: bytes, limit: int = 300) -> str:
-    """The end of what a program printed on stderr, on one line."""
+def last_words(err: bytes, limit: int = 300) -> str:
+    """The end of a program's standard error, on one line."""
     text = " ".join(err.decode("utf-8", "replace").split())
-    return text[-limit:] or "it said nothing"
+    return text[-limit:] or "it printed no message"
 
 
 # Rules that fire on every use of a module, whatever is done with it. The use itself has its own rule.
@@ -178,14 +178,14 @@ _LEVELS = {
 
 
 def ignored(finding: RawFinding) -> bool:
-    """Whether no reviewer would say this: any use of a module, or `assert` in a test."""
+    """Whether no reviewer would report this: any use of a module, or `assert` in a test."""
     if finding.tool not in ("ruff", "bandit"):
         return False
     return finding.rule in _EVERY_USE or (finding.rule in _ASSERT and _TEST_FILE.search(finding.path) is not None)
 
 
 def complaint(finding: RawFinding) -> str:
-    """A key that two tools share when they say the same: ruff took bandit's rules over with their numbers."""
+    """A key that equal findings of two tools share: ruff adopted bandit's rules with their numbers."""
     if finding.rule in _COMPLEXITY:
         return "complexity"
     if finding.tool == "bandit":
@@ -216,7 +216,7 @@ def category(finding: RawFinding) -> str:
 
 
 def severity(finding: RawFinding) -> Severity:
-    """The tool's own grade where it has one, else a grade by the rule. A complexity counts by its excess."""
+    """The tool's own severity where it has one, else one by the rule. A complexity counts by its excess."""
     if finding.rule in _COMPLEXITY:
         return Severity.MEDIUM if float(finding.level) >= 2 else Severity.LOW
     if finding.tool == "ruff":

@@ -16,8 +16,8 @@ from reviewgauge.repo.analysers.findings import (
     Output,
     RawFinding,
     Unread,
+    last_words,
     run_program,
-    said,
 )
 
 # What a reviewer could rightly say of any project. Left out: layout and import order (a formatter's business), style
@@ -60,23 +60,23 @@ def find_ruff() -> str | None:
         return found and str(Path(found).absolute())
 
 
-def run_ruff(program: str, paths: Sequence[str], bench: AnalyserJob) -> Output:
+def run_ruff(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
     """What ruff finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout."""
     command = [program, "check", "--isolated", "--no-cache", "--exit-zero", "--quiet", "--no-fix", "--no-preview"]
     command += ["--output-format=json", f"--target-version={_NEWEST}", f"--select={','.join(RULES)}"]
-    command += [] if bench.suppressions else ["--ignore-noqa"]
+    command += [] if job.suppressions else ["--ignore-noqa"]
     # "./": ruff reads `@name` as a file of arguments, and `-name` as an option
-    status, out, err = run_program("ruff", [*command, "--", *(f"./{path}" for path in paths)], bench)
+    status, out, err = run_program("ruff", [*command, "--", *(f"./{path}" for path in paths)], job)
     if status != 0:
-        raise AnalyserCrash(f"ruff crashed: {said(err)}")
+        raise AnalyserCrash(f"ruff crashed: {last_words(err)}")
     try:
         answer = json.loads(out)
-        return _read(answer, os.path.realpath(bench.files))
+        return _read_ruff(answer, os.path.realpath(job.files))
     except (ValueError, KeyError, TypeError) as error:
-        raise AnalyserCrash(f"ruff printed what cannot be read: {type(error).__name__}: {error}") from None
+        raise AnalyserCrash(f"ruff printed unreadable output: {type(error).__name__}: {error}") from None
 
 
-def _read(answer: list[dict[str, object]], root: str) -> Output:
+def _read_ruff(answer: list[dict[str, object]], root: str) -> Output:
     findings: list[RawFinding] = []
     unread: dict[str, Unread] = {}
     for item in answer:
@@ -102,22 +102,22 @@ LIBRARIES = ("bandit", "radon", "complexipy", "lizard")
 _WORKER = Path(__file__).with_name("worker.py")
 
 
-def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[str], bench: AnalyserJob) -> Output:
+def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[str], job: AnalyserJob) -> Output:
     """What the `tools` find in the exported `python` files and in the `other` ones (lizard alone reads those).
 
     Raises AnalyserCrash that names the tool at fault, AnalyserTimeout.
     """
-    job = {
+    request = {
         "tools": ["parse", *tools],
         "python": list(python),
         "other": list(other),
-        "cyclomatic": bench.cyclomatic,
-        "cognitive": bench.cognitive,
-        "suppressions": bench.suppressions,
+        "cyclomatic": job.cyclomatic,
+        "cognitive": job.cognitive,
+        "suppressions": job.suppressions,
     }
     # `-I`: no PYTHON* variable, no user packages, and above all no module from the folder under review
     command = [sys.executable, "-I", str(_WORKER)]
-    status, out, err = run_program("the Python analysers", command, bench, json.dumps(job).encode())
+    status, out, err = run_program("the Python analysers", command, job, json.dumps(request).encode())
     return read_answer(out, status, err)
 
 
@@ -138,73 +138,27 @@ def read_answer(out: bytes, status: int, err: bytes) -> Output:
             else:
                 findings.append(RawFinding(tool=running, **row))
     if status != 0:
-        how = f"ended by signal {-status}" if status < 0 else said(err)
+        how = f"ended by signal {-status}" if status < 0 else last_words(err)
         raise AnalyserCrash(f"{running} crashed: {how}")
     return Output(tuple(findings), tuple(unread), functions)
 
 
 # Rules of eslint's core that find likely errors and need to know nothing of the project (no-undef would need its
 # globals). They are named one by one because the ready-made list is in a package of its own.
-_ESLINT_RULES = (
-    "array-callback-return",
-    "constructor-super",
-    "eqeqeq",
-    "for-direction",
-    "getter-return",
-    "no-async-promise-executor",
-    "no-await-in-loop",
-    "no-case-declarations",
-    "no-class-assign",
-    "no-compare-neg-zero",
-    "no-cond-assign",
-    "no-const-assign",
-    "no-constant-binary-expression",
-    "no-constant-condition",
-    "no-control-regex",
-    "no-debugger",
-    "no-dupe-args",
-    "no-dupe-class-members",
-    "no-dupe-else-if",
-    "no-dupe-keys",
-    "no-duplicate-case",
-    "no-empty",
-    "no-empty-pattern",
-    "no-eval",
-    "no-ex-assign",
-    "no-fallthrough",
-    "no-func-assign",
-    "no-implied-eval",
-    "no-import-assign",
-    "no-invalid-regexp",
-    "no-loop-func",
-    "no-loss-of-precision",
-    "no-new-func",
-    "no-new-native-nonconstructor",
-    "no-obj-calls",
-    "no-promise-executor-return",
-    "no-prototype-builtins",
-    "no-redeclare",
-    "no-script-url",
-    "no-self-assign",
-    "no-self-compare",
-    "no-setter-return",
-    "no-sparse-arrays",
-    "no-template-curly-in-string",
-    "no-this-before-super",
-    "no-throw-literal",
-    "no-unmodified-loop-condition",
-    "no-unreachable",
-    "no-unreachable-loop",
-    "no-unsafe-finally",
-    "no-unsafe-negation",
-    "no-unsafe-optional-chaining",
-    "no-unused-vars",
-    "no-use-before-define",
-    "no-useless-catch",
-    "require-atomic-updates",
-    "use-isnan",
-    "valid-typeof",
+_ESLINT_WORDS = (
+    "array-callback-return constructor-super eqeqeq for-direction getter-return no-async-promise-executor"
+    " no-await-in-loop no-case-declarations no-class-assign no-compare-neg-zero no-cond-assign no-const-assign"
+    " no-constant-binary-expression no-constant-condition no-control-regex no-debugger no-dupe-args"
+    " no-dupe-class-members no-dupe-else-if no-dupe-keys no-duplicate-case no-empty no-empty-pattern no-eval"
+    " no-ex-assign no-fallthrough no-func-assign no-implied-eval no-import-assign no-invalid-regexp no-loop-func"
+    " no-loss-of-precision no-new-func no-new-native-nonconstructor no-obj-calls no-promise-executor-return"
+    " no-prototype-builtins no-redeclare no-script-url no-self-assign no-self-compare no-setter-return"
+    " no-sparse-arrays no-template-curly-in-string no-this-before-super no-throw-literal"
+    " no-unmodified-loop-condition no-unreachable no-unreachable-loop no-unsafe-finally no-unsafe-negation"
+    " no-unsafe-optional-chaining no-unused-vars no-use-before-define no-useless-catch require-atomic-updates"
+    " use-isnan valid-typeof"
 )
+ESLINT_RULES = tuple(_ESLINT_WORDS.split())
 _ESLINT_OPTIONS = {
     "eqeqeq": ["error", "smart"],
     "no-use-before-define": ["error", {"functions": False, "classes": False}],
@@ -215,39 +169,39 @@ _DIRECTIVE = re.compile(rb"(#[^\n]*?)\bshellcheck(?=[ \t]+\w+=)")
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(include|import|include_next|embed)\b[^\n]*", re.MULTILINE)
 
 
-def run_eslint(program: str, paths: Sequence[str], bench: AnalyserJob) -> Output:
-    """What eslint (8.57 or newer) finds in the exported `paths`, with our own rules and nobody's settings.
+def run_eslint(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
+    """What eslint (8.57 or newer) finds in the exported `paths`, with our own rules and no other settings.
 
     A file is read as a module first, and as a script where it is none. Raises AnalyserCrash, AnalyserTimeout.
     """
-    modules = _eslint(program, paths, "module", bench)
+    modules = _eslint(program, paths, "module", job)
     scripts = [item.path for item in modules.unread if "arsing error" in item.reason]
     if not scripts:
         return modules
-    again = _eslint(program, scripts, "commonjs", bench)
+    again = _eslint(program, scripts, "commonjs", job)
     kept = tuple(item for item in modules.unread if item.path not in scripts)
     return Output(modules.findings + again.findings, kept + again.unread)
 
 
-def _eslint(program: str, paths: Sequence[str], source_type: str, bench: AnalyserJob) -> Output:
-    rules = {name: _ESLINT_OPTIONS.get(name, "error") for name in _ESLINT_RULES}
+def _eslint(program: str, paths: Sequence[str], source_type: str, job: AnalyserJob) -> Output:
+    rules = {name: _ESLINT_OPTIONS.get(name, "error") for name in ESLINT_RULES}
     options = {"ecmaVersion": "latest", "sourceType": source_type, "parserOptions": {"ecmaFeatures": {"jsx": True}}}
-    linting = {"noInlineConfig": not bench.suppressions, "reportUnusedDisableDirectives": "off"}
+    linting = {"noInlineConfig": not job.suppressions, "reportUnusedDisableDirectives": "off"}
     config = [
         {"ignores": ["!**/node_modules/"]},
         {"files": ["**/*.js", "**/*.mjs", "**/*.cjs", "**/*.jsx"], "languageOptions": options} | {"rules": rules},
         {"linterOptions": linting},
     ]
-    settings = bench.home / f"eslint-{source_type}.config.cjs"
+    settings = job.home / f"eslint-{source_type}.config.cjs"
     settings.write_text(f"module.exports = {json.dumps(config)};\n", encoding="utf-8")
     command = [program, "--config", str(settings), "--format", "json", "--no-color"]
-    status, out, err = run_program("eslint", [*command, "--", *(f"./{path}" for path in paths)], bench)
+    status, out, err = run_program("eslint", [*command, "--", *(f"./{path}" for path in paths)], job)
     if status not in (0, 1):
-        raise AnalyserCrash(f"eslint crashed: {said(err)}")
+        raise AnalyserCrash(f"eslint crashed: {last_words(err)}")
     try:
-        return _read_eslint(json.loads(out), bench.files.resolve())
+        return _read_eslint(json.loads(out), job.files.resolve())
     except (ValueError, KeyError, TypeError) as error:
-        raise AnalyserCrash(f"eslint printed what cannot be read: {type(error).__name__}: {error}") from None
+        raise AnalyserCrash(f"eslint printed unreadable output: {type(error).__name__}: {error}") from None
 
 
 def _read_eslint(answer: list[dict[str, object]], root: Path) -> Output:
@@ -268,18 +222,18 @@ def _read_eslint(answer: list[dict[str, object]], root: Path) -> Output:
     return Output(tuple(findings), tuple(unread))
 
 
-def run_shellcheck(program: str, paths: Sequence[str], bench: AnalyserJob) -> Output:
+def run_shellcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
     """What shellcheck (0.7 or newer) finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
 
     It has no switch against comments that silence it, so the exported copies lose those.
     """
-    if not bench.suppressions:
+    if not job.suppressions:
         for path in paths:
-            _rewrite(bench.files / path, _DIRECTIVE, rb"\1shell-check")
+            _rewrite(job.files / path, _DIRECTIVE, rb"\1shell-check")
     command = [program, "--norc", "--format=json1", "--severity=info", "--color=never"]
-    status, out, err = run_program("shellcheck", [*command, *(f"./{path}" for path in paths)], bench)
+    status, out, err = run_program("shellcheck", [*command, *(f"./{path}" for path in paths)], job)
     if status not in (0, 1):
-        raise AnalyserCrash(f"shellcheck crashed: {said(err)}")
+        raise AnalyserCrash(f"shellcheck crashed: {last_words(err)}")
     findings: list[RawFinding] = []
     unread: dict[str, Unread] = {}
     try:
@@ -292,24 +246,24 @@ def run_shellcheck(program: str, paths: Sequence[str], bench: AnalyserJob) -> Ou
                 RawFinding("shellcheck", f"SC{code}", path, item["line"], item["endLine"], message, level=item["level"])
             )
     except (ValueError, KeyError, TypeError) as error:
-        raise AnalyserCrash(f"shellcheck printed what cannot be read: {type(error).__name__}: {error}") from None
+        raise AnalyserCrash(f"shellcheck printed unreadable output: {type(error).__name__}: {error}") from None
     return Output(tuple(findings), tuple(unread.values()))
 
 
-def run_cppcheck(program: str, paths: Sequence[str], bench: AnalyserJob) -> Output:
+def run_cppcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
     """What cppcheck finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
 
     The exported copies lose their `#include` lines (not the lines' numbers): an include names any file of this
     machine, and the headers of a project are not at hand anyway.
     """
     for path in paths:
-        _rewrite(bench.files / path, _INCLUDE, b"")
+        _rewrite(job.files / path, _INCLUDE, b"")
     command = [program, "--quiet", "--enable=warning,performance,portability", "--template-location="]
     command += ["--template={file}\t{line}\t{severity}\t{id}\t{message}", "--suppress=missingInclude"]
-    command += ["--inline-suppr"] if bench.suppressions else []
-    status, _, err = run_program("cppcheck", [*command, *(f"./{path}" for path in paths)], bench)
+    command += ["--inline-suppr"] if job.suppressions else []
+    status, _, err = run_program("cppcheck", [*command, *(f"./{path}" for path in paths)], job)
     if status != 0:
-        raise AnalyserCrash(f"cppcheck crashed: {said(err)}")
+        raise AnalyserCrash(f"cppcheck crashed: {last_words(err)}")
     findings: list[RawFinding] = []
     unread: list[Unread] = []
     for line in err.decode("utf-8", "replace").splitlines():

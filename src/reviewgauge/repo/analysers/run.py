@@ -1,7 +1,7 @@
-"""Runs real static analysers on the head version of what a change touches, and keeps what falls on changed lines.
+"""Runs static analysers on the head version of the files that a change touches, and keeps findings on changed lines.
 
 The files are exported as plain blobs into an empty folder, alone: no settings file of the repository is among them
-unless the change touches it, and no tool is let read it even then. Nothing is built, imported or executed. ruff,
+unless the change touches it, and even then no tool reads it. Nothing is built, imported or executed. ruff,
 bandit, radon, complexipy and lizard come with the package; eslint, shellcheck and cppcheck are used where they are
 installed. Sources: docs.astral.sh/ruff, bandit.readthedocs.io, radon.readthedocs.io, rohaquinlop.github.io/complexipy,
 github.com/terryyin/lizard, eslint.org, shellcheck.net, cppcheck.sourceforge.io.
@@ -45,7 +45,7 @@ __all__ = [
     "versions",
 ]
 
-LARGEST = 1_000_000  # bytes; a larger file is generated or data, and no tool is asked about it
+LARGEST = 1_000_000  # bytes; a larger file is generated or data, and no tool reads it
 REACH = 10  # lines; a finding that spans more (a whole function or block) counts by its first line alone
 
 _LIZARD = (
@@ -63,7 +63,7 @@ TOOLS: Mapping[str, frozenset[str]] = {
     "cppcheck": frozenset({"C", "C++"}),
 }
 _READ = frozenset().union(*TOOLS.values())
-_NAMED_OTHERWISE = (  # names by which lizard does not know a language that it reads
+_NAMED_OTHERWISE = (  # names that lizard does not recognise, of languages that it reads
     ".mts .cts .c++ .h++ .hxx .ipp .tpp .inl .csx .sc .rake .gemspec .ru .phtml gemfile podfile rakefile vagrantfile"
 )
 _UNREAD = frozenset(_NAMED_OTHERWISE.split())
@@ -71,7 +71,7 @@ _UNREAD = frozenset(_NAMED_OTHERWISE.split())
 
 @dataclass(frozen=True, slots=True)
 class AnalyserSettings:
-    """What to run and how: thresholds of complexity, whether `noqa` and the like are obeyed, seconds per tool."""
+    """Which tools to run, thresholds of complexity, whether `noqa` and the like apply, seconds per tool."""
 
     tools: tuple[str, ...] = tuple(TOOLS)
     cyclomatic: int = 10
@@ -82,7 +82,7 @@ class AnalyserSettings:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A complaint about changed lines of the head version. `agree` names the other tools that said the same."""
+    """A finding on changed lines of the head version. `agree` names the other tools that report the same."""
 
     tool: str
     rule: str
@@ -99,14 +99,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What the tools found in one change, and the files that one of them could not read."""
+    """The findings in one change, and the files that a tool could not read."""
 
     findings: tuple[Finding, ...] = ()
     unread: tuple[Drop, ...] = ()
 
 
 @dataclass(slots=True)
-class _Places:
+class _ExportedFiles:
     """The exported files of one change: which lines changed, their text, and the functions in them."""
 
     changed: dict[str, frozenset[int]] = field(default_factory=dict)
@@ -132,7 +132,7 @@ def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
 
 
 def versions(tools: Iterable[str] = TOOLS) -> dict[str, str]:
-    """The versions of those of `tools` that can be run here, in the programs' own words."""
+    """The versions of those of `tools` that can be run here, as the programs print them."""
     found: dict[str, str] = {}
     for tool, where in installed(tools).items():
         if tool in LIBRARIES:
@@ -152,7 +152,7 @@ def check_tools(tools: Sequence[str]) -> None:
     """Raises UserError for a name that is not an analyser."""
     for tool in tools:
         if tool not in TOOLS:
-            raise UserError(f"no analyser is called {tool!r}", remedy=f"choose among {', '.join(TOOLS)}")
+            raise UserError(f"{tool!r} is not an analyser", remedy=f"choose among {', '.join(TOOLS)}")
 
 
 def _language(path: str) -> str:
@@ -162,17 +162,17 @@ def _language(path: str) -> str:
 
 
 def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
-    """What `tools` will not read in `changes`, counted: tools that are not installed, files that no tool knows."""
-    here = installed(tools)
+    """What `tools` will not read in `changes`, counted: tools that are not installed, files that no tool reads."""
+    available = installed(tools)
     changes = list(changes)
     files = [file for change in changes for file in _readable(change)]
     counts = Counter(_language(file.path) for file in files)
     found: list[Drop] = []
     for tool in tools:
-        if tool in here:
+        if tool in available:
             continue
         for name in sorted(TOOLS[tool] & counts.keys()):
-            others = [other for other in here if name in TOOLS[other]]
+            others = [other for other in available if name in TOOLS[other]]
             instead = f"read by {' and '.join(others)} alone" if others else "nothing reads them"
             found.append(Drop(item=_files(counts[name], name), by=tool, reason=f"{tool} is not installed: {instead}"))
     unasked = {name for name in counts if name and not any(name in TOOLS[tool] for tool in tools)}
@@ -209,20 +209,20 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
     Raises AnalyserTimeout and AnalyserCrash; a file that merely does not parse is noted in `unread`.
     """
     assert change.head is not None
-    places = _Places()
+    exported = _ExportedFiles()
     for file in _readable(change):
         known = _language(file.path)
         lines = changed_lines(file, Side.NEW)
         if lines and any(known in TOOLS[tool] for tool in settings.tools):
-            places.changed[file.path] = lines
-    if not places.changed:
+            exported.changed[file.path] = lines
+    if not exported.changed:
         return Analysis()
     with tempfile.TemporaryDirectory(prefix="reviewgauge-") as folder:
         root = Path(folder).resolve()
-        drops = list(repository.export(change.head, root / "files", places.changed))
+        drops = list(repository.export(change.head, root / "files", exported.changed))
         (root / "home").mkdir()
-        drops += _load(root / "files", places)
-        bench = AnalyserJob(
+        drops += _load(root / "files", exported)
+        job = AnalyserJob(
             files=root / "files",
             home=root / "home",
             seconds=settings.seconds,
@@ -230,58 +230,58 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
             cyclomatic=settings.cyclomatic,
             cognitive=settings.cognitive,
         )
-        outputs = list(_run(places, settings, bench))
+        outputs = list(_run(exported, settings, job))
     raw: list[RawFinding] = []
     unread: dict[str, list[tuple[str, str]]] = {}
     for output in outputs:
         raw += output.findings
         for path, functions in output.functions.items():
-            places.functions[path] = list(functions)
+            exported.functions[path] = list(functions)
         for item in output.unread:
             unread.setdefault(item.path, []).append((item.tool, item.reason))
     for path, reasons in sorted(unread.items()):
         tools = ", ".join(dict.fromkeys("python" if tool == "parse" else tool for tool, _ in reasons))
         drops.append(Drop(item=path, by=tools, reason=reasons[0][1]))
-    return Analysis(tuple(_merge(_place(raw, places))), tuple(drops))
+    return Analysis(tuple(_merge(_place(raw, exported))), tuple(drops))
 
 
-def _load(files: Path, places: _Places) -> Iterator[Drop]:
+def _load(files: Path, exported: _ExportedFiles) -> Iterator[Drop]:
     """Read the exported files; what was not exported or is too large is taken out of `places`."""
-    for path in list(places.changed):
+    for path in list(exported.changed):
         file = files / path
         size = file.stat().st_size if file.is_file() else None
         if size is not None and size <= LARGEST:
-            places.lines[path] = file.read_bytes().decode("utf-8", "replace").split("\n")
+            exported.lines[path] = file.read_bytes().decode("utf-8", "replace").split("\n")
             continue
-        del places.changed[path]
+        del exported.changed[path]
         if size is not None:
             file.unlink()
             yield Drop(item=path, by="analyser", reason=f"is larger than {LARGEST:,} bytes")
 
 
-def _run(places: _Places, settings: AnalyserSettings, bench: AnalyserJob) -> Iterator[Output]:
-    here = installed(settings.tools)
-    asked = {tool: [p for p in sorted(places.changed) if _language(p) in TOOLS[tool]] for tool in here}
-    python = [path for path in sorted(places.changed) if _language(path) == "Python"]
+def _run(exported: _ExportedFiles, settings: AnalyserSettings, job: AnalyserJob) -> Iterator[Output]:
+    available = installed(settings.tools)
+    asked = {tool: [p for p in sorted(exported.changed) if _language(p) in TOOLS[tool]] for tool in available}
+    python = [path for path in sorted(exported.changed) if _language(path) == "Python"]
     libraries = [tool for tool in LIBRARIES if asked.get(tool)]
     if python or libraries:
         other = asked.get("lizard", [])
-        yield run_libraries(libraries, python, other, bench)
+        yield run_libraries(libraries, python, other, job)
     if asked.get("ruff"):
-        yield run_ruff(here["ruff"], asked["ruff"], bench)
+        yield run_ruff(available["ruff"], asked["ruff"], job)
     if asked.get("eslint"):
-        yield programs.run_eslint(here["eslint"], asked["eslint"], bench)
+        yield programs.run_eslint(available["eslint"], asked["eslint"], job)
     if asked.get("shellcheck"):
-        yield programs.run_shellcheck(here["shellcheck"], asked["shellcheck"], bench)
+        yield programs.run_shellcheck(available["shellcheck"], asked["shellcheck"], job)
     if asked.get("cppcheck"):
-        yield programs.run_cppcheck(here["cppcheck"], asked["cppcheck"], bench)
+        yield programs.run_cppcheck(available["cppcheck"], asked["cppcheck"], job)
 
 
-def _place(raw: Iterable[RawFinding], places: _Places) -> Iterator[tuple[RawFinding, Finding]]:
+def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tuple[RawFinding, Finding]]:
     """The findings that touch changed lines, each anchored at the changed lines that it is about."""
     for item in raw:
-        changed = places.changed.get(item.path, frozenset())
-        known = places.functions.get(item.path, [])
+        changed = exported.changed.get(item.path, frozenset())
+        known = exported.functions.get(item.path, [])
         if findings.ignored(item):
             continue
         if item.function:
@@ -296,7 +296,7 @@ def _place(raw: Iterable[RawFinding], places: _Places) -> Iterator[tuple[RawFind
             touched = sorted(line for line in changed if item.start <= line <= last)
             at = (touched[0], last if touched[0] == item.start else touched[-1]) if touched else None
         if at is not None:
-            yield item, _finding(item, at, known, places.lines[item.path])
+            yield item, _finding(item, at, known, exported.lines[item.path])
 
 
 def _finding(
@@ -318,10 +318,10 @@ def _finding(
 
 
 def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
-    """One finding for each complaint at one place: the first tool's, with the others named.
+    """One finding for each problem at one place: the first tool's, with the others named.
 
-    The same rule of one tool twice on one line is one complaint. Two measures of complexity of one function are too,
-    and of functions that lie in each other and meet at one line, the innermost speaks.
+    The same rule of one tool twice on one line is one problem. Two measures of complexity of one function are too,
+    and of nested functions that meet at one line, the innermost counts.
     """
     merged: dict[tuple[str, int, str], Finding] = {}
     inner_first = sorted(placed, key=lambda pair: pair[0].end - pair[0].start if pair[0].function else 0)

@@ -1,7 +1,7 @@
-"""Reads many blobs through two long git processes: one that says how large an object is, one that gives its content.
+"""Reads many blobs through two long-lived git processes: one returns the size of an object, one its content.
 
 Nothing over the limit is read, nothing that is not a blob, and nothing is fetched: a blob that a partial clone lacks is
-missing here. `None` always has a reason, which `why_not` tells.
+missing here. `None` always has a reason, which `why_not` returns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ANSWER = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What git has under a name: the object's id and size in bytes, or why it cannot be read as a file."""
+    """The object of a name: its id and size in bytes, or why it cannot be read as a file."""
 
     id: str = ""
     size: int | None = None
@@ -46,7 +46,7 @@ class BlobReader:
         self._contents = _Dialogue(repository, "--batch")
 
     def read(self, name: str) -> bytes | None:
-        """The content of the blob `name`; None where it is missing, damaged, no blob or over the limit."""
+        """The content of the blob `name`; None where it is missing, damaged, not a blob or over the limit."""
         return next(self.read_many([name]))
 
     def read_file(self, commit: str, path: str) -> bytes | None:
@@ -70,7 +70,7 @@ class BlobReader:
                     yield None if one.problem else next(contents).content
 
     def size(self, name: str) -> int | None:
-        """The size in bytes of the blob `name`, however large; None where it is missing or no blob."""
+        """The size in bytes of the blob `name`, however large; None where it is missing or not a blob."""
         return self.look(name).size
 
     def why_not(self, name: str) -> str:
@@ -81,16 +81,16 @@ class BlobReader:
         return next(self._contents.ask([found.id], content=True)).problem
 
     def look(self, name: str) -> Found:
-        """What git has under `name`, without reading it."""
+        """The object called `name`, without reading it."""
         return next(self.look_many([name]))
 
     def look_many(self, names: Iterable[str]) -> Iterator[Found]:
-        """What git has under each of `names`, in order."""
+        """The object of each of `names`, in order."""
         for answer in self._sizes.ask(list(names), content=False):
             if answer.problem:
                 yield Found(problem=answer.problem)
             elif answer.kind != "blob":
-                yield Found(problem=f"is a {answer.kind}, no file")
+                yield Found(problem=f"is a {answer.kind}, not a file")
             elif answer.size > self._largest:
                 problem = f"{answer.size:,} bytes, over the limit of {self._largest:,}"
                 yield Found(answer.id, answer.size, problem)
@@ -110,7 +110,7 @@ class BlobReader:
 
 
 def file_name(commit: str, path: str) -> str:
-    """What a `BlobReader` calls `path` (as records have it) in `commit`. Raises UserError for what is not a commit."""
+    """The name for a `BlobReader` of `path` (as records have it) in `commit`. Raises UserError for a bad commit."""
     check_commit(commit)
     return f"{commit}:{encode_path(path).decode('utf-8', 'surrogateescape')}"
 
@@ -126,7 +126,7 @@ class _Answer:
     problem: str = ""
 
 
-_UNASKABLE = _Answer(problem="has a name that git cannot be asked for")
+_UNASKABLE = _Answer(problem="has a name that git cannot look up")
 
 
 class _Dialogue:

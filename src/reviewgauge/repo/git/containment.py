@@ -1,4 +1,4 @@
-"""Whether a repository that data names keeps to the folders that may be read: a benchmark from others may name any."""
+"""Checks that a repository named by data stays within the allowed folders: a benchmark from others may name any."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _MOST = 1_000  # links and borrowed folders that are looked at; more is not a re
 
 
 def find_escape(git: Path, folders: Sequence[Path]) -> Path | None:
-    """The first place outside of `folders` that git would read for the repository at `git`; None where there is none.
+    """The first path outside of `folders` that git would read for the repository at `git`; None where there is none.
 
-    Followed are links, the `gitdir:` and `commondir` of linked work trees, and alternates, which lend objects. What
-    does not exist is nowhere.
+    Follows links, the `gitdir:` and `commondir` of linked work trees, and alternates, which lend objects. What does not
+    exist is allowed.
     """
     if not git.exists():
         return None
     roots = [folder.resolve() for folder in folders]
-    for number, place in enumerate(_places(git)):
+    for number, place in enumerate(_paths_read(git)):
         found = place.resolve()
         if number > _MOST or not any(found.is_relative_to(root) for root in roots):
             return found
     return None
 
 
-def _places(git: Path) -> Iterator[Path]:
-    """All that git reads of it, each before it is looked into."""
+def _paths_read(git: Path) -> Iterator[Path]:
+    """Every path that git reads of the repository, each before it is opened."""
     yield git
     if not git.is_dir():
         return
@@ -35,8 +35,8 @@ def _places(git: Path) -> Iterator[Path]:
     folder = Repository(git).git_dir
     yield folder
     yield folder / "commondir"
-    if lent := _lines(folder / "commondir"):
-        folder = folder / lent[0]
+    if common := _lines(folder / "commondir"):
+        folder = folder / common[0]
         yield folder
     objects, seen = [folder / "objects"], set[Path]()
     while objects:

@@ -1,4 +1,4 @@
-"""What git says when it fails, as one line that says what to do about it."""
+"""Errors for what git prints when it fails: one line, with what to do about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from reviewgauge.core.errors import UserError
 
 _FULL = r"no space left on device|out of disk ?space|disk quota exceeded"
-_MAKE_ROOM = "free some space and run the same command again; nothing recorded before is lost"
+_MAKE_ROOM = "free some space and run the same command again; what was recorded is kept"
 _REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), remedy)
     for pattern, remedy in (
@@ -34,24 +34,24 @@ _REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"out of memory|malloc|mmap failed|cannot allocate", "a file of the repository is too large for this machine"),
     )
 )
-_CHATTER = ("hint:", "warning:", "remote: Enumerating", "remote: Counting", "remote: Compressing")
+_NOISE = ("hint:", "warning:", "remote: Enumerating", "remote: Counting", "remote: Compressing")
 
 
-def is_full(said: str) -> bool:
-    """Whether what git said is that the disk took no more."""
-    return re.search(_FULL, said, re.IGNORECASE) is not None
+def is_full(message: str) -> bool:
+    """Whether git's message says that the disk is full."""
+    return re.search(_FULL, message, re.IGNORECASE) is not None
 
 
 def no_room(path: Path) -> UserError:
-    """The error for a disk that took no more of what git wrote to `path`."""
+    """The error for a disk that was full when git wrote to `path`."""
     return UserError(f"{path}: no room left to write", remedy=_MAKE_ROOM)
 
 
-def git_error(command: str, name: str, said: str, code: int) -> UserError:
-    """The error for `git command` that ended with `code` in the repository `name` and said `said`."""
-    telling = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(_CHATTER)]
-    if not telling:
-        telling = [f"it was ended by signal {-code}" if code < 0 else f"exit code {code}"]
-    told = "; ".join(telling)
-    remedy = next((remedy for pattern, remedy in _REMEDIES if pattern.search(told)), "")
-    return UserError(f"git {command} failed in {name}: {told}", remedy=remedy)
+def git_error(command: str, name: str, message: str, code: int) -> UserError:
+    """The error for `git command` that ended with `code` in the repository `name` and printed `message`."""
+    lines = [line.strip() for line in message.splitlines() if line.strip() and not line.startswith(_NOISE)]
+    if not lines:
+        lines = [f"ended by signal {-code}" if code < 0 else f"exit code {code}"]
+    text = "; ".join(lines)
+    remedy = next((remedy for pattern, remedy in _REMEDIES if pattern.search(text)), "")
+    return UserError(f"git {command} failed in {name}: {text}", remedy=remedy)

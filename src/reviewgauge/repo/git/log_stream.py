@@ -23,14 +23,14 @@ _ENTRY = re.compile(
 )
 _BEGIN = b"diff --"
 _NEXT = b"\n" + _BEGIN  # no line of a hunk begins with a letter
-LARGEST_PATCH = 5_000_000  # bytes of one file's diff; a larger one is left out and said so
-_PATCHES = 10  # times that, the diffs of one commit; those that come after are left out and said so
+LARGEST_PATCH = 5_000_000  # bytes of one file's diff; a larger one is left out, with a Drop
+_PATCHES = 10  # times that, the diffs of one commit; those that come after are left out, with a Drop
 LARGE = 8_000_000  # bytes of a commit from which on it is cut as it comes
 
 
 @dataclass(frozen=True, slots=True)
 class RawEntry:
-    """One changed file: git's letter for what happened, modes, objects and paths."""
+    """One changed file: git's status letter, modes, objects and paths."""
 
     letter: str
     path: bytes
@@ -83,9 +83,9 @@ class LogStream:
 
     def _commit(self, text: bytes) -> LogCommit:
         fields, entries, at = _header(text)
-        bag = _Diffs(self._largest, self._room)
-        bag.add_all(text[at:])
-        return LogCommit(fields, entries, tuple(bag.found))
+        diffs_so_far = _Diffs(self._largest, self._room)
+        diffs_so_far.add_all(text[at:])
+        return LogCommit(fields, entries, tuple(diffs_so_far.found))
 
     def _large(self, text: bytes) -> tuple[LogCommit, bytes]:
         """The commit that begins with `text`, read piece by piece; and what follows the next mark."""
@@ -95,16 +95,16 @@ class LogStream:
             text += block
         end = text.find(self._mark)
         fields, entries, at = _header(text if end < 0 else text[:end])
-        bag = _Diffs(self._largest, self._room)
+        diffs_so_far = _Diffs(self._largest, self._room)
         text = text[at:]
         while (end := text.find(self._mark)) < 0:
-            text = bag.add_some(text, keep=len(self._mark))
+            text = diffs_so_far.add_some(text, keep=len(self._mark))
             if (block := next(self._blocks, b"")) == b"":
-                bag.add_all(text)
-                return LogCommit(fields, entries, tuple(bag.found)), b""
+                diffs_so_far.add_all(text)
+                return LogCommit(fields, entries, tuple(diffs_so_far.found)), b""
             text += block
-        bag.add_all(text[:end])
-        return LogCommit(fields, entries, tuple(bag.found)), text[end + len(self._mark) :]
+        diffs_so_far.add_all(text[:end])
+        return LogCommit(fields, entries, tuple(diffs_so_far.found)), text[end + len(self._mark) :]
 
 
 class _Diffs:
@@ -238,7 +238,7 @@ def _patches(found: LogCommit) -> Iterator[_Patch]:
         return
     counts = [2 if entry.letter == "T" else 1 for entry in found.entries]  # a change of type: a deletion, an addition
     if sum(counts) != len(found.diffs):  # not seen of git; a wrong patch would be worse than none
-        yield from (_Patch(problem="git printed another number of diffs than files") for _ in found.entries)
+        yield from (_Patch(problem="git printed a different number of diffs than files") for _ in found.entries)
         return
     diffs = iter(found.diffs)
     for count in counts:

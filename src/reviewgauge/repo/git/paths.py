@@ -2,7 +2,7 @@
 
 A record's path is UTF-8 text without control characters, backslashes, `..` or a leading `/` or `~`. A byte of a git
 path that does not fit is shown as the private character U+F000 + byte, and turned back on the way to git, so that
-an odd name neither breaks a record nor gets lost. Ordinary names, accents and spaces included, stay as they are.
+an odd name neither breaks a record nor is lost. Ordinary names, accents and spaces included, stay as they are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reads git repositories through the git command line, and lets nothing in them run or reach the network.
 
-Only commands without a work tree are allowed, each with its doors shut: no hooks, no file-system monitor, no external
-diff, no text conversion, no filters, no replaced objects, no lazy fetch, no configuration but the repository's own,
-and of that nothing that runs a program. Blobs are read, never checked out.
+Only commands without a work tree are allowed, and nothing that runs a program: no hooks, no file-system monitor, no
+external diff, no text conversion, no filters, no replaced objects, no lazy fetch, no configuration but the repository's
+own. Blobs are read, never checked out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reviewgauge.repo.git.log_stream import FIELDS, LogStream, changed_files
 from reviewgauge.repo.git.paths import decode_path, encode_path, refuses_name
 from reviewgauge.repo.processes import end_group, gather
 
-_SHUT = {
+_SAFE_SETTINGS = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
     "core.attributesFile": os.devnull,
@@ -91,7 +91,7 @@ _DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff
 _DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
 _COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
 _IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
-_MOST_SAID = 4_000  # bytes of git's errors that are read
+_MOST_ERRORS = 4_000  # bytes of git's errors that are read
 
 
 class Repository:
@@ -106,7 +106,7 @@ class Repository:
 
     @property
     def name(self) -> str:
-        """What people call it: its folder, without git's own ending."""
+        """The name of its folder, without git's own ending."""
         return self.git_dir.parent.name if self.git_dir.name == ".git" else self.git_dir.name.removesuffix(".git")
 
     def run(
@@ -117,9 +117,9 @@ class Repository:
         settings: Mapping[str, str] | None = None,
         seconds: float | None = None,
     ) -> bytes:
-        """What git prints for `args`. Network commands need `protocols`, such as ("https",); none is open otherwise.
+        """The output of git for `args`. Network commands need `protocols`, such as ("https",); none is the default.
 
-        `settings` as in `start`. After `seconds` git and what it started are ended. Raises UserError where git fails,
+        `settings` as in `start`. After `seconds` git and its children are ended. Raises UserError where git fails,
         takes too long, is missing, or the command is not one of the safe ones.
         """
         source = subprocess.DEVNULL if stdin is None else subprocess.PIPE
@@ -141,9 +141,9 @@ class Repository:
     def stream(
         self, *args: str, stdin: bytes = b"", block: int = 1 << 20, settings: Mapping[str, str] | None = None
     ) -> Generator[bytes]:
-        """What git prints for `args` as it comes, in blocks of at most `block` bytes; git ends with the iterator.
+        """The output of git for `args` as it comes, in blocks of at most `block` bytes; git ends with the iterator.
 
-        Raises UserError as `run` does; where git fails half-way, after what it had printed was handed out.
+        Raises UserError as `run` does; where git fails half-way, after its output so far was handed out.
         """
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:  # files: no pipe can fill up
             given.write(stdin)
@@ -157,8 +157,8 @@ class Repository:
                     raise
             if process.returncode != 0:
                 errors.seek(0)
-                said = errors.read(_MOST_SAID).decode("utf-8", "replace")
-                raise git_error(args[0], self.name, said, process.returncode)
+                message = errors.read(_MOST_ERRORS).decode("utf-8", "replace")
+                raise git_error(args[0], self.name, message, process.returncode)
 
     def start(
         self,
@@ -169,15 +169,15 @@ class Repository:
         protocols: Sequence[str] = (),
         settings: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Git at work on `args`, in a process group of its own; the caller reads, waits and closes.
+        """Start git with `args` in a process group of its own; the caller reads, waits and closes.
 
         `settings` are further configuration, handed over by the environment, so that no secret in them is on a command
         line. Raises UserError where git is missing or the command is not one of the safe ones.
         """
         if not args or args[0] not in _COMMANDS:
             raise UserError(f"git {' '.join(args[:1])} is not among the commands that are safe here")
-        own = settings or {}  # what stands on the command line would win against it
-        options = [part for key, value in _SHUT.items() if key not in own for part in ("-c", f"{key}={value}")]
+        own = settings or {}  # the command line would override it
+        options = [part for key, value in _SAFE_SETTINGS.items() if key not in own for part in ("-c", f"{key}={value}")]
         options += [part for p in protocols for part in ("-c", f"protocol.{p}.allow=always")]
         command = ["git", "--no-pager", "--no-optional-locks", *options, args[0], *_COMMANDS[args[0]], *args[1:]]
         if not self.git_dir.is_dir():
@@ -207,8 +207,7 @@ class Repository:
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_GRAFT_FILE": os.devnull,
             "GIT_NO_LAZY_FETCH": "1",
-            "GIT_ALLOW_PROTOCOL": ":".join(protocols)
-            or "none",  # a repository's own protocol.*.allow counts for nothing
+            "GIT_ALLOW_PROTOCOL": ":".join(protocols) or "none",  # overrides a repository's own protocol.*.allow
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ASKPASS": "",
             "SSH_ASKPASS": "",
@@ -263,10 +262,10 @@ class Repository:
                 yield TreeEntry(mode, identity, decode_path(path))
 
     def changed_files(self, base: str, head: str, largest_file: int | None = None) -> tuple[ChangedFile, ...]:
-        """What changed from `base` to `head`: renames detected at 50% likeness, 3 lines of context.
+        """The files changed from `base` to `head`: renames detected at 50% similarity, 3 lines of context.
 
-        Files of more than `largest_file` bytes are taken as binary. A patch of over 5 MB is None, and so are those
-        that come after 50 MB of them.
+        Files of more than `largest_file` bytes count as binary. A patch over 5 MB is None, and so are those after the
+        first 50 MB.
         """
         check_commit(base)
         check_commit(head)
@@ -283,8 +282,8 @@ class Repository:
     def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
         """Write the files of `commit` (all, or `paths`) as plain files below `folder`.
 
-        Links, submodules, names that leave the folder and files that it does not have are not written: they come
-        back as Drops. `folder` must be new or empty, so that no link in it can lead elsewhere. Raises UserError.
+        Links, submodules, names that leave the folder and files that it does not have are not written: they are
+        returned as Drops. `folder` must be new or empty, so that no link in it can lead elsewhere. Raises UserError.
         """
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -356,7 +355,7 @@ def _refusal(entry: TreeEntry | None, path: str) -> str:
     if entry.mode == "160000":
         return "is a submodule"
     if not is_sound(path) or path.startswith(("/", "~")) or "\\" in path:
-        return "leaves its folder or names git's own"
+        return "leaves its folder or is named like git's own"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Folders that a program may do with what it likes, and that are gone afterwards."""
+"""Temporary folders that are removed afterwards, whatever a program put into them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The files of a commit as plain files in a folder: which of its entries can be files there, and writing them.
+"""Writes the files of a commit as plain files into a folder: which entries can be files there, and their contents.
 
-Contents are blobs as they are: no filter, attribute or line-end setting has a say. A symbolic link becomes a file that
+Contents are blobs as they are: no filter, attribute or line-end setting applies. A symbolic link becomes a file that
 holds its target, a submodule an empty folder.
 """
 
@@ -31,12 +31,12 @@ class TreeFiles(NamedTuple):
     files: int
 
     def words(self, name: str, commit: str) -> str:
-        """What is missing, for a person; `name` is the repository's."""
+        """A sentence about what is missing; `name` is the repository's."""
         return f"{name} holds only {self.files - self.missing:,} of the {self.files:,} files of {commit[:12]}"
 
 
 def read_tree(repository: Repository, commit: str) -> TreeFiles:
-    """What of the commit's tree can be in a folder."""
+    """The entries of the commit's tree that can be files in a folder, and those that cannot."""
     entries = list(repository.entries(commit))
     drops = [Drop(item=entry.path, by=BY, reason=why) for entry, why in _refused(entries)]
     refused = {drop.item for drop in drops}
@@ -56,7 +56,7 @@ def read_tree(repository: Repository, commit: str) -> TreeFiles:
 def write_files(repository: Repository, folder: Path, entries: Sequence[TreeEntry]) -> Iterator[Drop]:
     """Write the entries below `folder`, which is new; a Drop for each that is not there as it was in the commit.
 
-    Raises OSError where that is not the file's fault, such as a full disk: half of the code would look like all of it.
+    Raises OSError for other problems, such as a full disk: half of the code would look like all of it.
     """
     files = [entry for entry in entries if entry.mode != MODULE]
     with BlobReader(repository, LARGEST) as blobs:
@@ -81,7 +81,7 @@ def _refused(entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, str]]:
         if not is_sound(entry.path):
             yield entry, "has a name that leaves the folder or is git's own"
         elif entry.path in seen or not paths.isdisjoint(parents):
-            yield entry, "stands twice in the tree"
+            yield entry, "occurs twice in the tree"
         elif entry.mode == LINK and entry.path.rpartition("/")[2].lower() == ".gitmodules":
             yield entry, "is a link where git wants a file"
         seen.add(entry.path)
@@ -92,7 +92,7 @@ def _target(folder: Path, entry: TreeEntry) -> Path:
 
 
 def _write_file(folder: Path, entry: TreeEntry, content: bytes) -> str:
-    """Write one new file; what went wrong, if anything did."""
+    """Write one new file; the problem, empty where there was none."""
     target = _target(folder, entry)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """Reads a history as one stream: one `git log` process, one commit in memory at a time.
 
-Commits are told apart by a random word that no message and no patch can know, names and modes come from git's raw
+Commits are separated by a random word that no message and no patch can know; names and modes come from git's raw
 lines (NUL-separated, never quoted), and patches are cut at lines that begin with `diff `: inside a hunk git begins
 every line with a blank, `+`, `-` or a backslash, so content cannot pass for a header. Children come before parents
 also where clocks were wrong; times are UTC.
@@ -132,7 +132,7 @@ def read_commits(
 
 
 def _shape(patches: bool, names: bool, merges: Merges, copies: bool, context: int) -> list[str]:
-    """How commits are printed; all but the format."""
+    """The options for how commits are printed, without the format."""
     if not names:
         return ["--no-patch"]
     printed = ["--raw", "-z", "--no-abbrev", "-r", "--find-copies=50%" if copies else "-M50%", "-l2000"]
@@ -224,7 +224,7 @@ def _time(digits: bytes) -> datetime | None:
 
 
 def _text(raw: bytes) -> str:
-    """git has recoded what names its encoding; other bytes are taken for the commonest of the old ones."""
+    """Text that git has recoded where it names its encoding; other bytes are read as cp1252."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Looks a repository over before it is read: what it lacks, how long its history is, whether its clocks are right."""
+"""Inspects a repository before it is read: what is missing, how long its history is, whether its clocks are right."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # no history that anybody reads beg
 
 @dataclass(frozen=True, slots=True)
 class RepositoryHealth:
-    """What is known of a repository and of the history of `tip`. Times are those of commits, UTC.
+    """The state of a repository and of the history of `tip`. Times are those of commits, UTC.
 
     `branch` is empty on a detached head. `skewed` counts commits that are older than a parent by more than a day,
     `implausible` those before 1990, in the future, or whose date git could not read.
@@ -45,12 +45,12 @@ class RepositoryHealth:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the history should know before, one sentence each, most serious first."""
+        """What a reader of the history should know, one sentence each, the most serious first."""
         return tuple(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
         if self.empty:
-            yield f"{self.name} has no commit yet: there is nothing to read"
+            yield f"{self.name} has no commits yet: there is nothing to read"
         if self.shallow:
             yield f"{self.name} is a shallow clone: its oldest commits seem to add every file (git fetch --unshallow)"
         if self.partial:
@@ -64,32 +64,32 @@ class RepositoryHealth:
 
 
 def inspect(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> RepositoryHealth:
-    """What there is to know about `repository` before reading the history of `tip`, in one quick pass.
+    """The state of `repository` and of the history of `tip`, in one quick pass.
 
     An empty repository is a finding, not an error. Raises UserError where `tip` does not exist, or commits are
     damaged or missing.
     """
     common = common_folder(repository)
-    lacking = missing_objects(repository)
+    missing = missing_objects(repository)
     found = RepositoryHealth(
         name=repository.name,
         tip=tip,
         branch=_branch(repository),
         bare=common.name != ".git",
-        shallow=lacking.shallow,
-        partial=lacking.partial,
+        shallow=missing.shallow,
+        partial=missing.partial,
         borrows=(common / "objects" / "info" / "alternates").is_file(),
     )
     if not repository.exists(tip):
         branches = repository.run("for-each-ref", "--count=3", "--format=%(refname:short)").decode("utf-8", "replace")
         if not branches.strip():
             return replace(found, empty=True)
-        if lacking.partial:
-            raise UserError(f"{repository.name} lacks the files of {tip}", remedy="clone it anew without --filter")
+        if missing.partial:
+            raise UserError(f"{repository.name} lacks the files of {tip}", remedy="clone it again without --filter")
         if tip == "HEAD":
             raise UserError(
-                f"HEAD of {repository.name} names {found.branch or 'a commit'}, which is not there",
-                remedy=f"name a branch that is: {', '.join(branches.split())}",
+                f"HEAD of {repository.name} names {found.branch or 'a commit'}, which does not exist",
+                remedy=f"name one of its branches: {', '.join(branches.split())}",
             )
     clock = _Clock(now or datetime.now(UTC))
     for commit in read_history(repository, (tip,), names=False):
@@ -134,10 +134,10 @@ class _Clock:
 def _branch(repository: Repository) -> str:
     """The branch that HEAD names; empty where it names a commit."""
     try:
-        said = (repository.git_dir / "HEAD").read_text("utf-8", "surrogateescape").strip()
+        content = (repository.git_dir / "HEAD").read_text("utf-8", "surrogateescape").strip()
     except OSError as error:
         raise UserError(f"{repository.name} has no HEAD: {error.strerror}", remedy="name a git repository") from None
-    return said.removeprefix("ref:").strip().removeprefix("refs/heads/") if said.startswith("ref:") else ""
+    return content.removeprefix("ref:").strip().removeprefix("refs/heads/") if content.startswith("ref:") else ""
 
 
 def _commits(number: int, name: str) -> str:

@@ -1,7 +1,7 @@
 """Reads the changes that a history took in: merged branches, squashed pull requests and single commits.
 
 A change is what a reviewer would have had before them: the diff from where a branch left the main line to its last
-commit, with the text of its own commits. What was only known later is left out: the message of the merge, the number
+commit, with the text of its own commits. What became known only later is left out: the message of the merge, the number
 of the pull request, trailers of reviewers, ids of commits that the change does not build on, e-mail addresses.
 """
 
@@ -21,7 +21,7 @@ from reviewgauge.repo.history.commits import Commit, read_history
 LARGEST_FILE = 2_000_000  # bytes; the diff of a larger file is not read, as nobody reviews it line by line
 LONGEST_TEXT = 10_000  # characters of a description
 LONGEST_TITLE = 1000  # characters
-MOST_COMMITS = 1000  # of one branch; a longer one is a line of development, no change
+MOST_COMMITS = 1000  # of one branch; a longer one is a line of development, not a change
 _SHOWN = 50  # commits of one branch whose messages make its description
 
 
@@ -137,8 +137,8 @@ def _single(repository: Repository, commit: Commit) -> LandedChange:
         base=commit.parents[0],
         head=commit.id,
         commits=(commit.id,),
-        title=_shown(repository, _title(commit), commit.id),
-        description=_shown(repository, own_text(commit.body), commit.id),
+        title=_for_reviewers(repository, _title(commit), commit.id),
+        description=_for_reviewers(repository, own_text(commit.body), commit.id),
         authored=commit.authored,
     )
 
@@ -176,18 +176,18 @@ def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> 
         base=base,
         head=head,
         commits=tuple(commit.id for commit in own),
-        title=_shown(repository, _title(own[0]), head),
-        description=_shown(repository, own_text(own[0].body) if len(own) == 1 else _list_messages(own), head),
+        title=_for_reviewers(repository, _title(own[0]), head),
+        description=_for_reviewers(repository, own_text(own[0].body) if len(own) == 1 else _list_messages(own), head),
         authored=last.authored,
     )
 
 
 def _base(repository: Repository, first: str, head: str, inner: Sequence[Commit]) -> str:
-    """Where the branch left: its only way out of itself, else git's merge base; empty where there is none."""
+    """Where the branch left: its only parent outside of itself, else git's merge base; empty where there is none."""
     ids = {commit.id for commit in inner}
-    ways = {parent for commit in inner for parent in commit.parents if parent not in ids}
-    if len(ways) == 1 and all(commit.parents for commit in inner):
-        return ways.pop()
+    exits = {parent for commit in inner for parent in commit.parents if parent not in ids}
+    if len(exits) == 1 and all(commit.parents for commit in inner):
+        return exits.pop()
     try:
         return repository.run("merge-base", first, head).decode("ascii").split("\n")[0].strip()
     except UserError:
@@ -221,7 +221,7 @@ def _list_messages(commits: Sequence[Commit]) -> str:
 def own_text(body: str) -> str:
     """A message's body without trailers, notes of other tools, e-mail addresses and control characters.
 
-    Between two lines stands at most one empty one.
+    Runs of empty lines become one.
     """
     kept: list[str] = []
     for raw in _CONTROL.sub("", body.replace("\x00", "\ufffd")).split("\n"):
@@ -232,7 +232,7 @@ def own_text(body: str) -> str:
     return "\n".join(kept).strip()
 
 
-def _shown(repository: Repository, text: str, head: str) -> str:
+def _for_reviewers(repository: Repository, text: str, head: str) -> str:
     return without_foreign_ids(repository, text, head)[:LONGEST_TEXT]
 
 
@@ -244,16 +244,16 @@ def without_ids(text: str) -> str:
 def without_foreign_ids(repository: Repository, text: str, head: str) -> str:
     """`text` without the ids of commits that are in the repository and that `head` does not build on.
 
-    An original that was picked into a branch, or a rebased twin, is such a one: it leads to what came later.
+    Such as the original of a cherry-pick, or a rebased copy: it leads to what came later.
     """
 
-    def seen(found: re.Match[str]) -> str:
+    def replacement(found: re.Match[str]) -> str:
         try:
             named = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{found[0]}^{{commit}}")
             full = named.decode("ascii").strip()
             shared = repository.run("merge-base", full, head).decode("ascii").split()
-        except UserError:  # no commit of this repository, or one without anything in common
+        except UserError:  # not a commit of this repository, or one without anything in common
             return found[0] if not repository.exists(found[0]) else "(a commit)"
         return found[0] if full in shared else "(a commit)"
 
-    return _ID.sub(seen, text)
+    return _ID.sub(replacement, text)

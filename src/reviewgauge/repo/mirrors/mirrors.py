@@ -1,8 +1,8 @@
 """Bare mirrors: the repositories that a benchmark reads its code from.
 
 A mirror holds what its source's branches and tags reach, in packs of its own, and nothing else of it: no configuration,
-hooks, alternates, grafts, replaced objects, stashes or objects that nothing reaches. Every object's id is computed
-anew on the way in, so that a name stands for its content. Nothing is ever pruned from a mirror, and a second call
+hooks, alternates, grafts, replaced objects, stashes or objects that nothing reaches. Every object's id is
+computed again on the way in, so that it matches the content. Nothing is ever pruned from a mirror, and a second call
 brings only what is new.
 """
 
@@ -46,16 +46,16 @@ _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repository:
-    """A bare repository at `target` with what HEAD and `refs` of `source` reach; a second call adds what is new.
+    """Mirror what HEAD and `refs` of `source` reach in a bare repository at `target`; a second call adds what is new.
 
     `source` may be bare, a checkout, a linked work tree, shallow or partial (see `missing_objects`); the mirror is
     then the same. Git is never run with the configuration of the source but to list its refs, and its objects are
     read through a folder of links that holds nothing else. Where HEAD of `source` names no commit, that of the mirror
     names none either. Raises UserError for what is not a repository, is empty, is damaged, or borrows its objects.
     """
-    theirs = _opened(source)
+    theirs = _open(source)
     wanted, head = _refs(theirs, refs, source)
-    mirror = _created(target, object_format(theirs))
+    mirror = _open_mirror(target, object_format(theirs))
     known = _known_refs(mirror)
     cut = cuts(common_folder(theirs))
     stale = cut != cuts(target)  # history was deepened or cut since: what is here says nothing of what is missing
@@ -70,7 +70,7 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     return mirror
 
 
-def _opened(source: Path) -> Repository:
+def _open(source: Path) -> Repository:
     if not source.exists():
         raise UserError(f"{source} does not exist", remedy="name a folder that holds a git repository")
     repository = Repository(source)
@@ -102,7 +102,7 @@ def _copy(
 ) -> None:
     """Bring what `wanted` reach and `have` do not. Raises UserError where it is not all there.
 
-    What a partial repository never fetched is passed over: who reads it from the mirror finds it missing there too.
+    What a partial repository never fetched is skipped, and is missing in the mirror too.
     """
     asked = [*wanted, *(f"^{oid}" for oid in present(view, have))]
     try:
@@ -111,22 +111,22 @@ def _copy(
         if is_full(error.problem):
             raise no_room(mirror.git_dir) from None
         if partial:
-            said = f"{source} is a partial clone that lacks more than the content of files: {error.problem}"
-            raise UserError(said, remedy="clone it anew without --filter") from None
+            message = f"{source} is a partial clone that lacks more than the content of files: {error.problem}"
+            raise UserError(message, remedy="clone it again without --filter") from None
         raise _damaged(source, error.problem) from None
     if partial:  # the mirror says of itself that it is
         for pack in (mirror.git_dir / "objects" / "pack").glob("*.pack"):
             pack.with_suffix(".promisor").touch()
 
 
-def _damaged(source: Path, said: str) -> UserError:
+def _damaged(source: Path, message: str) -> UserError:
     common = common_folder(Repository(source))
     if any((common / "objects" / "info" / name).exists() for name in ("alternates", "http-alternates")):
         return UserError(
-            f"{source} borrows objects from another repository, which is not followed: {said}",
+            f"{source} borrows objects from another repository, which are not read: {message}",
             remedy="make it whole: git repack -a -d, then delete objects/info/alternates",
         )
-    return UserError(f"{source} is damaged: {said}", remedy="git fsck tells more; clone it again")
+    return UserError(f"{source} is damaged: {message}", remedy="run git fsck for details, or clone it again")
 
 
 # --- from a forge --------------------------------------------------------------------------------------------------
@@ -140,11 +140,11 @@ _UNKNOWN = re.compile(
 )
 _DENIED = re.compile(r"authentication failed|could not read (?:username|password)|returned error: 40[13]", re.I)
 _MOVED = re.compile(r"returned error: 30\d|unable to update url base from redirection", re.I)
-_AT_ONCE = 100  # commits that are asked for in one request: what is lost when it breaks
+_AT_ONCE = 100  # commits of one request: what is lost when it breaks
 
 
 class Gone(UserError):
-    """The forge does not have the repository, or does not show it to who asks."""
+    """The forge does not have the repository, or does not show it to this account."""
 
 
 def mirror_remote(
@@ -156,24 +156,24 @@ def mirror_remote(
     token: str = "",
     seconds: float = 3600.0,
 ) -> Repository:
-    """A bare repository at `target` with what `refspecs` name at `url`, one after the other: a killed call goes on.
+    """Mirror what `refspecs` name at `url` in a bare repository at `target`, one by one, so that a killed call goes on.
 
-    `url` is of the user's own configuration and holds no password; `token` goes to its host alone, and stands on no
-    command line and in no file. Each request may take `seconds`, and no longer than a minute without a byte.
-    Redirects are not followed. Raises UserError, Gone, and Failed for what is the network's.
+    `url` comes from the user's own configuration and holds no password; `token` goes to its host alone, and is on no
+    command line and in no file. Each request may take `seconds`, and a minute without a byte. Redirects are not
+    followed. Raises UserError, Gone, and Failed for problems of the network.
     """
     _check_address(url, protocols)
     for refspec in refspecs:
         if not _REFSPEC.fullmatch(refspec) or ".." in refspec:
             raise UserError(f"{refspec!r} is not a refspec", remedy=HEADS[0])
-    asking = _Asking(url, _created(target, "sha1"), tuple(protocols), token, seconds)
-    head = asking.head()
+    remote = _Remote(url, _open_mirror(target, "sha1"), tuple(protocols), token, seconds)
+    head = remote.head()
     for refspec in refspecs:
-        asking.fetch([refspec])
-    asking.mirror.run("pack-refs", "--all")
-    if head in _known_refs(asking.mirror):
+        remote.fetch([refspec])
+    remote.mirror.run("pack-refs", "--all")
+    if head in _known_refs(remote.mirror):
         write_whole(target / "HEAD", f"ref: {head}\n")
-    return asking.mirror
+    return remote.mirror
 
 
 def fetch_commits(
@@ -185,22 +185,22 @@ def fetch_commits(
     token: str = "",
     seconds: float = 3600.0,
 ) -> dict[str, str]:
-    """Bring `commits` (full ids) and all that they reach into the mirror at `target`; those not to be had, with why.
+    """Fetch `commits` (full ids) and all that they reach into the mirror at `target`; returns why some are unavailable.
 
-    What is there is not asked for. Commits come a hundred at a time and are kept by refs of the mirror's own, so a
+    Present commits are not fetched. Commits come a hundred at a time and are kept by refs of the mirror's own, so a
     killed call goes on where it was. Otherwise as `mirror_remote`.
     """
     _check_address(url, protocols)
-    asking = _Asking(url, _created(target, "sha1"), tuple(protocols), token, seconds)
+    remote = _Remote(url, _open_mirror(target, "sha1"), tuple(protocols), token, seconds)
     wanted = list(dict.fromkeys(commits))
-    lost = {commit: "is not a full commit id" for commit in wanted if not _ID.fullmatch(commit)}
-    sound = [commit for commit in wanted if commit not in lost]
-    there = set(present(asking.mirror, sound))
-    missing = [commit for commit in sound if commit not in there]
+    unavailable = {commit: "is not a full commit id" for commit in wanted if not _ID.fullmatch(commit)}
+    valid = [commit for commit in wanted if commit not in unavailable]
+    present_ids = set(present(remote.mirror, valid))
+    missing = [commit for commit in valid if commit not in present_ids]
     for start in range(0, len(missing), _AT_ONCE):
-        lost |= asking.fetch_commits(missing[start : start + _AT_ONCE])
-    asking.mirror.run("pack-refs", "--all")
-    return lost
+        unavailable |= remote.fetch_commits(missing[start : start + _AT_ONCE])
+    remote.mirror.run("pack-refs", "--all")
+    return unavailable
 
 
 def _check_address(url: str, protocols: Sequence[str]) -> None:
@@ -208,12 +208,13 @@ def _check_address(url: str, protocols: Sequence[str]) -> None:
     if parts is None or parts[1] not in protocols or ".." in url:
         shown = re.sub(r"//.*@", "//***@", url)
         raise UserError(
-            f"{shown} is no {' or '.join(protocols)} address", remedy="https://HOST/OWNER/NAME.git, without a password"
+            f"{shown} is not an {' or '.join(protocols)} address",
+            remedy="https://HOST/OWNER/NAME.git, without a password",
         )
 
 
 @dataclass(frozen=True)
-class _Asking:
+class _Remote:
     """One remote repository while a mirror is filled from it."""
 
     url: str
@@ -223,9 +224,9 @@ class _Asking:
     seconds: float
 
     def head(self) -> str:
-        """The ref that the remote's HEAD stands for; empty where it does not say."""
-        said = self._run("ls-remote", "--symref", self.url, "HEAD").decode("utf-8", "replace")
-        found = re.match(r"ref: (refs/heads/\S+)\tHEAD", said)
+        """The ref that the remote's HEAD points to; empty where that is unknown."""
+        message = self._run("ls-remote", "--symref", self.url, "HEAD").decode("utf-8", "replace")
+        found = re.match(r"ref: (refs/heads/\S+)\tHEAD", message)
         return found[1] if found else ""
 
     def fetch(self, refspecs: Sequence[str]) -> None:
@@ -233,14 +234,14 @@ class _Asking:
         self._run("fetch", *options, stdin="".join(f"{refspec}\n" for refspec in refspecs).encode())
 
     def fetch_commits(self, commits: Sequence[str]) -> dict[str, str]:
-        """Those that the remote does not have, with why: one of them makes a request fail, so the rest is halved."""
+        """Fetch commits; why some are unavailable. One of them makes a request fail, so a failed request is halved."""
         try:
             self.fetch([f"+{commit}:{_OWN}{commit}" for commit in commits])
         except UserError as error:
             if isinstance(error, Gone | Failed) or not _GONE.search(error.problem):
                 raise
             if len(commits) == 1:
-                return {commits[0]: "the forge does not have the commit any more"}
+                return {commits[0]: "the forge no longer has the commit"}
             half = len(commits) // 2
             return self.fetch_commits(commits[:half]) | self.fetch_commits(commits[half:])
         return {}
@@ -268,27 +269,29 @@ class _Asking:
         return settings
 
     def _explained(self, error: UserError) -> UserError:
-        """What git said, as what it means; without the token, however it was written."""
-        said = error.problem.rpartition("fatal: ")[2]
+        """The error that git's message means; without the token in any form."""
+        message = error.problem.rpartition("fatal: ")[2]
         for secret in filter(None, (self.token, self._authorization)):
-            said = said.replace(secret, "***")
-        if _GONE.search(said):
-            return UserError(said)
-        if _UNKNOWN.search(said):
-            return Gone(f"{self.url}: there is no such repository, or it is not shown to this token")
-        if _MOVED.search(said):
+            message = message.replace(secret, "***")
+        if _GONE.search(message):
+            return UserError(message)
+        if _UNKNOWN.search(message):
+            return Gone(f"{self.url}: there is no such repository, or this token may not see it")
+        if _MOVED.search(message):
             return Gone(f"{self.url}: the repository has moved", remedy="name it by its new name")
-        if _DENIED.search(said):
+        if _DENIED.search(message):
             remedy = "name another token" if self.token else "a private repository needs a token"
-            return Failed(FailureKind.REQUEST, f"{self.url}: not allowed: {said}", remedy=remedy, stops=True)
-        kind = FailureKind.TIMEOUT if "took longer than" in said else FailureKind.NETWORK
-        return Failed(kind, f"{self.url}: {said}", remedy="the same command goes on where it was")
+            return Failed(FailureKind.REQUEST, f"{self.url}: not allowed: {message}", remedy=remedy, stops=True)
+        kind = FailureKind.TIMEOUT if "took longer than" in message else FailureKind.NETWORK
+        return Failed(
+            kind, f"{self.url}: {message}", remedy="run the same command again: it continues where it stopped"
+        )
 
 
 # --- the mirror itself ---------------------------------------------------------------------------------------------
 
 
-def _created(target: Path, form: str = "sha1") -> Repository:
+def _open_mirror(target: Path, form: str = "sha1") -> Repository:
     """The bare repository at `target`, made where there is none, with a configuration of ours in either case."""
     try:
         for part in ("objects/pack", "objects/info", "refs/heads"):

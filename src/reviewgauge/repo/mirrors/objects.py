@@ -31,32 +31,32 @@ _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
 
 
-class Lacks(NamedTuple):
-    """What a repository does not have: commits behind a cut (`shallow`), files left at its origin (`partial`)."""
+class MissingObjects(NamedTuple):
+    """Whether a repository lacks commits behind a cut (`shallow`) or files left at its origin (`partial`)."""
 
     shallow: bool = False
     partial: bool = False
 
     @property
-    def words(self) -> str:
-        """For a person; empty where nothing is lacking."""
+    def reason(self) -> str:
+        """What is missing, as text; empty where nothing is."""
         parts = ["its history is cut off (a shallow clone: git fetch --unshallow)"] * self.shallow
         parts += ["some of its files may never have been fetched (a partial clone)"] * self.partial
         return " and ".join(parts)
 
 
-def missing_objects(repository: Repository) -> Lacks:
-    """What `repository` lacks, as far as it says so itself."""
+def missing_objects(repository: Repository) -> MissingObjects:
+    """What `repository` lacks, as far as its own files show."""
     common = common_folder(repository)
     packs = common / "objects" / "pack"
     promised = packs.is_dir() and any(entry.name.endswith(".promisor") for entry in os.scandir(packs))
-    return Lacks(bool(cuts(common)), promised)
+    return MissingObjects(bool(cuts(common)), promised)
 
 
 def common_folder(repository: Repository) -> Path:
     """The git directory that holds the objects: a linked work tree's is not its own."""
-    said = repository.run("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").rstrip("\n")
-    return (repository.git_dir / said).resolve()
+    printed = repository.run("rev-parse", "--git-common-dir").decode("utf-8", "surrogateescape").rstrip("\n")
+    return (repository.git_dir / printed).resolve()
 
 
 def object_format(repository: Repository) -> str:
@@ -65,7 +65,7 @@ def object_format(repository: Repository) -> str:
 
 
 def plain_config(object_format: str) -> str:
-    """The configuration of a bare repository of ours, with nothing in it that is not needed."""
+    """The minimal configuration of a bare repository of ours."""
     sha256 = object_format == "sha256"
     return _CONFIG.format(version=int(sha256), extensions=_SHA256 * sha256)
 
@@ -131,13 +131,13 @@ def _refuse_links(folder: Path, common: Path) -> None:
             name = next((entry.name for entry in entries if entry.is_symlink()), "")
     if name:
         raise UserError(
-            f"{common} keeps its objects elsewhere: {name} is a link, which is not followed",
+            f"{common} keeps its objects elsewhere: {name} is a link, and links are not followed",
             remedy="clone it first: git clone --no-local --bare SOURCE COPY",
         )
 
 
 def write_whole(file: Path, text: str) -> None:
-    """Write all of it or nothing; no text, no file."""
+    """Write all of the text or nothing; an empty text removes the file."""
     if not text:
         file.unlink(missing_ok=True)
         return
@@ -147,7 +147,7 @@ def write_whole(file: Path, text: str) -> None:
 
 
 class NotAllThere(UserError):
-    """Objects could not be packed or did not hold what their ids say; its problem is what git said."""
+    """Objects could not be packed, or their content does not match their ids; its problem is git's message."""
 
 
 def copy_objects(source: Repository, target: Repository, asked: Iterable[str], *options: str) -> None:
@@ -155,18 +155,22 @@ def copy_objects(source: Repository, target: Repository, asked: Iterable[str], *
 
     The pack is streamed and never held. Raises NotAllThere.
     """
-    with tempfile.TemporaryFile() as lines, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as answered:
+    with (
+        tempfile.TemporaryFile() as lines,
+        tempfile.TemporaryFile() as printed,
+        tempfile.TemporaryFile() as unpacking_errors,
+    ):
         lines.writelines(f"{line}\n".encode() for line in asked)
         if not lines.tell():
             return
         lines.seek(0)
         packing = source.start(
-            "pack-objects", "--stdout", "--delta-base-offset", "-q", *options, stdin=lines, stderr=said
+            "pack-objects", "--stdout", "--delta-base-offset", "-q", *options, stdin=lines, stderr=printed
         )
         with packing:
             assert packing.stdout is not None
             unpacking = target.start(
-                "index-pack", "--stdin", stdin=packing.stdout, stdout=subprocess.DEVNULL, stderr=answered
+                "index-pack", "--stdin", stdin=packing.stdout, stdout=subprocess.DEVNULL, stderr=unpacking_errors
             )
             packing.stdout.close()  # so that packing ends when unpacking does
             try:
@@ -177,10 +181,10 @@ def copy_objects(source: Repository, target: Repository, asked: Iterable[str], *
                 packing.kill()
                 unpacking.wait()
         if packing.returncode or unpacking.returncode:
-            words = _last_words(said) or _last_words(answered)
-            if not words:
-                raise UserError("git could not copy objects, and does not say why", remedy="is the disk full?")
-            raise NotAllThere(words)
+            reason = _last_words(printed) or _last_words(unpacking_errors)
+            if not reason:
+                raise UserError("git could not copy objects and printed no reason", remedy="is the disk full?")
+            raise NotAllThere(reason)
 
 
 def present(repository: Repository, ids: Sequence[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Workspaces: scrubbed checkouts for reviewers that read or run in code, in which nothing later than head exists.
 
 A workspace is a repository of its own with one branch and no remote, tag, reflog, alternate or other object than what
-that branch reaches. Files are written from blobs by this module, never by a checkout of git's: no filter, attribute,
-hook or submodule has a say. By default its history is two commits made here, the base and the head on top of it:
+that branch reaches. Files are written from blobs by this module, never by git's checkout: no filter, attribute,
+hook or submodule applies. By default its history is two commits made here, the base and the head on top of it:
 that is the same for every repository, however long its history, shallow or partial, costs the same in a large one,
 and its commit ids cannot be looked up at a forge, where the reviews of the change may stand. With `history` the real
 commits come along under their real ids.
@@ -76,13 +76,13 @@ def workspace(
     hidden: Callable[[str], bool] | None = None,
     within: Path | None = None,
 ) -> Iterator[Workspace]:
-    """A scrubbed checkout of `at` in a new folder, which is gone afterwards with all that was put into it.
+    """A scrubbed checkout of `at` in a new folder, which is removed afterwards with everything in it.
 
     `history=0` gives two commits made here; a number, that many generations of real commits back from head; `ALL`,
     every one. A base that is not an ancestor of head is replaced by their merge base: it may be later than head.
-    `whole=False` makes do with the files that are there: by default a file that the repository lacks (a partial
-    mirror) is an error. Files whose path is `hidden` are in the commits and not in the folder, and git takes that as
-    it should be. `within` is the folder to work in, the system's own for temporary files by default.
+    `whole=False` accepts missing files: by default a file that the repository lacks (a partial
+    mirror) is an error. Files whose path is `hidden` are in the commits and not in the folder, and git reports no
+    change for them. `within` is the folder to work in, the system's own for temporary files by default.
     Raises UserError.
     """
     if at == "base" and base is None:
@@ -94,7 +94,7 @@ def workspace(
 
 
 def workspace_problem(repository: Repository, head: str, base: str | None = None) -> tuple[str, str] | None:
-    """Why no workspace can be made, as a reason that can be counted and its particulars; None where one can."""
+    """Why no workspace can be made, as (reason, details); None where one can."""
     for role, name in (("head", head), ("base", base)):
         if name is not None and not repository.exists(name):
             return f"its {role} commit is not in the mirror", name
@@ -126,8 +126,8 @@ def _make(
             wanted = [commit for commit in (base, head) if commit is not None]
             if lost := set(wanted) - set(present(view, wanted)):
                 raise UserError(f"{repository.name} does not hold commit {min(lost)} itself")
-            making = _Making(repository, view, top / "code", whole, hidden or (lambda path: False))
-            return making.with_history(head, base, at, history) if history else making.snapshot(head, base, at)
+            maker = _WorkspaceMaker(repository, view, top / "code", whole, hidden or (lambda path: False))
+            return maker.with_history(head, base, at, history) if history else maker.snapshot(head, base, at)
     except OSError as error:
         raise UserError(f"cannot make a workspace in {top}: {error.strerror}") from None
 
@@ -160,8 +160,8 @@ def _seconds(repository: Repository, commit: str) -> int:
 
 
 @dataclass(frozen=True)
-class _Making:
-    """A workspace in the making: from the objects of `view` (those of `source`) in the empty `folder`."""
+class _WorkspaceMaker:
+    """Makes a workspace from the objects of `view` (those of `source`) in the empty `folder`."""
 
     source: Repository
     view: Repository
@@ -183,10 +183,10 @@ class _Making:
         ids: dict[str, str] = {}
         for commit in order:
             text = _commit_text(written[commit], list(ids.values()), _seconds(self.view, commit))
-            said = git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=text)
-            ids.setdefault(commit, said.decode("ascii").strip())
-        there = Workspace(self.folder, ids[head], None if base is None else ids[base])
-        return self._finish(git, there, at, *trees[head if at == "head" or base is None else base])
+            printed = git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=text)
+            ids.setdefault(commit, printed.decode("ascii").strip())
+        made = Workspace(self.folder, ids[head], None if base is None else ids[base])
+        return self._finish(git, made, at, *trees[head if at == "head" or base is None else base])
 
     def with_history(self, head: str, base: str | None, at: str, history: int) -> Workspace:
         """The real commits, as many generations back as asked for, and at least to the base."""
@@ -243,7 +243,7 @@ class _Making:
         return replace(made, left_out=tuple(drops))
 
 
-_PARTIAL = "fetch the repository whole, or make do with the files at hand: whole=False"
+_PARTIAL = "fetch the whole repository, or accept missing files with whole=False"
 _HIDDEN = "was left out of the folder"
 
 
@@ -287,6 +287,6 @@ def _edge(view: Repository, head: str, depth: int) -> Iterator[str]:
 
 
 def _keep_cuts(git: Repository, cut: frozenset[str]) -> None:
-    """Of `cut`, keep what is here: git does not take a cut at a commit that it does not have."""
+    """Keep the cuts that are here: git does not accept a cut at a commit that it does not have."""
     here = present(git, sorted(cut))
     write_whole(git.git_dir / "shallow", "".join(f"{commit}\n" for commit in here))

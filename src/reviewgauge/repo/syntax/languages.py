@@ -1,7 +1,7 @@
-"""What a file is, by its name and its first lines: its language, documentation, a test, generated or vendored.
+"""Classifies a file by its name and first lines: its language, documentation, a test, generated or vendored.
 
 Languages have the names that GitHub gives them ("Python", "C#", "C++"), and only what GitHub counts as programming or
-markup has one: data (JSON, YAML) and prose have none. A name alone cannot tell everything: `.h` is C here, `.m` is
+markup has one: data (JSON, YAML) and prose have none. A name does not decide everything: `.h` is C here, `.m` is
 Objective-C, and no shebang is read. Sources: github.com/github-linguist/linguist (docs/how-linguist-works.md,
 docs/overrides.md) for what counts as vendored, generated and documentation; go.dev/s/generatedcode for Go's marker;
 ContextCRBench (arXiv:2511.07017, 2.2.3) for its suffix check.
@@ -164,7 +164,7 @@ _COMMENT_MARKS = (b"#", b"//", b"/*", b"*", b"--", b";", b"<!--", b"<", b"%", b"
 
 @lru_cache(maxsize=16384)
 def language(path: str) -> str:
-    """The language of a file by its name; empty when it is none that is known, or data, or prose."""
+    """The language of a file by its name; empty for an unknown one, data and prose."""
     name = path.rpartition("/")[2].lower()
     known = _LANGUAGE_OF_NAME.get(name)
     if known is None and name.startswith("dockerfile."):
@@ -173,9 +173,9 @@ def language(path: str) -> str:
 
 
 def language_name(name: str) -> str:
-    """The name used here of a language that goes by another one in a data set: `csharp`, `cpp`, `golang`, `py`.
+    """The usual name of a language that a data set calls otherwise: `csharp`, `cpp`, `golang`, `py`.
 
-    What is not known comes back as it is, without blanks around it.
+    An unknown name is returned without blanks around it.
     """
     name = name.strip()
     return _BY_LOWER.get(name.lower(), name)
@@ -204,10 +204,10 @@ def is_test(path: str) -> bool:
 
 
 def is_generated_or_vendored(path: str, head: bytes | None = None) -> str:
-    """Why nobody wrote this file here: "vendored", "lock file", "minified" or "generated"; empty for what people wrote.
+    """Why nobody wrote this file here: "vendored", "lock file", "minified" or "generated"; empty for other files.
 
     By the path and, where the first bytes of the file (`HEAD` of them suffice) are given, by the markers that
-    generators leave in a comment. Not recognised: what says nothing about itself.
+    generators leave in a comment. Files without a marker are not recognised.
     """
     lower = path.lower()
     *folders, name = lower.split("/")
@@ -227,7 +227,7 @@ def is_generated_or_vendored(path: str, head: bytes | None = None) -> str:
 
 
 def _says_generated(head: bytes) -> bool:
-    """Whether a comment near the top names a generator. A string in code that does (a generator's own) is none."""
+    """Whether a comment near the top names a generator. A string in code (a generator's own) does not count."""
     inside = b""
     for line in head.split(b"\n")[:_HEAD_LINES]:
         text = line.strip().removeprefix(b"\xef\xbb\xbf")
@@ -239,7 +239,7 @@ def _says_generated(head: bytes) -> bool:
 
 
 def _left_open(text: bytes) -> bytes:
-    """What ends the comment that `text` opens and leaves open."""
+    """The end mark of the comment that `text` opens and leaves open."""
     for begin, end in ((b"/*", b"*/"), (b"<!--", b"-->"), (b'"""', b'"""'), (b"(*", b"*)")):
         if text.startswith(begin) and end not in text[len(begin) :]:
             return end

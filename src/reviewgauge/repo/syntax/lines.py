@@ -1,4 +1,4 @@
-"""Which lines of a file are blank, comment or code, and what they say without white space and comments."""
+"""The lines of a file: blank, comment or code, and their tokens without white space and comments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PREFIX_OF = {name: prefix.encode() for prefix, names in _PREFIXES.items() for n
 class LineKinds:
     """The lines of one version of a file. `kinds[0]` is line 1's: "blank", "comment" or "code".
 
-    `known`: a grammar told comments from code; else `reason` says why not. `code` is the source with comments blanked
+    `known`: a grammar found the comments; else `reason` says why not. `code` is the source with comments blanked
     out, `literals` are the byte ranges in it that are kept to the letter, `holes` the code in them.
     """
 
@@ -57,22 +57,22 @@ class LineKinds:
     ) -> Self:
         """The lines of a source whose comments, literals and holes are at these byte ranges, each list in order."""
         kept = _merged((a, b) for a, b in literals)
-        code, said = _without(source, _outside(_merged((a, b) for a, b in comments), kept))
+        code, blanked = _without(source, _outside(_merged((a, b) for a, b in comments), kept))
         starts = line_starts(source)
         ends = (*starts[1:], len(source))
         kinds = tuple(
             "code" if code[a:b].strip() else "comment" if source[a:b].strip() else "blank"
             for a, b in zip(starts, ends, strict=True)
         )
-        strings = tuple(r for r in kept if r not in said)
+        strings = tuple(r for r in kept if r not in blanked)
         return cls(kinds, known, reason, code, strings, tuple(_merged((a, b) for a, b in holes)), starts)
 
     def kind(self, line: int) -> str:
-        """What line number `line` is; "blank" for one that is not there."""
+        """The kind of line number `line`; "blank" for one that does not exist."""
         return self.kinds[line - 1] if 0 < line <= len(self.kinds) else "blank"
 
     def tokens(self, line: int) -> tuple[str, ...]:
-        """The words and single signs of a line; a string is kept as it is, comments and white space are not there."""
+        """The words and single signs of a line; strings are kept as they are, comments and white space are left out."""
         if not 0 < line <= len(self.starts):
             return ()
         begin = self.starts[line - 1]
@@ -94,7 +94,7 @@ class LineKinds:
         return not _between(self.literals, place, place + 1) or bool(_between(self.holes, place, place + 1))
 
     def text(self, start: int, end: int) -> str:
-        """What lines `start` to `end` say: the same for code that was only broken into lines in another way.
+        """The code of lines `start` to `end`, the same however it is broken into lines.
 
         White space, comments and a comma that trails before a closing bracket do not count; quotes, added brackets
         and semicolons do. Indentation does not count either, in Python too: a line that moved into an `if` is the

@@ -1,4 +1,4 @@
-"""Asks the parsing processes. What kills one (memory, time) is an answer too: the parser gave up on that source."""
+"""The parsing processes. Where a source kills one (by memory or time), the parser gave up on that source."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Parsers:
                 child = self._idle.pop()
                 if child.alive:
                     return child
-                child.close()  # somebody else ended it
+                child.close()  # ended by something else
         try:
             return _started()
         except BaseException:

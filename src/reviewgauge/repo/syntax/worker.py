@@ -1,7 +1,8 @@
-"""The process that parses. It holds nothing and may die: a grammar can need any amount of memory for hostile code.
+"""The process that parses, and finds the scopes of a file. It may die: hostile code can need any amount of memory.
 
-Asked on its standard input, one line of JSON and then the source; it answers with one line of JSON. Imports nothing of
-the package but its neighbours here, which need the standard library only.
+A request on its standard input is one line of JSON, then the source; an answer is one line of JSON. Imports nothing of
+the package but the grammars, which need the standard library only. A scope goes out as [kind, name, first byte, first
+row, last row, first byte with the comments above, its row]; rows count from 0, `kind` is function, method or class.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ def main() -> None:
     serve(sys.stdin.buffer, sys.stdout.buffer)
 
 
-def serve(asked: BinaryIO, said: BinaryIO) -> None:
-    """Answer what is asked."""
-    while line := asked.readline():
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer requests until there are no more."""
+    while line := requests.readline():
         request = json.loads(line)
-        source = asked.read(request["size"])
-        said.write(
+        source = requests.read(request["size"])
+        answers.write(
             json.dumps(answer(request["grammar"], request["want"], source), separators=(",", ":")).encode() + b"\n"
         )
-        said.flush()
+        answers.flush()
 
 
 def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
-    """What `want` (scopes or text) says of a source."""
+    """The scopes or the text of a source, as `want` says."""
     from tree_sitter import QueryCursor
 
     parser, queries = _tools(key)

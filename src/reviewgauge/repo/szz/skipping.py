@@ -129,7 +129,7 @@ class EarlierLines:
 
 
 class CommitSkipper:
-    """Looks behind commits, with what one SZZ variant and its options allow."""
+    """Finds lines before commits that do not count, as one SZZ variant and its options allow."""
 
     def __init__(self, git: GitReader, *, form: bool, meta: bool, refactoring: bool) -> None:
         self._git, self._form, self._meta, self._refactoring = git, form, meta, refactoring

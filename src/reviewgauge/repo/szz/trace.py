@@ -31,7 +31,7 @@ _DAY = 86_400.0  # seconds
 
 
 def trace(repository: Repository, fix: str | Fix, settings: SzzSettings = _DEFAULT) -> Trace:
-    """What one fix had to change, and who brought it."""
+    """The lines that one fix had to change, and the commits that brought them."""
     return next(trace_many(repository, [fix], settings, jobs=1))
 
 
@@ -90,7 +90,7 @@ class _Session:
         self._skipper = CommitSkipper(git, form=form, meta=settings.variant == "ma", refactoring=settings.refactoring)
 
     def trace(self, fix: Fix) -> Trace:
-        """What one fix had to change, or why that cannot be said."""
+        """The lines that one fix had to change, or why they cannot be found."""
         commit = self._git.commit(fix.commit)
         if commit is None:
             return _untraced(fix.commit, "the fix is not in this repository")
@@ -173,7 +173,7 @@ class Tracer:
     def _skip(self, item: str, reason: str, detail: str = "") -> None:
         self.skipped.append(Drop(item=item, by="szz", reason=reason, detail=detail))
 
-    # --- what is traced ---
+    # --- which lines are traced ---
 
     def _within_limits(self, files: tuple[FileDiff, ...]) -> list[FileDiff]:
         """The files of the fix that are traced; none when it is too large."""
@@ -225,10 +225,10 @@ class Tracer:
             for start, end in line_runs(n for n, line in lines.items() if line.skipped == reason):
                 self._skip(f"{file.old}:{start}" + (f"-{end}" if end > start else ""), reason)
         if reason := choice.unknown(file):
-            self.notes.append(f"{file.old}: {reason}, so a comment is told by how its line begins, if at all")
+            self.notes.append(f"{file.old}: {reason}, so comments are recognised by how a line begins, if at all")
         return {n: line for n, line in lines.items() if not line.skipped}
 
-    # --- who brought it ---
+    # --- which commits brought them ---
 
     def _follow(self, file: FileDiff, touched: dict[int, Touched]) -> Iterator[Inducing]:
         """Back from the lines of one file, through the commits that do not count."""
