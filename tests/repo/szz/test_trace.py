@@ -141,7 +141,9 @@ def test_a_language_without_a_grammar_is_told_by_blank_lines_and_says_so(story: 
     fix = story.commit({"a.zzz": "; two\nadd 2\n"})
     found = story.trace(fix, "ag")
     assert [(i.commit, i.line) for i in found.inducing] == [(first, 1), (first, 3)]
-    assert found.notes == ("a.zzz: no grammar for such files, so comments are recognised by how a line begins, if at all",)
+    assert found.notes == (
+        "a.zzz: no grammar for such files, so comments are recognised by how a line begins, if at all",
+    )
     assert story.trace(fix, "basic").notes == ()
     sql = story.commit({"b.lua": "-- one\n\nlocal a = 1\n"})
     found = story.trace(story.commit({"b.lua": "-- two\nlocal a = 2\n"}), "ag")
