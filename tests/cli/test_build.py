@@ -98,7 +98,7 @@ def test_a_stage_from_the_command_line_and_a_parameter(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--recipe", "nothing"], "there is no recipe 'nothing' (choose aacr_bench"),
+        (["--recipe", "nothing"], "'nothing' is not a recipe (choose aacr_bench"),
         (["--recipe", "no.toml"], "cannot read the recipe no.toml"),
         (["--set", "horizon"], "--set horizon has no value"),
         (["--set", "horizont=3"], "the recipe local has no parameter 'horizont'"),

@@ -64,7 +64,7 @@ def test_a_branch_that_is_not_there_is_said_with_those_that_are(told: Told, tmp_
 def test_a_head_that_names_no_commit_is_no_end_where_a_branch_is_named(told: Told, tmp_path: Path) -> None:
     usual = outcome(told.folder, tmp_path / "a", FromGit())
     told.git("symbolic-ref", "HEAD", "refs/heads/master")  # as on servers whose branch was renamed
-    with pytest.raises(UserError, match=r"HEAD of shop names no commit .*its branches: main"):
+    with pytest.raises(UserError, match=r"HEAD of shop does not name a commit .*its branches: main"):
         outcome(told.folder, tmp_path / "b", FromGit())
     assert outcome(told.folder, tmp_path / "c", FromGit(branch="main")) == usual
 
@@ -72,12 +72,12 @@ def test_a_head_that_names_no_commit_is_no_end_where_a_branch_is_named(told: Tol
 @pytest.mark.parametrize(
     ("spec", "problem"),
     [
-        ("from_git(since='yesterday')", "since is a date such as 2024-01-31, not 'yesterday'"),
-        ("from_git(until='2020-13-01')", "until is a date such as 2024-01-31, not '2020-13-01'"),
-        ("from_git(limit=-5)", "limit is a number of changes, 0 for all"),
+        ("from_git(since='yesterday')", "since must be a date such as 2024-01-31, got 'yesterday'"),
+        ("from_git(until='2020-13-01')", "until must be a date such as 2024-01-31, got '2020-13-01'"),
+        ("from_git(limit=-5)", "limit must be a number of changes, 0 for all"),
         ("from_git(name='../x')", "name climbs out of its folder with '..'"),
         ("from_git(name='/x')", "name is an absolute path"),
-        ("from_git(horizon=0)", "horizon is a number of days, 1 or more"),
+        ("from_git(horizon=0)", "horizon must be 1 day or more"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_read(spec: str, problem: str) -> None:

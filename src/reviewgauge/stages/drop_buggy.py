@@ -188,7 +188,7 @@ def _folder(item: Candidate) -> str:
 def _issue_dates(items: Iterable[Candidate]) -> dict[str, dict[str, datetime]]:
     """By git directory and merge commit, when the issue that the pull request closes was opened; of several the last.
 
-    The issues are those that the forge says it closes, or that stand behind a closing word in its description.
+    The issues are those that the forge says it closes, or that follow a closing word in its description.
     """
     found: dict[str, dict[str, datetime]] = {}
     for item in items:
@@ -243,13 +243,13 @@ class LaterFixes:
     dated: int = 0
 
     def of(self, commits: set[str]) -> list[LaterFix]:
-        """The fixes that speak about any of the commits and are none of them, earliest first."""
+        """The fixes of any of the commits that are not among them, earliest first."""
         found = [later for commit in commits for later in self.blames.get(commit, [])]
         found += [later for short, later in self.reverted.items() if any(c.startswith(short) for c in commits)]
         return sorted((one for one in found if one.fix not in commits), key=lambda one: (one.landed, one.fix))
 
     def section(self, by: str, name: str) -> CardSection:
-        """What was found, for the card."""
+        """The section for the card."""
         return CardSection(
             by=by,
             title=f"Fixes of {name}",
@@ -322,7 +322,7 @@ def _read(found: LaterFixes, fixes: dict[str, float], change: LandedChange, *, p
 
 
 def _short(trace: Trace) -> bytes:
-    """What is kept of a trace: the lines of each commit, or why there are none."""
+    """A trace as it is remembered: the lines of each commit, or why there are none."""
     lines = Counter(line.commit for line in trace.inducing)
     why = trace.skipped[-1].reason if trace.skipped and not lines else ""
     return json.dumps({"lines": lines, "why": why}).encode()

@@ -64,16 +64,16 @@ class FromGit(Stage):
     def __post_init__(self) -> None:
         """Check the parameters."""
         if self.horizon < 1:
-            raise ValueError("horizon is a number of days, 1 or more")
+            raise ValueError("horizon must be 1 day or more")
         if self.variant not in ("basic", "ag", "ma"):
-            raise ValueError(f"there is no SZZ variant {self.variant!r}: basic, ag or ma")
+            raise ValueError(f"variant={self.variant!r} is not a variant of SZZ: choose basic, ag or ma")
         for what, word in (("since", self.since), ("until", self.until)):
             try:
                 _day(word)
             except ValueError:
-                raise ValueError(f"{what} is a date such as 2024-01-31, not {word!r}") from None
+                raise ValueError(f"{what} must be a date such as 2024-01-31, got {word!r}") from None
         if self.limit < 0:
-            raise ValueError("limit is a number of changes, 0 for all")
+            raise ValueError("limit must be a number of changes, 0 for all")
         if self.name:
             try:
                 Change(repo=self.name)
@@ -81,7 +81,7 @@ class FromGit(Stage):
                 raise ValueError(f"name {first_problem(error)[1]}") from None
 
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """What came in, then the cases of the history at `context.source`: read, trace, label, make cases."""
+        """The incoming items, then the cases of the history at `context.source`: read, trace, label, make cases."""
         yield from items
         name = self.name or repository_name(context.source)
         repository = mirror_local(Path(context.source or "."), context.code / f"{name.replace('/', '-')}.git")
@@ -116,7 +116,7 @@ class FromGit(Stage):
     def _tip(self, repository: Repository, name: str) -> tuple[str, datetime]:
         """The last commit that is looked at, and the end of what was observed: no later than the branch's last commit.
 
-        Raises UserError where there is no such branch, or nothing on it so early.
+        Raises UserError where the branch does not exist, or has no commit so early.
         """
         try:
             named = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{self.branch}^{{commit}}")
@@ -138,28 +138,32 @@ def _day(word: str) -> date | None:
 
 def _committed(repository: Repository, tip: str, *limits: str) -> tuple[str, datetime]:
     """The newest commit that `tip` reaches within `limits`, empty where there is none, and its date."""
-    said = repository.run("rev-list", "-1", "--format=%ct", *limits, "--end-of-options", tip, "--").split()
-    if len(said) < 3:
+    words = repository.run("rev-list", "-1", "--format=%ct", *limits, "--end-of-options", tip, "--").split()
+    if len(words) < 3:
         return "", datetime.fromtimestamp(0, UTC)
     try:
-        return said[1].decode("ascii"), datetime.fromtimestamp(max(int(said[2]), 0), UTC)
+        return words[1].decode("ascii"), datetime.fromtimestamp(max(int(words[2]), 0), UTC)
     except (ValueError, OverflowError):  # a date that no calendar has
-        return said[1].decode("ascii"), datetime.now(UTC)
+        return words[1].decode("ascii"), datetime.now(UTC)
 
 
 def _no_branch(repository: Repository, name: str, branch: str) -> UserError:
     listed = repository.run(
         "for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads", "refs/remotes"
     )
-    there = listed.decode("utf-8", "replace").split("\n")[:-1]
-    alike = [ref for ref in there if ref.rpartition("/")[2] == branch.rpartition("/")[2]]
-    shown = ", ".join((alike or there)[:5]) or "none"
-    said = f"HEAD of {name} names no commit" if branch == "HEAD" else f"{name} has no branch, tag or commit {branch!r}"
-    return UserError(said, remedy=f"--set branch=NAME; its branches: {shown}")
+    branches = listed.decode("utf-8", "replace").split("\n")[:-1]
+    alike = [ref for ref in branches if ref.rpartition("/")[2] == branch.rpartition("/")[2]]
+    shown = ", ".join((alike or branches)[:5]) or "none"
+    problem = (
+        f"HEAD of {name} does not name a commit"
+        if branch == "HEAD"
+        else f"{name} has no branch, tag or commit {branch!r}"
+    )
+    return UserError(problem, remedy=f"--set branch=NAME; its branches: {shown}")
 
 
 def repository_name(source: str) -> str:
-    """What the repository of a path is called: its folder, without characters that no id may hold."""
+    """The name of the repository at a path: its folder, without characters that ids may not hold."""
     folder = Path(source or ".").absolute().resolve()
     named = folder.parent if folder.name == ".git" else folder
     return re.sub(r"[^\w.-]+", "-", named.name.removesuffix(".git")).strip("-.") or "repository"

@@ -328,7 +328,7 @@ def test_what_is_not_installed_and_what_no_tool_reads_is_counted(
     }
     bare = ChangedFile(path="big.py")
     assert [(d.item, d.reason.partition(",")[0]) for d in gaps([Change(repo="r", files=(files[3], bare))], OURS)] == [
-        ("1 file", "no patch is at hand")
+        ("1 file", "its patch is missing")
     ]
     chosen = gaps([Change(repo="r", files=files)], ("ruff",))
     assert ("2 JavaScript files", "none of the chosen tools reads it") in {(d.item, d.reason) for d in chosen}

@@ -300,7 +300,7 @@ def test_a_new_file_has_nothing_to_blame_beside_it(story: Story) -> None:
 
 
 def test_settings_that_cannot_be_meant_are_refused() -> None:
-    with pytest.raises(UserError, match="no SZZ variant 'ra'"):
+    with pytest.raises(UserError, match="variant='ra' is not a variant of SZZ"):
         SzzSettings("ra")  # type: ignore[arg-type]
     with pytest.raises(UserError, match="choose='first'"):
         SzzSettings(choose="first")  # type: ignore[arg-type]

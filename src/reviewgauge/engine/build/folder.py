@@ -85,7 +85,7 @@ class BuildFolder:
             self._listener(label, done, total)
 
     def listen(self, listener: ProgressListener | None) -> None:
-        """Replace who is told about progress."""
+        """Replace the listener for progress."""
         self._listener = listener
 
     def report(self, section: CardSection) -> None:

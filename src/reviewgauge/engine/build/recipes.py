@@ -42,7 +42,7 @@ class Step(Record):
 
 
 class Recipe(Record):
-    """What a recipe file holds. `name` is its file's name; `shipped`: it came with the package (no file says that)."""
+    """The content of a recipe file. `name` is its file's name; `shipped`: it came with the package."""
 
     name: str = ""
     shipped: bool = False
@@ -69,7 +69,7 @@ def read_recipe(word: str) -> Recipe:
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"cannot read the recipe {word}: {error}") from None
     else:
-        raise UserError(f"there is no recipe {word!r}", remedy=f"choose {', '.join(recipe_names())}, or a .toml file")
+        raise UserError(f"{word!r} is not a recipe", remedy=f"choose {', '.join(recipe_names())}, or a .toml file")
     source = Path(word).name
     try:
         found = Recipe.model_validate(tomllib.loads(text))

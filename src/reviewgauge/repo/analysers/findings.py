@@ -1,4 +1,4 @@
-"""What every analyser returns, its category and severity in common words, and how to run a program on hostile files."""
+"""The findings of all analysers, their categories and severities, and how to run a program on hostile files."""
 
 from __future__ import annotations
 

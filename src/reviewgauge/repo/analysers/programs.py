@@ -61,7 +61,7 @@ def find_ruff() -> str | None:
 
 
 def run_ruff(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
-    """What ruff finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout."""
+    """The findings of ruff in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout."""
     command = [program, "check", "--isolated", "--no-cache", "--exit-zero", "--quiet", "--no-fix", "--no-preview"]
     command += ["--output-format=json", f"--target-version={_NEWEST}", f"--select={','.join(RULES)}"]
     command += [] if job.suppressions else ["--ignore-noqa"]
@@ -103,7 +103,7 @@ _WORKER = Path(__file__).with_name("worker.py")
 
 
 def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[str], job: AnalyserJob) -> Output:
-    """What the `tools` find in the exported `python` files and in the `other` ones (lizard alone reads those).
+    """The findings of the `tools` in the exported `python` files and in the `other` ones (which only lizard reads).
 
     Raises AnalyserCrash that names the tool at fault, AnalyserTimeout.
     """
@@ -122,7 +122,7 @@ def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[s
 
 
 def read_answer(out: bytes, status: int, err: bytes) -> Output:
-    """What the worker printed, and how it ended. Raises AnalyserCrash that names the tool which was at work."""
+    """The worker's output as findings. Raises AnalyserCrash that names the tool that was running."""
     findings: list[RawFinding] = []
     unread: list[Unread] = []
     functions: dict[str, list[tuple[str, int, int]]] = {}
@@ -170,9 +170,9 @@ _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(include|import|include_next|embed)\b[^\n
 
 
 def run_eslint(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
-    """What eslint (8.57 or newer) finds in the exported `paths`, with our own rules and no other settings.
+    """The findings of eslint (8.57 or newer) in the exported `paths`, with our own rules and no other settings.
 
-    A file is read as a module first, and as a script where it is none. Raises AnalyserCrash, AnalyserTimeout.
+    A file is read as a module first, and as a script where that fails. Raises AnalyserCrash, AnalyserTimeout.
     """
     modules = _eslint(program, paths, "module", job)
     scripts = [item.path for item in modules.unread if "arsing error" in item.reason]
@@ -223,7 +223,7 @@ def _read_eslint(answer: list[dict[str, object]], root: Path) -> Output:
 
 
 def run_shellcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
-    """What shellcheck (0.7 or newer) finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
+    """The findings of shellcheck (0.7 or newer) in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
 
     It has no switch against comments that silence it, so the exported copies lose those.
     """
@@ -251,10 +251,10 @@ def run_shellcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Outp
 
 
 def run_cppcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
-    """What cppcheck finds in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
+    """The findings of cppcheck in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout.
 
     The exported copies lose their `#include` lines (not the lines' numbers): an include names any file of this
-    machine, and the headers of a project are not at hand anyway.
+    machine, and the headers of a project are not available anyway.
     """
     for path in paths:
         _rewrite(job.files / path, _INCLUDE, b"")

@@ -162,7 +162,7 @@ def _language(path: str) -> str:
 
 
 def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
-    """What `tools` will not read in `changes`, counted: tools that are not installed, files that no tool reads."""
+    """The gaps of `tools` in `changes`, counted: tools that are not installed, files that no tool reads."""
     available = installed(tools)
     changes = list(changes)
     files = [file for change in changes for file in _readable(change)]
@@ -187,7 +187,7 @@ def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
     blank = [f for change in changes if change.has_diff for f in _readable(change) if f.patch is None]
     if asked := sum(any(_language(file.path) in TOOLS[tool] for tool in tools) for file in blank):
         found.append(
-            Drop(item=_files(asked, ""), by="analyser", reason="no patch is at hand, so no line is known as new")
+            Drop(item=_files(asked, ""), by="analyser", reason="its patch is missing, so its new lines are unknown")
         )
     binary = sum(file.binary for change in changes for file in change.files)
     if binary:

@@ -4,7 +4,7 @@ It is started as a program (`python -I worker.py`) in the folder of exported fil
 library crash, hang or eat memory takes nothing else along. It reads one JSON object from stdin (`tools`, `python`
 and `other`: lists of paths, `cyclomatic`, `cognitive`, `suppressions`) and prints one JSON object per tool, after
 a line with the tool's name alone, so that a crash can be blamed. The Python files are parsed first: what does not
-parse is said once and no tool sees it. It imports nothing of ReviewGauge.
+parse is reported once and no tool reads it. It imports nothing of ReviewGauge.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _limit_memory() -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY if hard < 0 else min(MEMORY, hard), hard))
     except (ImportError, ValueError, OSError):
-        pass  # no such limit on this system: the time limit stands alone
+        pass  # no such limit on this system: only the time limit applies
 
 
 def _source(path: str) -> str:
@@ -173,7 +173,7 @@ def _complexipy(job: Row) -> Iterator[Row]:
 
 
 def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:
-    """What lizard's own first step does, but deaf to `#lizard forgives` and `GENERATED CODE`, which stop it."""
+    """Lizard's own first step, without `#lizard forgives` and `GENERATED CODE`, which stop it."""
     for token in tokens:
         comment = reader.get_comment_from_token(token)
         if comment is None:

@@ -1,1 +1,1 @@
-"""Patches, and where in a change a comment stands."""
+"""Patches, and the place of a comment in a change."""

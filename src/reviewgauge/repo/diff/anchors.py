@@ -48,8 +48,8 @@ def anchor_all(
 def anchor(comment: Comment, change: Change, root: str | None = None, read: Reader | None = None) -> Comment:
     """`comment` with `span` and `anchoring` filled in from its `claimed` place and its quote.
 
-    `root` is the folder that absolute paths start with. `read(path, side)` gives a file's text where the code is at
-    hand, None where it has no such file; with it, lines that do not exist are told from lines outside the hunks.
+    `root` is the folder that absolute paths start with. `read(path, side)` returns a file's text where the code is
+    available, None where it has no such file; with it, lines that do not exist differ from lines outside the hunks.
     A comment without a claim but with a span is held to that span.
     """
     claim = comment.claimed or _as_claim(comment.span)
@@ -113,7 +113,7 @@ def _place(claim: Location, quote: str | None, change: Change, root: str | None,
 
 
 def _untouched(claim: Location, lines: tuple[int, int] | None, root: str | None, read: Reader | None) -> Span | None:
-    """A place in a file that the change does not touch: real when the code is at hand and has that line."""
+    """A place in a file that the change does not touch: real when the code is available and has that line."""
     if read is None or not claim.path or _is_negative(claim):
         return None
     path = relative_path(claim.path, root)
@@ -347,7 +347,7 @@ def _rank(spot: Spot, near: int | None) -> tuple[int, bool, bool, bool, int]:
 
 @lru_cache(maxsize=64)  # many comments are placed in one patch
 def _shown(patch: str, side: Side) -> Sequence[tuple[Sequence[int], Sequence[str]]]:
-    """What each hunk shows of one version of its file: the lines' numbers, and their texts to compare."""
+    """Each hunk's lines in one version of its file: their numbers, and their texts to compare."""
     hunks = [
         [(n, line) for line in hunk.lines if (n := _number(line, side)) is not None] for hunk in parse_patch(patch)
     ]
@@ -355,7 +355,7 @@ def _shown(patch: str, side: Side) -> Sequence[tuple[Sequence[int], Sequence[str
 
 
 def _side_spots(needle: tuple[str, ...], file: ChangedFile, side: Side, whole: bool, read: Reader | None) -> list[Spot]:
-    """Where the quote stands in one version of the file: its text where at hand, else what the hunks show of it."""
+    """The places of the quote in one version of the file: in its text where available, else in the hunks."""
     changed = changed_lines(file, side)
     text = read(_name(file, side), side) if read is not None else None
     if text is not None:
@@ -368,7 +368,7 @@ def _side_spots(needle: tuple[str, ...], file: ChangedFile, side: Side, whole: b
 
 
 def _diff_spots(needle: tuple[str, ...], file: ChangedFile, side: Side | None, whole: bool) -> list[Spot]:
-    """Where a fragment of the diff itself stands, deleted and added lines together."""
+    """The places of a fragment of the diff itself, deleted and added lines together."""
     if len(needle) < 2:
         return []
     spots = []

@@ -97,7 +97,7 @@ def _counts(header: re.Match[str]) -> tuple[int, int, int, int]:
 
 
 def hunk_count(change: Change) -> int | None:
-    """The number of hunks in the patches of `change`; None when no diff is at hand."""
+    """The number of hunks in the patches of `change`; None without a diff."""
     if not change.has_diff:
         return None
     return sum(len(parse_patch(file.patch)) for file in change.files if file.patch is not None)
@@ -132,7 +132,7 @@ def line_runs(lines: Iterable[int], gap: int = 1) -> list[tuple[int, int]]:
 
 @dataclass(slots=True)
 class _Section:
-    """What is known so far of the file that is being read."""
+    """The file that is being read."""
 
     old: str | None = None
     new: str | None = None

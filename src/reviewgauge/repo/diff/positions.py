@@ -86,7 +86,7 @@ def map_line(patch: str, line: int, source: Side = Side.OLD) -> int | None:
     """The number in the other version of `line`, counted in the version `source`; None where the patch changed it.
 
     Lines that the patch does not show keep their distance to the hunk above. In a hunk that is cut short, lines
-    behind the cut are None: nobody knows.
+    behind the cut are None.
     """
     shift = 0
     for hunk in parse_patch(patch):

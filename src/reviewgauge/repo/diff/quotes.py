@@ -30,7 +30,7 @@ def weight(quote: str) -> int:
 
 
 def needles(quote: str) -> list[Needle]:
-    """What to look for: the quote as it is, then without diff markers. Empty when nothing is quoted."""
+    """The texts to look for: the quote as it is, then without diff markers. Empty when nothing is quoted."""
     raw = [line for line in quote.replace("\r", "").split("\n") if not line.startswith("@@ ")][:_LONGEST]
     marked = [line for line in raw if line.strip()]
     found = [_longest_run([plain(line) for line in raw])]
@@ -51,10 +51,10 @@ def _longest_run(lines: list[str]) -> Needle:
 
 
 def occurrences(needle: Needle, lines: Sequence[str], whole: bool) -> Iterator[tuple[int, int]]:
-    """The (first, last) indexes where `needle` stands in `lines` (both plain), blank lines skipped.
+    """The (first, last) indexes of `needle` in `lines` (both plain), blank lines skipped.
 
     With `whole` every line must be equal; without, the first may end with, and the last begin with, the quoted
-    text, and a single one may stand inside a line.
+    text, and a single one may be inside a line.
     """
     filled = [i for i, line in enumerate(lines) if line]
     length = len(needle)

@@ -130,7 +130,7 @@ _UNASKABLE = _Answer(problem="has a name that git cannot look up")
 
 
 class _Dialogue:
-    """One `git cat-file` process that is asked and answers; started when first asked, and anew after it died."""
+    """One long-lived `git cat-file` process, restarted after it died."""
 
     def __init__(self, repository: Repository, mode: str) -> None:
         self._repository, self._mode = repository, mode
@@ -181,7 +181,7 @@ class _Dialogue:
         return _Answer(found[1].decode(), found[2].decode(), size, data)
 
     def _problem(self, error: ChildEnded) -> str:
-        """What git wrote when it gave up on an object: it is damaged, or missing from a partial clone."""
+        """Git's message when it gave up on an object: it is damaged, or missing from a partial clone."""
         return str(git_error("cat-file", self._repository.name, error.errors, error.code))
 
 

@@ -15,7 +15,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (_FULL, _MAKE_ROOM),
         (
             r"promisor|could not fetch [0-9a-f]{40}|lazy fetching",
-            "objects of a partial clone are missing: clone the repository anew without --filter",
+            "objects of a partial clone are missing: clone the repository again without --filter",
         ),
         (
             r"does not have any commits|unknown revision|bad default revision|bad revision|ambiguous argument"
@@ -26,7 +26,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"corrupt|inflate|unable to read|could not read|cannot read|is empty$|bad object|bad tree|not a tree"
             r"|object file .* is empty|missing (?:tree|blob|commit)|failed to (?:read|traverse)|loose object"
             r"|packfile|not a commit|unable to (?:unpack|parse)",
-            "objects are damaged or missing: `git fsck` names them; clone the repository anew",
+            "objects are damaged or missing: `git fsck` names them; clone the repository again",
         ),
         (r"unknown repository extension|repo(?:sitory)? version|reftable", "a newer git is needed"),
         (r"not a git repository", "name a folder that holds a git repository"),

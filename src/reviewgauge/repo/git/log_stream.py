@@ -154,7 +154,7 @@ def _header(text: bytes) -> tuple[tuple[bytes, ...], tuple[RawEntry, ...], int]:
 
 
 def read_entries(text: bytes, at: int) -> tuple[tuple[RawEntry, ...], int]:
-    """The raw entries (`--raw -z`) that stand at `at`, and where the diffs behind them begin."""
+    """The raw entries (`--raw -z`) at `at`, and where the diffs behind them begin."""
     entries: list[RawEntry] = []
     while (m := _ENTRY.match(text, at)) is not None:
         old_mode, new_mode, old, new = (part.decode("ascii") for part in m.group(1, 2, 3, 4))

@@ -50,17 +50,17 @@ class Commit(Record):
 
     @property
     def date(self) -> datetime:
-        """The earlier of both times: rebasing sets the second one anew, a wrong clock may set either too late."""
+        """The earlier of both times: rebasing resets the second one, a wrong clock may set either too late."""
         return min(self.authored, self.committed)
 
     @property
     def subject(self) -> str:
-        """The first paragraph of the message on one line, as git has it."""
+        """The first paragraph of the message on one line, as in git."""
         return " ".join(self.message.lstrip("\n").partition("\n\n")[0].split("\n")).strip()
 
     @property
     def body(self) -> str:
-        """What follows the first paragraph."""
+        """The message after the first paragraph."""
         return self.message.lstrip("\n").partition("\n\n")[2].strip("\n")
 
     @property

@@ -26,7 +26,7 @@ class FixKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FixSigns:
-    """What a message says about fixing. `reason` is one of few, so that it can be counted.
+    """The signs of a fix in a message. `reason` is one of few, so that it can be counted.
 
     `reverts` are commit ids as the text has them. `is_revert`: the title says so; the commit restores code and fixes
     by undoing. `issues` are those that the message says it closes.
@@ -169,7 +169,7 @@ _NOT_A_FIX_OF_CODE = re.compile(
 
 
 def read_message(message: str) -> FixSigns:
-    """What the message of a commit (or of the merge of a pull request) says about fixing."""
+    """The signs of a fix in the message of a commit, or of the merge of a pull request."""
     message = message[:LONGEST_READ]
     title, _, body = _pull_title(message).strip().partition("\n")
     title = title.strip()[:_LONGEST_TITLE]
@@ -223,7 +223,7 @@ def _none(issues: tuple[int, ...]) -> FixSigns:
 
 
 def _pull_title(message: str) -> str:
-    """The message, or for the merge of a pull request what stands below its first line: the pull request's title."""
+    """The message; for the merge of a pull request, what follows its first line: the pull request's title."""
     found = _PULL_TITLE.match(message)
     rest = message[found.end() :].strip() if found else ""
     return rest or message
@@ -240,7 +240,7 @@ def issue_numbers(message: str, closed: bool = False) -> tuple[int, ...]:
     """The numbers of the issues that a message refers to, in its order, or only of those that it says it closes.
 
     `#12`, `GH-12`, `owner/name#12`, an address that ends in `/issues/12`, `issue 12`, `bug 12`; closing words are
-    GitHub's nine. The number that GitHub puts behind the title of a squashed pull request, `(#12)`, is none.
+    GitHub's nine. The number that GitHub puts behind the title of a squashed pull request, `(#12)`, does not count.
     """
     first, _, rest = message.partition("\n")
     text = re.sub(r"\s*\((?:#\d+(?:,\s*)?)+\)\s*$", "", first) + "\n" + rest

@@ -120,7 +120,7 @@ def _read_line(repository: Repository, tip: str, without: tuple[str, ...]) -> It
 
 
 def _joins_lines(commit: Commit) -> bool:
-    """Whether what was merged is a line of development with changes of its own, by its name."""
+    """Whether the merged branch is a line of development with changes of its own, by its name."""
     if _PULL.match(commit.subject):
         return False
     named = _MERGE_OF.match(commit.subject)

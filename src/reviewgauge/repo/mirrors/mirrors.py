@@ -256,7 +256,7 @@ class _Remote:
 
     @property
     def _authorization(self) -> str:
-        """The token as a header has it; empty without one."""
+        """The token in the form of a header; empty without one."""
         return base64.b64encode(f"x-access-token:{self.token}".encode()).decode("ascii") if self.token else ""
 
     def _settings(self) -> dict[str, str]:
@@ -276,7 +276,7 @@ class _Remote:
         if _GONE.search(message):
             return UserError(message)
         if _UNKNOWN.search(message):
-            return Gone(f"{self.url}: there is no such repository, or this token may not see it")
+            return Gone(f"{self.url}: the repository does not exist, or this token may not see it")
         if _MOVED.search(message):
             return Gone(f"{self.url}: the repository has moved", remedy="name it by its new name")
         if _DENIED.search(message):

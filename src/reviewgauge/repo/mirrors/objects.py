@@ -1,7 +1,7 @@
 """A repository's objects and nothing else of it: no configuration, hooks, alternates, grafts, refs or replaced objects.
 
 Git reads them through a git directory of ours, made of links to the source's packs and loose objects. They are copied
-as packs, and each id is computed anew on the way.
+as packs, and each id is computed again on the way.
 """
 
 from __future__ import annotations

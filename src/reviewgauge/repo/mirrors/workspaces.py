@@ -4,7 +4,7 @@ A workspace is a repository of its own with one branch and no remote, tag, reflo
 that branch reaches. Files are written from blobs by this module, never by git's checkout: no filter, attribute,
 hook or submodule applies. By default its history is two commits made here, the base and the head on top of it:
 that is the same for every repository, however long its history, shallow or partial, costs the same in a large one,
-and its commit ids cannot be looked up at a forge, where the reviews of the change may stand. With `history` the real
+and its commit ids cannot be looked up at a forge, where reviews of the change may be. With `history` the real
 commits come along under their real ids.
 """
 
@@ -135,7 +135,9 @@ def _make(
 def _commit_id(repository: Repository, name: str) -> str:
     check_commit(name)
     if not repository.git_dir.is_dir():
-        raise UserError(f"there is no repository at {repository.git_dir}", remedy="was its folder moved or removed?")
+        raise UserError(
+            f"there is no repository at {repository.git_dir}", remedy="check whether its folder was moved or removed"
+        )
     try:
         found = repository.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
     except UserError:

@@ -45,7 +45,7 @@ class Enclosing:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One place where a name stands in the code, with its 1-based line and column (in bytes)."""
+    """One occurrence of a name in the code, with its 1-based line and column (in bytes)."""
 
     line: int
     column: int
@@ -71,7 +71,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What is known of the scopes of a file: where its lines begin, its definitions, the rows that do not parse."""
+    """The scopes of a file: where its lines begin, its definitions, the rows that do not parse."""
 
     starts: tuple[int, ...]
     scopes: tuple[_Scope, ...] = ()
@@ -119,7 +119,7 @@ def _smallest(scopes: Iterable[_Scope], first: int, last: int, at: int) -> _Scop
 
 
 def prepare(files: Iterable[tuple[bytes, str]]) -> None:
-    """Parse several (source, path) side by side, so that `enclosing` and `definitions` have them at hand."""
+    """Parse several (source, path) side by side, so that `enclosing` and `definitions` find them cached."""
     missing: dict[bytes, tuple[bytes, str, bytes]] = {}
     for source, path in files:
         key, reason = _grammar(source, path)
@@ -137,7 +137,7 @@ def definitions(source: bytes, path: str) -> tuple[Enclosing, ...]:
 
 
 def references(source: bytes, path: str, name: str) -> tuple[Reference, ...]:
-    """Where `name` stands in the code of a file, outside comments and strings; of `a.b` the last part counts.
+    """The occurrences of `name` in the code of a file, outside comments and strings; of `a.b` the last part counts.
 
     A place is a definition where it names a function, method or class. Nothing is resolved: another thing of the
     same name is a reference too.
@@ -161,9 +161,9 @@ def references(source: bytes, path: str, name: str) -> tuple[Reference, ...]:
 
 
 def code_lines(source: bytes, path: str) -> LineKinds:
-    """Which lines of a file are blank, comment or code, and their tokens.
+    """The lines of a file: blank, comment or code, and their tokens.
 
-    In Python a string that stands alone as a statement, such as a docstring, is a comment. Where no grammar reads
+    In Python a string that is a statement by itself, such as a docstring, is a comment. Where no grammar reads
     the file (`known` is False), lines that begin with the language's comment mark are comments, if it has one.
     """
     key, reason = _grammar(source, path)
@@ -190,7 +190,7 @@ def _file(source: bytes, path: str) -> _File:
 
 
 def _parsed(source: bytes, key: str, digest: bytes) -> _File:
-    """What the grammar `key` finds in a source, which is kept under its digest."""
+    """The scopes that the grammar `key` finds in a source, cached by its digest."""
     kept = _FILES.get(digest)
     if kept is not None:
         return kept

@@ -1,4 +1,4 @@
-"""What the grammars call a function, a class, a comment: one table per language.
+"""The node types of functions, classes and comments: one table per language.
 
 Imports nothing but the standard library, since the parsing process does. Node names are those of the grammars of
 github.com/tree-sitter (node-types.json of each).
@@ -20,7 +20,7 @@ class Grammar:
     `wrappers` say what belongs to the definition that they hold: `TYPE:FIELD|FIELD` by field, `TYPE>TYPE|TYPE` by the
     type of an only child. `attributes` and `comments` right above belong to what follows. `literals` are kept to
     the letter when code is compared; `holes` are the code in them. `doc_query` finds strings that count as comments
-    unless they hold code. `joint` stands between the parts of a name.
+    unless they hold code. `joint` separates the parts of a name.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Grammar:
 
     @cached_property
     def leading(self) -> frozenset[str]:
-        """Node types that may stand right above a definition and belong to it."""
+        """Node types that may be right above a definition and belong to it."""
         return frozenset((self.comments + " " + self.attributes).split())
 
     @property

@@ -15,7 +15,7 @@ _OPEN, _CLOSED = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
 _NO_CALL = frozenset(  # a bracket after one of these words opens no call
     ["and", "assert", "case", "del", "elif", "else", "for", "if", "in", "is", "lambda", "not", "or", "return", "yield"]
 )
-_PREFIXES = {  # what a comment of a whole line begins with, where no grammar is at hand
+_PREFIXES = {  # how a comment line begins, for languages without a grammar
     "#": "Shell Perl R Julia Elixir Makefile CMake Dockerfile Nix Starlark PowerShell Python Ruby HCL Cython",
     "//": "Kotlin Scala Swift Dart Groovy Objective-C Zig Solidity F# Cuda SCSS Less Java JavaScript TypeScript C C++"
     " C# Rust Go PHP",

@@ -89,7 +89,7 @@ class FileDiff:
 
     @property
     def binary(self) -> bool:
-        """Whether git shows no lines: binary, or larger than what it was told to read."""
+        """Whether git shows no lines: binary, or larger than its limit."""
         return b"\nBinary files " in self.body
 
     @cached_property
@@ -99,7 +99,7 @@ class FileDiff:
 
 
 class GitReader:
-    """What one thread asks of a repository. A context manager: leaving it ends the processes."""
+    """Reads a repository for one thread. A context manager: leaving it ends the processes."""
 
     def __init__(self, repository: Repository, largest_file: int, seconds: float) -> None:
         self.repository, self._largest, self._seconds = repository, largest_file, seconds
@@ -163,7 +163,7 @@ class GitReader:
             return None
 
     def diff(self, commit: str, parent: str) -> tuple[FileDiff, ...]:
-        """What `commit` changed against `parent`. Raises Missing."""
+        """The files that `commit` changed against `parent`. Raises Missing."""
         key = (commit, parent)
         known = self._known.get(key)
         if known is None:
@@ -194,9 +194,8 @@ class GitReader:
         return tree.get(blob)
 
     def blame(self, commit: str, path: str, lines: Iterable[int], *, whitespace: bool) -> list[Blamed]:
-        """Who wrote these lines of `path` as it is in `commit`. Changes of white space count only with `whitespace`.
-
-        Raises Missing.
+        """The commits that wrote these lines of `path` in `commit`. Changes of white space count only with
+        `whitespace`. Raises Missing.
         """
         wanted = set(lines)
         spans = line_runs(wanted)
@@ -213,7 +212,7 @@ class GitReader:
 
 
 def read_diff(answer: bytes) -> tuple[FileDiff, ...]:
-    """The files of one commit's `--raw -z -p -U0 --full-index` output; the commit's id may stand first."""
+    """The files of one commit's `--raw -z -p -U0 --full-index` output; the commit's id may come first."""
     entries, at = read_entries(answer, max(answer.find(b":"), 0))
     sections = iter((b"\n" + answer[at:]).split(b"\ndiff --git ")[1:])
     files = []

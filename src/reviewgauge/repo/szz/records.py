@@ -13,7 +13,7 @@ from reviewgauge.core.results import Drop
 
 @dataclass(frozen=True)
 class SzzSettings:
-    """What counts.
+    """The variant and the limits of SZZ.
 
     `refactoring`: lines that were moved and identifiers that were renamed are followed. `whitespace`: a change of white
     space alone counts as a change (None: in `basic` only). `beside`: for a fix without a line to blame, this many lines
@@ -43,15 +43,15 @@ class SzzSettings:
     depth: int = 20
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check the settings."""
         if self.variant not in ("basic", "ag", "ma"):
-            raise UserError(f"there is no SZZ variant {self.variant!r}", remedy="basic, ag or ma")
+            raise UserError(f"variant={self.variant!r} is not a variant of SZZ", remedy="choose basic, ag or ma")
         if self.choose not in ("all", "latest", "largest"):
-            raise UserError(f"choose={self.choose!r} is unknown to SZZ", remedy="all, latest or largest")
+            raise UserError(f"choose={self.choose!r} is not a choice of SZZ", remedy="choose all, latest or largest")
         if self.max_days is not None and self.max_days < self.min_days:
             raise UserError(f"max_days={self.max_days:g} is less than min_days={self.min_days:g}")
         if min(self.beside, self.max_files, self.max_lines, self.largest_file, self.depth) < 0 or self.seconds <= 0:
-            raise UserError("a limit of SZZ is below zero")
+            raise UserError("limits of SZZ must not be negative, and seconds must be positive")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Fix:
     opened: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a time that no other can be compared with."""
+        """Check the time zone."""
         if self.opened is not None and self.opened.tzinfo is None:
             raise UserError(f"the time at which the issue of {self.commit} was opened has no time zone")
 
@@ -88,10 +88,10 @@ class Inducing(Record):
 
 
 class Trace(Record):
-    """What became of one fix. `parent` is the commit that was blamed, empty where there is none.
+    """The outcome of one fix. `parent` is the commit that was blamed, empty where there is none.
 
     `skipped` names files (`path`), lines (`path:12` or `path:12-14`, as they were before the fix) or the fix itself,
-    each with why. `notes` say what could not be done as the settings ask, such as comments of an unknown language.
+    each with why. `notes` say where the settings could not be followed, such as comments of an unknown language.
     """
 
     fix: str

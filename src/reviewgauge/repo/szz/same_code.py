@@ -94,8 +94,8 @@ def likeness(one: Tokens, other: Tokens) -> float:
 
 
 _WITHIN, _BETWEEN = 20, 40
-_ENOUGH = 400  # letters and digits; a longer block is no better evidence
-_MOST_PLACES = 50  # at which one text stands; a commoner line is not evidence
+_ENOUGH = 400  # letters and digits; a longer block is not better evidence
+_MOST_PLACES = 50  # of one text; a commoner line is not evidence
 _MOST_MOVED = 50_000  # on one side of a commit; beyond it no move is looked for
 
 
@@ -170,7 +170,7 @@ def _runs(files: Sequence[FileDiff], *, old: bool) -> Iterator[_Run]:
 
 
 def _places(runs: Sequence[_Run]) -> dict[bytes, list[tuple[int, int]]]:
-    """(run, line of it) at which each text stands."""
+    """The (run, line of it) of each text."""
     if sum(len(run.lines) for run in runs) > _MOST_MOVED:
         return {}
     found: dict[bytes, list[tuple[int, int]]] = {}
@@ -226,7 +226,7 @@ def find_renames(hunks: Sequence[Hunk]) -> dict[str, str]:
 
     `a` became `b` when lines of equal place in a hunk differ in nothing but this, at two lines or more, one of which
     defines `a`; nothing else took the place of `a`, nor `b` the place of anything else; no added line still says `a`,
-    no deleted line said `b` already. So `min` that became `max` wherever it is called is not a rename.
+    no deleted line had `b` already. So `min` that became `max` wherever it is called is not a rename.
     """
     count: dict[tuple[str, str], int] = {}
     defined: set[str] = set()

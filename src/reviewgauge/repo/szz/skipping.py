@@ -63,7 +63,7 @@ class FixLines:
         return found
 
     def unknown(self, file: FileDiff) -> str:
-        """Why lines were chosen without knowing the syntax of the file; empty where it is known or not asked for."""
+        """Why lines were chosen without knowing the syntax of the file; empty where it is known or not needed."""
         touched = file.old is not None and any(patch.old for patch in file.patches)
         lines = lines_of(self._git, file.entry.old, file.old or file.path) if self._form and touched else None
         return lines.reason if lines is not None and not lines.known else ""
@@ -112,7 +112,7 @@ MERGE, FORMAT_ONLY, COPIED, MOVED_LINE, RENAMED_NAMES = (
     "renames identifiers only",
 )
 WRITTEN_IN_MERGE = "written in a merge"
-_ALIKE = 0.5  # of its tokens a line of a merge shares with the line of a parent that it stands for
+_ALIKE = 0.5  # share of tokens that a line of a merge has in common with its line in a parent
 _REMEMBERED = 256  # commits, hunks; and of what moved, times _BYTES of diffs
 _BYTES = 20_000
 _MOST_RENAMED = 5_000  # lines on both sides of a commit; beyond it no identifiers are compared
@@ -120,7 +120,7 @@ _MOST_RENAMED = 5_000  # lines on both sides of a commit; beyond it no identifie
 
 @dataclass(frozen=True, slots=True)
 class EarlierLines:
-    """Lines of `path` in `parent` that became the one asked about, and what the commit in between did."""
+    """Lines of `path` in `parent` that became a line, and what the commit in between did."""
 
     parent: str
     path: str
@@ -172,7 +172,7 @@ class CommitSkipper:
     def _same_lines(
         self, commit: str, file: FileDiff, patch: Patch, renames: dict[str, str]
     ) -> dict[int, tuple[int, ...]]:
-        """For lines of the new file the lines of the old one that say the same."""
+        """For lines of the new file the equal lines of the old one."""
         key = (commit, file.path, patch.new_start, bool(renames))
         found = self._same.get(key)
         if found is None:
@@ -201,7 +201,7 @@ class CommitSkipper:
         return found
 
     def _merged(self, commit: Commit, line: Blamed) -> tuple[EarlierLines, ...] | str:
-        """The lines of the parents that one of a merge stands for: those most like it, one of each parent at most."""
+        """The lines of the parents behind a line of a merge: those most like it, at most one of each parent."""
         found: list[tuple[float, EarlierLines]] = []
         for parent in commit.parents:
             file = next((f for f in self._git.diff(commit.id, parent) if f.new == line.path), None)
@@ -219,7 +219,7 @@ class CommitSkipper:
 
 
 def renames_in(files: Sequence[FileDiff]) -> dict[str, str]:
-    """The identifiers that a commit renamed; none for one that is too large to say."""
+    """The identifiers that a commit renamed; none for a commit that is too large."""
     patches = [patch for file in files if file.old and file.new for patch in file.patches]
     if sum(len(patch.old) + len(patch.new) for patch in patches) > _MOST_RENAMED:
         return {}

@@ -1,4 +1,4 @@
-"""Which commits brought the lines that a fix had to change: the SZZ family.
+"""Finds the commits that brought the lines that a fix had to change: the SZZ family.
 
 `basic`: whoever last touched a line that the fix deletes or modifies (Śliwerski, Zimmermann, Zeller, MSR 2005).
 `ag`: blank lines, comments and lines of which only the format changed do not count, in the fix and on the way back
@@ -82,7 +82,7 @@ def index_history(repository: Repository, ours: Path) -> bool:
 
 
 class _Session:
-    """What one thread needs to trace one fix after the other."""
+    """Traces one fix after the other in one thread."""
 
     def __init__(self, git: GitReader, settings: SzzSettings) -> None:
         self._git, self._settings = git, settings
@@ -213,7 +213,7 @@ class Tracer:
         return ""
 
     def _all_countable(self, choice: FixLines, files: list[FileDiff]) -> dict[str, dict[int, Touched]]:
-        """By file the lines whose authors are asked for; what was skipped in an earlier choice is chosen anew."""
+        """The lines to blame, by file; lines skipped by an earlier choice are reconsidered."""
         self.skipped = [drop for drop in self.skipped if drop.reason not in LINE_REASONS]
         self.notes = []
         return {file.path: self._countable(choice, file) for file in files}
@@ -257,7 +257,7 @@ class Tracer:
         yield from (found[key] for key in sorted(found))
 
     def _earlier(self, path: str, fix_line: int, one: Blamed, way: _Way) -> tuple[EarlierLines, ...] | None:
-        """Where to go on from a blamed commit; empty when it is the one, None when nothing can be said."""
+        """The lines before a blamed commit; empty when it is the origin, None when that is unknown."""
         item, commit = f"{path}:{fix_line}", self._git.commit(one.commit)
         if commit is None:
             self._skip(item, "the inducing commit is not here", one.commit)

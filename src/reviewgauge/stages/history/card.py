@@ -1,4 +1,4 @@
-"""What a build from a local history says about its own labels: fixes, lines, what could not be seen, how sure it is."""
+"""The card of a build from a local history: fixes, blamed lines, what could not be seen, how sure the labels are."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BY = "from_git"
 
 @dataclass
 class Counts:
-    """What is counted while changes are read."""
+    """Counts taken while changes are read."""
 
     changes: int = 0
     young: int = 0
@@ -65,7 +65,7 @@ def share_gone(
 
 
 def history_section(health: RepositoryHealth) -> CardSection:
-    """What was read, and what is odd about it."""
+    """The history that was read, with its warnings."""
     figures: dict[str, Fact] = {"commits": health.commits, "merges": health.merges}
     if health.first is not None and health.last is not None:
         figures |= {"first": health.first.date().isoformat(), "last": health.last.date().isoformat()}

@@ -101,7 +101,7 @@ class ChangeStore:
 
 
 def read_signs(change: LandedChange) -> FixSigns:
-    """What a change says about fixing: by the title of its pull request or its own message, whichever is surer.
+    """The signs of a fix in a change: by the title of its pull request or its own message, whichever is surer.
 
     A branch of several commits is read by the merge's title, and where that has none by its first commit: what it
     corrected along the way was often its own.
@@ -124,7 +124,7 @@ def _has_title(message: str) -> bool:
 
 
 def fix_text(change: LandedChange) -> str:
-    """What a fix says of itself, for people: the title of its pull request or its own, and its description."""
+    """The text of a fix, for people: the title of its pull request or its own, and its description."""
     title, message = change.title, change.commit.message
     if change.landing is MergeKind.MERGE and _has_title(message):
         pull_title = message.strip().split("\n\n", 1)[1].strip().split("\n")[0].strip()

@@ -25,7 +25,7 @@ _SKEW = 1.0  # days that clocks may differ by
 
 @dataclass
 class Blame:
-    """What later fixes say of one change.
+    """The later fixes of one change.
 
     `fixes` are the numbers (in the list of fixes) of those that fix it within the horizon, `late` is set where the
     first came later, `doubts` are reasons why it is not a clean change either.
@@ -52,7 +52,7 @@ class Traced:
 
 @cache
 def tracing_code() -> str:
-    """A fingerprint of all code that traces: a fix that other code traced is traced anew.
+    """A fingerprint of all code that traces: a fix that other code traced is traced again.
 
     Else a folder that was begun with an older version would end as another benchmark than a new one.
     """
@@ -84,7 +84,7 @@ class FixTracer:
     max_lines: int
 
     def trace_all(self, fixes: list[FoundFix]) -> Traced:
-        """What every fix blames. Each new trace is on disk before the next is looked at."""
+        """The blame of all fixes. Each new trace is on disk before the next begins."""
         missing = [fix.commit.id for fix in fixes if self.context.recall(self._key(fix.commit.id)) is None]
         done = len(fixes) - len(missing)
         if missing:

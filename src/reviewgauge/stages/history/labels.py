@@ -33,7 +33,7 @@ _LONGEST_SNIPPET = 2000
 _LONGEST_BODY = 2000
 _CORE = 0.06  # of the words that a fix changes: less of them in a change's lines is an aside
 _PART = 0.25  # of the words that a fix takes out: less of them in a change's lines is an aside
-_SHORT = 8  # characters of a line, without blanks, from which on "only moved" can be told
+_SHORT = 8  # characters of a line, without blanks, from which on a moved line is recognised
 _DAY = 86_400.0
 
 
@@ -159,7 +159,7 @@ class Labeller:
         return "beside what the fix does: most of what it takes out is elsewhere" if taken < _PART * out else ""
 
     def _at_head(self, change: LandedChange, line: Inducing) -> tuple[str, int] | None:
-        """Where the line stands at the head: its commit's own number, carried through what the branch did after it."""
+        """The place of the line at the head: that in its commit, carried through the later commits of the branch."""
         if line.commit == change.head:
             return line.path, line.line
         try:

@@ -1,4 +1,4 @@
-"""Lines of code: which ones count, where one stands later, and whether a fix changed what a change had put there.
+"""Lines of code: which ones count, where one is later, and whether a fix changed what a change wrote there.
 
 SZZ blames whoever touched a line last, also who only renamed a variable in it. So the two diffs are compared word by
 word: the words that the change brought into the line with the words that the fix took out of it.
@@ -81,7 +81,7 @@ def trivial(text: str) -> str:
 
 
 def forward(files: Sequence[ChangedFile], path: str, line: int) -> tuple[str, int] | None:
-    """Where `line` of `path` stands after `files` were changed; None where it was changed or deleted."""
+    """The place of `line` of `path` after `files` were changed; None where it was changed or deleted."""
     for file in files:
         before = file.old_path or file.path
         if before != path or file.status is FileStatus.COPIED:
@@ -133,7 +133,7 @@ _MOST = 3000  # tokens on one side of a block; in a larger one every token count
 
 @dataclass(slots=True)
 class TouchedLine:
-    """One line of a block of a diff: its tokens, which of them the diff changed, and which stand beside something new.
+    """One line of a block of a diff: its tokens, which of them the diff changed, and which are beside something new.
 
     All are indexes into `tokens`. Signs such as brackets are in `tokens` and never in the sets. `inserted` is how many
     words were put between those of the line.
@@ -187,7 +187,7 @@ def words_changed(files: Sequence[ChangedFile], counts: Callable[[str, str], boo
 
 
 def touched_at(files: Sequence[ChangedFile], path: str, line: int, side: Side) -> TouchedLine | None:
-    """What the diff of `files` did to one line; None where it did not touch it."""
+    """How the diff of `files` touched one line; None where it did not."""
     for file in files:
         if file.patch and path == (file.path if side is Side.NEW else file.old_path or file.path):
             return touched_lines(file.patch, side).get(line)
@@ -276,7 +276,7 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
 
 
 def _whole_lines(tokens: Sequence[tuple[int, str]], first: int, last: int) -> bool:
-    """Whether a run of tokens fills its lines: then it stands between the lines of the other side, and touches none.
+    """Whether a run of tokens fills its lines: then it is between the lines of the other side, and touches none.
 
     Signs at its ends do not count: a new last entry of a list puts a comma behind the one before.
     """
