@@ -434,7 +434,7 @@ def test_other_versions_are_said(bundle: Path, capsys: pytest.CaptureFixture[str
         return json.dumps(manifest)
 
     assert main(["bundle", "verify", str(tamper(bundle, "bundle.json", older))]) == 0
-    assert "made with numpy 1.0.0, here is " in capsys.readouterr().err
+    assert "made with numpy 1.0.0, installed is " in capsys.readouterr().err
 
 
 def test_other_pins_are_said_where_the_numbers_are_the_same(bundle: Path) -> None:

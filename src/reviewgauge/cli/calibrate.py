@@ -11,7 +11,7 @@ import click
 from reviewgauge.api.calibrate import FILE, CalibrateResult, calibrate
 from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
 from reviewgauge.cli.output import emit, end, note, note_reasons, progress_bar, stoppable
-from reviewgauge.views.terminal.closing import measured_words, next_words
+from reviewgauge.views.terminal.closing import after_measuring, measuring_line
 
 
 def _quoted(spec: str) -> str:
@@ -71,7 +71,7 @@ def _shown(result: CalibrateResult) -> object:
         calibration(result.account, leakage=result.leakage, weights=result.weights, closing=closing, folds=result.folds)
         for _ in result.account[:1]
     ]
-    lines = [] if result.account else [measured_words(result.totals, result.seconds, result.spending.estimated)]
+    lines = [] if result.account else [measuring_line(result.totals, result.seconds, result.spending.estimated)]
     lines += [result.spending.sentence] if result.spending.sentence else []
-    lines += next_words(result.totals)
+    lines += after_measuring(result.totals)
     return Group(*fitted, *(escape(line) for line in lines))

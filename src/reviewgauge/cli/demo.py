@@ -10,8 +10,9 @@ from reviewgauge.api.build import CARD_MD
 from reviewgauge.api.demo import REPOSITORY, REVIEWERS, DemoResult, demo
 from reviewgauge.cli.options import json_option
 from reviewgauge.cli.output import emit, note, progress_bar
-from reviewgauge.cli.review import counted_notes
+from reviewgauge.cli.review import all_drops
 from reviewgauge.core.reports.build_card import BuildCard
+from reviewgauge.views.terminal.closing import drop_notes
 
 NOISE = "What a history can show"  # the part of the card that says how sure the labels are
 SHOWN = ("observed", "half-life", "rewritten")  # words in its figures that are shown here
@@ -27,7 +28,7 @@ def command(out: str, as_json: bool) -> None:
     with progress_bar("demo", quiet=as_json) as progress:
         result = demo(out, progress)
     if not as_json:
-        for line in counted_notes(result.review):  # which analysers were missing changes the figures
+        for line in drop_notes(all_drops(result.review)):  # which analysers were missing changes the figures
             note(line)
 
     def show() -> object:

@@ -119,11 +119,6 @@ def note_reasons(reasons: Mapping[str, str]) -> None:
         note(f"note: failed ({kind}): {one_line(message, 300)}")
 
 
-def left_words(stopped: str, left: int) -> Sequence[str]:
-    """What the closing line says of a run that ended early."""
-    return [f"{left} left undone"] if stopped and left else []
-
-
 def end(stop: Interruption) -> None:
     """After the summary: raise what ended the run, if anything did. Ctrl-C is exit code 130."""
     if stop.error is not None:

@@ -11,7 +11,7 @@ import click
 from reviewgauge.api.validate import REPORT, ValidateResult, validate
 from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
 from reviewgauge.cli.output import emit, end, note, note_reasons, progress_bar, stoppable
-from reviewgauge.views.terminal.closing import all_failed, measured_words, next_words
+from reviewgauge.views.terminal.closing import after_measuring, measuring_line
 
 
 @click.command("validate")
@@ -60,7 +60,7 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
             note_reasons(totals.reasons)
         emit(result, as_json, lambda: _shown(result))
         end(stop)
-    return 1 if all_failed(result.totals) else 0
+    return int(any(totals.all_failed for totals in result.totals))
 
 
 def _shown(result: ValidateResult) -> object:
@@ -71,14 +71,14 @@ def _shown(result: ValidateResult) -> object:
 
     tables = [] if result.report is None else [validity(result.report)]
     lines = [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
-    lines += next_words(result.totals)
+    lines += after_measuring(result.totals)
     return Group(*tables, *(escape(line) for line in lines))
 
 
 def _closing(result: ValidateResult) -> str:
     from reviewgauge.views.report.plots import available as drawn
 
-    lines = [measured_words(result.totals, result.seconds, result.spending.estimated, unchanged=result.unchanged)]
+    lines = [measuring_line(result.totals, result.seconds, result.spending.estimated, unchanged=result.unchanged)]
     tables = sum(name.endswith(".csv") for name in result.files)
     if REPORT in result.files:
         plots = "and plot" if drawn() else "but no plots (pip install 'reviewgauge[plots]')"

@@ -33,6 +33,12 @@ class ReviewTotals(WorkTotals):
     comments: int = 0
     drops: tuple[Drop, ...] = ()
 
+    @property
+    def all_failed(self) -> bool:
+        """Whether all that the run holds of the reviewer by now are failures."""
+        reviewed = self.done + self.skipped - self.failed_before
+        return not reviewed and not self.left and bool(self.failed or self.failed_before)
+
 
 @dataclass(frozen=True)
 class _Stopped:

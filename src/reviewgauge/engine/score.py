@@ -35,6 +35,12 @@ class ScoreTotals(WorkTotals):
     not_applicable: int = 0
     failed_reviews: int = 0
 
+    @property
+    def all_failed(self) -> bool:
+        """Whether all that the metric has by now are its own failures."""
+        worked = self.done + self.not_applicable + self.skipped - self.failed_before
+        return not worked and bool(self.failed or self.failed_before)
+
 
 class MeasureResult(NamedTuple):
     """What was measured, metric by metric, and what it cost."""
