@@ -35,6 +35,13 @@ def test_generated_pages_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None
     assert not stale, "run: make docs"
 
 
+def test_every_option_says_what_it_does() -> None:
+    page = (REFERENCE / "command-line.md").read_text(encoding="utf-8")
+    options = re.findall(r"^  (-[-\w, /]*\S) ?[A-Z =]* {2,}(.*)$", page, re.MULTILINE)
+    assert len(options) > 50
+    assert [flags for flags, text in options if text.startswith("[")] == []
+
+
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
 def test_schemas_are_valid(path: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))

@@ -18,7 +18,7 @@ from reviewgauge.cli.output import emit
 @click.option("--metric", help="The metric to compare by (default: all that the runs were scored with).")
 @click.option("--reading", "readings", multiple=True, help="A reading to compare, such as recall; may be given again.")
 @click.option("--all-pairs", "every_pair", is_flag=True, help="Every pair, not only each system against the leader.")
-@click.option("--resamples", default=10_000, show_default=True)
+@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 @seed_option
 @json_option
 def command(runs: Sequence[str], readings: Sequence[str], as_json: bool, **options: Any) -> None:

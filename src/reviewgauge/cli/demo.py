@@ -19,7 +19,9 @@ SHOWN = ("observed", "half-life", "rewritten")  # words in its figures that are 
 
 
 @click.command("demo")
-@click.option("-o", "--out", default="runs/demo", show_default=True, type=click.Path(file_okay=False))
+@click.option(
+    "-o", "--out", default="runs/demo", show_default=True, type=click.Path(file_okay=False), help="The folder to fill."
+)
 @json_option
 def command(out: str, as_json: bool) -> None:
     """Build a benchmark from the sample's history, let reviewers review it, and report. No network, no key."""

@@ -28,7 +28,9 @@ def from_option(command: F) -> F:
 
 def seed_option(command: F) -> F:
     """The --seed option of verbs that draw at random."""
-    return click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0))(command)
+    return click.option(
+        "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of draws and resamples."
+    )(command)
 
 
 def stage_option(command: F) -> F:

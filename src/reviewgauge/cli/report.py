@@ -18,7 +18,7 @@ from reviewgauge.cli.output import emit
 @click.option("--metric", help="Only this metric (default: all that the runs were scored with).")
 @click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
 @click.option("--title", default="", help="The heading of the report.")
-@click.option("--resamples", default=10_000, show_default=True)
+@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 @seed_option
 @json_option
 def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
