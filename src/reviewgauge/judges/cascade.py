@@ -19,10 +19,10 @@ from reviewgauge.judges.panel import pins_of, vote_of
 
 @dataclass(frozen=True)
 class Cascade(Asking):
-    """`first` decides outside its unsure band, `then` inside it, and wherever its location rule takes no question.
+    """`first` decides outside its unsure band, `then` inside it, and where its location rule needs no question.
 
-    The band is the first judge's own: `lexical(low=.05, high=.95)` widens it. Where `then` has nothing to say the
-    first judge's verdict stands.
+    The band is the first judge's own: `lexical(low=.05, high=.95)` widens it. Without a verdict of `then`, the
+    first judge's counts.
     """
 
     first: str = "lexical"
@@ -41,13 +41,13 @@ class Cascade(Asking):
 
     @property
     def estimate(self) -> str:  # type: ignore[override]
-        """The first judge's label: it decided most pairs."""
+        """The first judge's label, since it decides most pairs."""
         first, then = self.judges
         return first.estimate if not first.estimate or then.estimate else f"in part {first.estimate}"
 
     @property
     def reads_labels(self) -> bool:  # type: ignore[override]
-        """Whether one of them does."""
+        """Whether one of the judges reads labels."""
         return any(judge.reads_labels for judge in self.judges)
 
     @property
@@ -57,12 +57,12 @@ class Cascade(Asking):
 
     @property
     def threshold(self) -> float:
-        """The second judge's, as it has the last word."""
+        """The second judge's, since it decides last."""
         return self.judges[1].threshold
 
     @property
     def sure(self) -> float:
-        """The second judge's: what the first decided it was sure of already."""
+        """The second judge's: the first decides only what it is sure of."""
         return self.judges[1].sure
 
     @property
@@ -71,7 +71,7 @@ class Cascade(Asking):
         return self.judges[0].penalty
 
     def pins(self) -> Mapping[str, str]:
-        """What each judge rests on, and the whole of its spec."""
+        """The pins of each judge, and its whole spec."""
         return pins_of(self.judges)
 
     def judge_some(
@@ -82,7 +82,7 @@ class Cascade(Asking):
         review: Review,
         cells: Sequence[Cell],
     ) -> Mapping[Cell, Verdict | None]:
-        """As `judge`, for some pairs."""
+        """The verdicts on some pairs."""
         first, then = self.judges
         found = dict(judge_some(first, case, comments, references, review, cells=cells))
         if isinstance(then, ModelJudge):
@@ -96,7 +96,7 @@ class Cascade(Asking):
         return found
 
     def _with_history(self, before: Verdict | None, verdict: Verdict) -> Verdict:
-        """The second judge's verdict; its votes begin with the one that it overruled or upheld."""
+        """The second judge's verdict; its first vote is the first judge's."""
         first, then = self.judges
         history = Verdict(probability=0.5, reason="nothing to say") if before is None else before
         votes = verdict.votes or (vote_of(then, verdict),)
@@ -107,7 +107,7 @@ class Cascade(Asking):
         return len(verdict.votes) > 1 and verdict.votes[0].rater == short_spec(self.judges[0])
 
     def refine(self, case: Case, tables: Mapping[str, Table], reviews: Mapping[str, Review]) -> Mapping[str, Table]:
-        """The first judge's second look, at what the second judge did not decide."""
+        """Refine, by the first judge, the pairs that the second judge did not decide."""
         after = self.judges[0].refine(case, tables, reviews)
         return {
             system: [

@@ -40,7 +40,7 @@ class Dice(Judge):
 
     @property
     def threshold(self) -> float:
-        """The probability that belongs to the cut, by the final fit. A verdict's `same` goes by the fit it is from."""
+        """The probability at the cut, by the final fit. The `same` of a verdict uses the cut of its own fit."""
         return self._threshold(load_weights()[0].dice)
 
     @property

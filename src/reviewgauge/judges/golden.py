@@ -55,7 +55,7 @@ class Golden(ModelJudge):
         return load_prompt("reviewgauge.judges", "golden")
 
     def pins(self) -> Mapping[str, str]:
-        """The digest of what the model is told."""
+        """The digest of the prompt."""
         return {"prompt": hashlib.sha256(f"{self._prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
 
     def messages(self, case: Case, comment: Comment, reference: Comment, swapped: bool) -> tuple[Message, ...]:

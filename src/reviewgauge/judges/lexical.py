@@ -27,7 +27,7 @@ VerdictTable = Sequence[Sequence[Verdict | None]]
 
 @dataclass(frozen=True)
 class Lexical(Judge):
-    """The offline judge. Its figures are an estimate of what a model judge would say.
+    """The offline judge. Its figures estimate those of a model judge.
 
     A probability from `low` to `high` is *unsure*. `cut` replaces the fitted threshold. `weights` is the file of
     one's own fit (benchmarks/fit_lexical_judge.py); empty means the one that is shipped. Changes of a repository in
@@ -50,7 +50,7 @@ class Lexical(Judge):
 
     @property
     def threshold(self) -> float:
-        """The threshold of the final fit, or `cut`. A verdict's `same` goes by the fit that gave it."""
+        """The threshold of the final fit, or `cut`. The `same` of a verdict uses the threshold of its own fit."""
         return load_weights(self.weights)[0].threshold if self.cut is None else self.cut
 
     @property
@@ -141,7 +141,7 @@ def _ready(path: str, fold: str) -> LexicalModel:
 
 
 def finding_names(references: Sequence[Comment]) -> list[str]:
-    """The finding that each reference stands for, by the id of its first phrasing."""
+    """The finding of each reference, named by the id of its first phrasing."""
     names = [""] * len(references)
     for indices in groups_of(references):
         for i in indices:

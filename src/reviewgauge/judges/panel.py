@@ -47,7 +47,7 @@ class Panel(Asking):
 
     @property
     def reads_labels(self) -> bool:  # type: ignore[override]
-        """Whether one of them does."""
+        """Whether one of the judges reads labels."""
         return any(judge.reads_labels for judge in self.members)
 
     @property
@@ -65,7 +65,7 @@ class Panel(Asking):
         return max(offline, default=self.threshold)
 
     def pins(self) -> Mapping[str, str]:
-        """What each judge rests on, and the whole of its spec."""
+        """The pins of each judge, and its whole spec."""
         return pins_of(self.members)
 
     def judge_some(
@@ -76,14 +76,14 @@ class Panel(Asking):
         review: Review,
         cells: Sequence[Cell],
     ) -> Mapping[Cell, Verdict | None]:
-        """As `judge`, for some pairs."""
+        """The verdicts on some pairs."""
         verdicts = [
             (judge, judge_some(judge, case, comments, references, review, cells=cells)) for judge in self.members
         ]
         return {cell: self._together([(judge, own[cell]) for judge, own in verdicts]) for cell in cells}
 
     def was_asked(self, verdict: Verdict) -> bool:
-        """Whether one of its models was asked."""
+        """Whether one of the models was asked."""
         return any(vote.rater.startswith(self.models) for vote in verdict.votes) if self.models else False
 
     def _together(self, verdicts: Sequence[tuple[Judge, Verdict | None]]) -> Verdict | None:
@@ -106,7 +106,7 @@ class Panel(Asking):
 
 
 def vote_of(judge: Judge, verdict: Verdict) -> Vote:
-    """A judge's verdict as one vote; its confidence is the probability of what it said."""
+    """A judge's verdict as one vote; its confidence is the probability of that verdict."""
     same = verdict.same if verdict.same is not None else verdict.probability >= judge.threshold
     sure = verdict.probability if same else 1.0 - verdict.probability
     return Vote(rater=short_spec(judge), value=same, confidence=sure, reason=verdict.reason)

@@ -21,7 +21,7 @@ _DIMENSIONS = frozenset({"same_issue", "false_positive", "missed"})
 
 @dataclass(frozen=True)
 class Recorded(Judge):
-    """What `rater` said; it may stay empty where only one rater judged the review.
+    """The verdicts of `rater`, which may stay empty where only one rater judged the review.
 
     A pair without a verdict stays undecided (None): stored verdicts name the best comment of a reference, so the
     others are unknown, not wrong.
@@ -40,7 +40,7 @@ class Recorded(Judge):
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
     ) -> Sequence[Sequence[Verdict | None]]:
-        """The recorded verdicts on this review. Raises UserError where several raters judged and none is named."""
+        """The recorded verdicts on this review. Raises UserError for several raters when `rater` is empty."""
         labels = [
             x
             for x in case.labels

@@ -51,17 +51,17 @@ class SameConcern(ModelJudge):
 
     @property
     def orders(self) -> Sequence[bool]:
-        """See `ModelJudge.orders`."""
+        """One order, or both."""
         return {"comment_first": (False,), "reference_first": (True,), "both": (False, True)}[self.order]
 
     def pins(self) -> Mapping[str, str]:
-        """The digest of what the model is told."""
+        """The digest of the prompt."""
         if self.prompt == "published":
             return {"prompt": self._prompt.digest}
         return {"prompt": hashlib.sha256(f"{self._prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
 
     def decided(self, comment: Comment, reference: Comment) -> Verdict | None:
-        """As for every judge; and the same words at the same place are the same, unless the paper is followed."""
+        """Also yes for the same words at the same place, unless the published prompt is used."""
         equal = comment.body == reference.body and comment.span == reference.span and comment.body.strip()
         if equal and self.prompt != "published":
             return Verdict(probability=1.0, same=True, reason=NOT_ASKED + "the same words at the same place")
@@ -77,5 +77,5 @@ class SameConcern(ModelJudge):
         return (system(FENCE_NOTE), *self._prompt.messages(values))
 
     def read(self, text: str) -> PairVerdict:
-        """Yes or no, and nothing that must be guessed."""
+        """Yes or no. Raises Unreadable."""
         return PairVerdict(yes_no(text), reason=text.strip().replace("\x00", "\N{REPLACEMENT CHARACTER}"))

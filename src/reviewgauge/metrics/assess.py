@@ -23,7 +23,7 @@ NO_VERDICT = "the review gives no verdict"
 
 @dataclass(frozen=True)
 class Assess(Metric):
-    """Verdicts held against what became of the change.
+    """Verdicts compared with the outcome of the change.
 
     `merged_*` readings take "can be merged" as the positive class (as the paper does), `not_merged_*` the other one.
     `always_merged_*` and `always_not_*` are what a constant answer would have got on the same changes, for the F1 of
@@ -36,11 +36,11 @@ class Assess(Metric):
     headline: ClassVar[str] = "balanced_accuracy"
 
     def unmeasurable(self, case: Case) -> str:
-        """Without a known verdict there is nothing to be right about."""
+        """Why the case has no known verdict; empty where it has one."""
         return NO_TRUTH if case.verdict is None else ""
 
     def parts(self, case: Case, review: Review) -> Measured | str:
-        """One of four: said and true, each yes or no."""
+        """One of four cells: verdict and truth, each yes or no."""
         if case.verdict is None:
             return NO_TRUTH
         verdict = review.verdict
@@ -51,7 +51,7 @@ class Assess(Metric):
         return Measured(parts=_cell(verdict, case.verdict), fake=review.fake)
 
     def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
-        """The readings. Undefined: the precision of a class that was never said, the recall of one that never is."""
+        """The readings. Undefined: precision of a class never predicted, recall of one that never occurs."""
         yes_yes, yes_no = bag.total("said_yes_is_yes"), bag.total("said_yes_is_no")
         no_yes, no_no = bag.total("said_no_is_yes"), bag.total("said_no_is_no")
         is_yes, is_no, ratio = yes_yes + no_yes, yes_no + no_no, bag.ratio

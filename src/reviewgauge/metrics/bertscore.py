@@ -43,7 +43,7 @@ class TokenIdf:
 
 
 def write_idf(file: str | Path, references: Iterable[str], model: Embedder) -> int:
-    """Count in how many of the references each token stands, for `bertscore(idf=file)`; returns how many there are.
+    """Count the references that hold each token, for `bertscore(idf=file)`; returns how many there are.
 
     Every reference counts, equal ones as often as they occur.
     """

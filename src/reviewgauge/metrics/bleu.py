@@ -61,7 +61,7 @@ class Bleu(TextMetric):
     units: ClassVar[Mapping[str, str]] = {"mean": POINTS, "corpus": POINTS}
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
-        """Matched and said n-grams by length, the two lengths in tokens, and the sentence's own BLEU."""
+        """Matched and all n-grams by length, the two lengths in tokens, and the sentence's own BLEU."""
         counted = [self._counts(pair) for pair in pairs]
         matched = np.array([row[0] for row in counted], dtype=np.float64).reshape(-1, ORDERS)
         lengths = np.array([row[1:] for row in counted], dtype=np.float64).reshape(-1, 2)
@@ -92,7 +92,7 @@ class Bleu(TextMetric):
         return tokens.without_stop_words(found) if self.stop_words else found
 
     def _bleu(self, sums: Numbers, *, sentence: bool) -> Numbers:
-        """BLEU of each column of `sums` (matched by length, said by length, the two lengths in tokens)."""
+        """BLEU of each column of `sums` (matched by length, all by length, the two lengths in tokens)."""
         matched, total, length, reference = sums[:ORDERS], sums[ORDERS : 2 * ORDERS], sums[-2], sums[-1]
         if self.variant == "graded_reviews":
             return _graded_reviews(matched, total, length, reference)
@@ -106,7 +106,7 @@ class Bleu(TextMetric):
 
 
 def matches(hypothesis: tokens.Tokens, references: Sequence[tokens.Tokens]) -> list[int]:
-    """How many n-grams of `said` are matched, for n of 1 to 4; each counts as often as in the best reference.
+    """How many n-grams of `hypothesis` are matched, for n of 1 to 4; each counts as often as in the best reference.
 
     A matched n-gram has two matched ones of n - 1 in it, so counting ends at the first length with fewer.
     """
@@ -123,9 +123,9 @@ def matches(hypothesis: tokens.Tokens, references: Sequence[tokens.Tokens]) -> l
 
 
 def _clipped(shared: set[object], hypothesis: tokens.Tokens, references: Sequence[tokens.Tokens], n: int) -> int:
-    """How often the `shared` n-grams are said, each no more often than in the reference that has it most."""
+    """The occurrences of the `shared` n-grams, each no more often than in the reference that has it most."""
     often = list(filter(shared.__contains__, _ngrams(hypothesis, n)))
-    if len(often) == len(shared):  # nothing is said twice, which saves counting
+    if len(often) == len(shared):  # no repeats, which saves counting
         return len(shared)
     shared_in = [list(filter(shared.__contains__, _ngrams(reference, n))) for reference in references]
     if len(shared_in) == 1 and len(shared_in[0]) == len(shared):

@@ -47,7 +47,7 @@ class Chrf(TextMetric):
             raise ValueError("beta must be above 0")
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
-        """Said, wanted and matched n-grams by length, and the text's own F."""
+        """N-grams of the hypothesis, of the reference, and matched, by length; and the text's own F."""
         counts = self._counts(
             [pair.hypothesis for pair in pairs for _ in pair.references],
             [reference for pair in pairs for reference in pair.references],
@@ -78,7 +78,7 @@ class Chrf(TextMetric):
         return [f"{kind}_{gram}" for kind in ("said", "wanted", "matched") for gram in grams]
 
     def _counts(self, hypotheses: Sequence[str], references: Sequence[str]) -> Numbers:
-        """Counts of shape (said, wanted, matched) x orders x pairs."""
+        """Counts of shape (hypothesis, reference, matched) x orders x pairs."""
         tables = [_compare([_characters(t) for t in hypotheses], [_characters(t) for t in references], self.char_order)]
         if self.word_order:
             numbers: dict[str, int] = {}
@@ -100,7 +100,7 @@ class Chrf(TextMetric):
 
 
 def _compare(hypotheses: Sequence[ngrams.Symbols], references: Sequence[ngrams.Symbols], orders: int) -> Numbers:
-    """As `Chrf._counts`, of sequences of numbers. Where the reference is too short for an order, none is said."""
+    """As `Chrf._counts`, of sequences of numbers. Where the reference is too short for an order, the counts are 0."""
     lengths = np.array([[len(one) for one in hypotheses], [len(one) for one in references]]).reshape(2, 1, -1)
     room = np.maximum(lengths - np.arange(orders)[:, None], 0)
     room[0][room[1] == 0] = 0

@@ -78,7 +78,7 @@ class Combined(Metric):
         return self.ask
 
     def pins(self) -> Mapping[str, str]:
-        """The hash of the fitted model, and what its metrics rest on."""
+        """The hash of the fitted model, and the pins of its metrics."""
         below = {
             f"{spec}: {name}": pin for spec, metric in self._metrics.items() for name, pin in metric.pins().items()
         }
@@ -101,12 +101,12 @@ class Combined(Metric):
 
     @property
     def estimate_note(self) -> str:
-        """What it was fitted to, which a judge that saw no label was not."""
+        """A note that it was fitted to labels."""
         model, _ = combination.load_combination(self.file)
         return f"fitted to {model.rows:,} human labels ({model.dataset}, {model.dimension}), graded out of fold there"
 
     def parts(self, case: Case, review: Review) -> Measured | str:
-        """The grade of one review. Raises what a metric failed with."""
+        """The grade of one review. Raises the failure of a metric."""
         found = next(self.parts_many([(case, review)]))
         if isinstance(found, Failure):
             raise Failed(found.kind, found.message, raw=found.raw)
@@ -141,7 +141,7 @@ class Combined(Metric):
         return {MEAN if name == VALUE else name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
 
     def unmeasurable(self, case: Case) -> str:
-        """What the first of its metrics says that cannot measure the case."""
+        """The reason of the first metric that cannot measure the case."""
         return next(filter(None, (metric.unmeasurable(case) for metric in self._metrics.values())), "")
 
     def bounds(self, case: Case) -> Bounds | None:

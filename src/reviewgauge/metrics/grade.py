@@ -1,4 +1,4 @@
-"""What grade from 1 to 5 does a chat model give the review, held against its reference?
+"""What grade from 1 to 5 does a chat model give the review, compared with its reference?
 
 Source: "LLM-based Scoring" of GradedReviews, "Deep Assessment of Code Review Generation Approaches: Beyond Lexical
 Similarity", arXiv:2501.05176, section 5.2: its prompt and its four measures, in its order.
@@ -97,7 +97,7 @@ class Grade(Metric):
         return grades("grade", self.model, self.messages(hypothesis, reference), read, trials=self.trials, remind=False)
 
     def messages(self, hypothesis: str, reference: str) -> tuple[Message, ...]:
-        """What the model is asked about one review and one reference."""
+        """The prompt about one review and one reference."""
         texts = {"generated_review": hypothesis, "reference_review": reference}
         if self.prompt == "fenced":
             texts = {"fence_note": FENCE_NOTE, **{name: fence(text) for name, text in texts.items()}}
@@ -136,7 +136,7 @@ def mode_or_median(values: Sequence[int]) -> int:
 
 
 def capped(grade: int, hypothesis: str, reference: str) -> int:
-    """A 5 only for the same words and marks in the same order, whatever white space stands between them; else a 4."""
+    """A 5 only for the same words and marks in the same order, white space apart; else a 4."""
     if grade == HIGH and _WORD.findall(hypothesis) != _WORD.findall(reference):
         return HIGH - 1
     return grade

@@ -83,27 +83,27 @@ class Hits(Metric):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Those that the judge asks."""
+        """The judge's models."""
         return () if self.location == "only" else self._judge.models
 
     def pins(self) -> Mapping[str, str]:
-        """What the judge rests on; of one that asks a model, its whole spec too."""
+        """The judge's pins; for one that asks a model, its whole spec too."""
         if self.location == "only":
             return {}
         return {**({"judge": signature(self._judge)} if self.models else {}), **self._judge.pins()}
 
     @property
     def joint(self) -> bool:
-        """With the second stage, what one system scores depends on what the others said."""
+        """True with the second stage: a system's score then depends on the other systems' comments."""
         return self.second_stage
 
     @property
     def reads_labels(self) -> bool:
-        """With recorded verdicts, which are labels."""
+        """Whether the judge reads labels."""
         return self.location != "only" and self._judge.reads_labels
 
     def parts(self, case: Case, review: Review) -> Measured | str:
-        """Counts of one review against one case. See `combine` for what is made of them."""
+        """The counts of one review against one case."""
         reason = self._not_applicable(case)
         return reason or self._measure(case, review, self._table(case, review))
 
@@ -120,10 +120,9 @@ class Hits(Metric):
                 yield self.guarded(partial(self._measure, case, review, table))
 
     def _refined_tables(self, items: Sequence[tuple[Case, Review]]) -> list[Table | str | Failure]:
-        """Each review's table after a look at the others' on its case, or why there is none.
+        """Each review's table, refined by the others on its case, or why there is none.
 
-        Attempts go together by number; who made fewer stands in the others with the first, so that no attempt is
-        judged in less company.
+        Attempts go together by number; a system with fewer attempts takes part in the others with its first.
         """
         refined = [self._table_or_reason(case, review) for case, review in items]
         first = {i: table for i, table in enumerate(refined) if not isinstance(table, str | Failure)}
@@ -203,7 +202,7 @@ class Hits(Metric):
         )
 
     def _questions(self, cells: Sequence[Verdict | None]) -> dict[str, float]:
-        """How many pairs there were to ask about, and on how many the judge asked; of a judge that asks."""
+        """The number of pairs to ask about, and of those asked; empty for a judge that asks no model."""
         judge = self._judge
         if self.location == "only" or not isinstance(judge, Asking):
             return {}
@@ -213,8 +212,8 @@ class Hits(Metric):
 
     @property
     def _counted(self) -> frozenset[CommentState]:
-        """The states whose comments precision is asked of."""
-        if self.variant:  # both published matchers divide what was hit by all that was said
+        """The states of the comments that count for precision."""
+        if self.variant:  # both published matchers divide the hits by all comments
             return frozenset(CommentState)
         apart = {CommentState.NEUTRAL} | ({CommentState.DUPLICATE} if self.duplicates == "apart" else set())
         return frozenset(CommentState) - apart
@@ -305,7 +304,7 @@ class Hits(Metric):
         return Bounds(worst=worst, best=best)
 
     def _facets(self, case: Case, review: Review, matching: Matching) -> dict[str, dict[str, dict[str, float]]]:
-        """Parts by the references' category, severity and needs, and by what the comments say of themselves.
+        """Parts by the references' category, severity and needs, and by the comments' own.
 
         The values of one facet, `NOT_STATED` among them, add up to the parts of the whole.
         """

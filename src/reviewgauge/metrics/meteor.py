@@ -131,7 +131,7 @@ def _places(words: Sequence[str] | Mapping[int, str], places: Iterable[int]) -> 
 def _match(
     words: Sequence[str] | Mapping[int, str], left: Iterable[int], free: Mapping[str, list[int]], partner: list[int]
 ) -> Sequence[int]:
-    """Give each word of the review its last free equal; returns those that got none, from the last to the first."""
+    """Pair each word of the review with its last free equal; returns the unpaired words, last first."""
     unmatched = []
     for i in left:
         places = free.get(words[i])

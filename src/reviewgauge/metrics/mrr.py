@@ -67,7 +67,7 @@ class Mrr(Metric):
         return judge_of(self.judge).models if self.judge else ()
 
     def pins(self) -> Mapping[str, str]:
-        """What the judge rests on; of one that asks a model, its whole spec too."""
+        """The judge's pins; for one that asks a model, its whole spec too."""
         if not self.judge:
             return {}
         judge = judge_of(self.judge)
@@ -90,7 +90,7 @@ class Mrr(Metric):
     def _right(
         self, case: Case, review: Review, comments: Sequence[Comment], references: Sequence[Comment]
     ) -> set[str] | str:
-        """The ids of the comments that are right, or the reason why that cannot be said."""
+        """The ids of the comments that are right, or the reason why that is unknown."""
         if not self.judge:
             same = self._rule
             right = {same(reference.body) for reference in references}
@@ -113,7 +113,7 @@ class Mrr(Metric):
         return {name: bag.ratio(bag.total(name), bag.count) for name in ("mrr", "found")}
 
     def bounds(self, case: Case) -> Bounds | None:
-        """At worst nothing is found, at best it stands first."""
+        """At worst nothing is found, at best the first comment is right."""
         if not _spoken(case.references):
             return None
         return Bounds(worst={"mrr": 0.0, "found": 0.0}, best={"mrr": 1.0, "found": 1.0})

@@ -65,7 +65,7 @@ class Points(Metric):
         return {"extraction prompt": extraction_prompt().digest, "hits prompt": hits_prompt().digest}
 
     def unmeasurable(self, case: Case) -> str:
-        """Nothing is known of the case that a point could hit or miss."""
+        """Why the case cannot be measured; empty where it can."""
         if case.change.task is not Task.REVIEW:
             return f"the task is {case.change.task}, not review"
         if not case.references and not case.clean:
@@ -73,7 +73,7 @@ class Points(Metric):
         return ""
 
     def parts(self, case: Case, review: Review) -> Measured | str:
-        """Counts of one review's points against one case. See `combine` for what is made of them.
+        """The counts of one review's points against one case.
 
         Raises Failed, and UserError where no model is named.
         """

@@ -47,7 +47,7 @@ class RankMean(Metric):
         return tuple(dict.fromkeys(model for metric in self._loaded for model in metric.models))
 
     def pins(self) -> Mapping[str, str]:
-        """What its metrics rest on."""
+        """The pins of its metrics."""
         pairs = zip(self.metrics, self._loaded, strict=True)
         return {f"{spec}: {name}": pin for spec, metric in pairs for name, pin in metric.pins().items()}
 
@@ -100,7 +100,7 @@ class RankMean(Metric):
         return {MEAN: bag.ratio(bag.total(VALUE), bag.count)}
 
     def unmeasurable(self, case: Case) -> str:
-        """What the first of its metrics says that cannot measure the case."""
+        """The reason of the first metric that cannot measure the case."""
         return next(filter(None, (metric.unmeasurable(case) for metric in self._loaded)), "")
 
     def bounds(self, case: Case) -> Bounds | None:

@@ -84,7 +84,7 @@ class RelevanceJudge(Metric):
         return Measured(parts=self._parts(found.values[0], too_long), votes=found.votes, fake=found.fake)
 
     def messages(self, language: str, diff: str, text: str) -> tuple[Message, ...]:
-        """What the model is asked about one review of one change."""
+        """The prompt about one review of one change."""
         texts = {"code_change": diff, "review": text}
         if self.prompt == "fenced":
             texts = {"fence_note": FENCE_NOTE, **{name: fence(text) for name, text in texts.items()}}

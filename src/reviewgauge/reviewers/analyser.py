@@ -25,8 +25,8 @@ from reviewgauge.reviewers.reading.change_text import with_patches
 class Analyser(Reviewer):
     """Runs `tools` (empty: all that are installed) on the files that a change touches, in their head version.
 
-    `complexity` and `cognitive` are the highest cyclomatic and cognitive complexity of a function that nobody is
-    told about. `suppressions=True` obeys comments such as `noqa`, `nosec` and `eslint-disable`; by default the code
+    `complexity` and `cognitive` are the highest cyclomatic and cognitive complexity of a function that is not
+    reported. `suppressions=True` obeys comments such as `noqa`, `nosec` and `eslint-disable`; by default the code
     under review does not silence its reviewer. A tool that takes longer than `seconds` fails that change.
     """
 
@@ -57,7 +57,7 @@ class Analyser(Reviewer):
         return gaps(changes, self._settings.tools)
 
     def review(self, change: Change) -> Review:
-        """One comment per complaint about a changed line; what did not parse is in the review's trace."""
+        """One comment per complaint about a changed line; files that did not parse are in the review's trace."""
         if change.git is None or change.head is None:
             raise NeedsCode("analyser")
         change = with_patches(change, "analyser")
@@ -92,7 +92,7 @@ def _comment(finding: Finding) -> Comment:
 
 
 def _sentence(finding: Finding) -> str:
-    """What a developer reads: the rule's message and the function that it is about."""
+    """The text of the comment: the rule's message and the function that it is about."""
     message = finding.message.rstrip(".").replace("\x00", "")
     if finding.rule in ("cyclomatic", "cognitive"):
         nameless = finding.function.startswith(("anonymous", "(anonymous"))  # lizard's word for closures

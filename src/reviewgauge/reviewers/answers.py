@@ -27,7 +27,7 @@ class Answers(Reviewer):
     """Replays `path`, JSON lines `{"id": CASE, "answer": TEXT OR OBJECT}`. `system` names it in tables.
 
     An answer that cannot be read is a failure, never a verdict. `repair` (the published rule) reads a marker that the
-    hunk does not have as the one next to it; without, such a marker is left out and said so in the trace.
+    hunk does not have as the one next to it; without, such a marker is left out and listed in the trace.
     """
 
     needs_diff: ClassVar[bool] = False
@@ -46,7 +46,7 @@ class Answers(Reviewer):
         return {"sha256": fingerprint([Path(self.path).expanduser()])} if self.path else {}
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
-        """Read the file, and say which of its answers are to no change here."""
+        """Read the file; drop the answers to changes outside of this benchmark."""
         if not self.path:
             raise UserError("answers needs a path", remedy='answers(path="answers.jsonl")')
         self._load()

@@ -98,7 +98,7 @@ class Command(Reviewer):
         return {"sha256": fingerprint(files)} if files else {}
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
-        """Hold every parameter against what is here; name the changes without code. Raises UserError, NeedsCode."""
+        """Check every parameter; name the changes without code. Raises UserError, NeedsCode."""
         _check(self)
         if self.checkout == "none":
             return ()
@@ -109,7 +109,7 @@ class Command(Reviewer):
         return tuple(Drop(item=change.id or change.repo, by="command", reason=why) for change in lost)
 
     def review(self, change: Change) -> Review:
-        """Its review of `change`. Raises Failed for a program that breaks, takes too long or says nothing readable."""
+        """The review of `change`. Raises Failed where the program breaks, takes too long or is unreadable."""
         how = CheckedEnvironment(self.checkout, self.history, self.whole, self.strip_agent_config)
         here = str(Path.cwd())
         with place(change, how, self.env, self.home, here) as at:
@@ -146,7 +146,7 @@ class Command(Reviewer):
             problem = f"{self.system} had more than {self.processes:,} processes at a time and was ended"
             raise Failed(FailureKind.CRASH, problem, remedy="processes= sets the limit", raw=raw)
         if ended.code not in self.accept:
-            message = _last_line(_last_words(ended)) or "it said nothing"
+            message = _last_line(_last_words(ended)) or "it printed no error"
             remedy = (
                 ""
                 if ended.code is None or ended.code < 0
@@ -157,7 +157,7 @@ class Command(Reviewer):
             )
 
     def _written(self, at: ReviewEnvironment, ended: Ended) -> bytes:
-        """What it wrote to its output file; nothing where there is none."""
+        """The content of its output file; empty where there is none."""
         path = Path(at.folder, _PLACEHOLDER.sub(lambda m: at.words[m[1]], self.output))
         try:
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -247,19 +247,19 @@ def _program(argv: Sequence[str], variables: Sequence[str]) -> str:
 
 
 def _name(argv: Sequence[str]) -> str:
-    """What it is called in tables: the program, or the script that an interpreter runs."""
+    """The name in tables: the program, or the script that an interpreter runs."""
     words = [word for word in argv if not word.startswith("-")]
     script = len(words) > 1 and _INTERPRETERS.fullmatch(Path(words[0]).name) and "/" in words[1] and " " not in words[1]
     return ODD.sub("_", Path(words[1] if script else words[0]).stem) if words else "command"
 
 
-# --- what is told of a review --------------------------------------------------------------------------------------
+# --- the trace of a review -----------------------------------------------------------------------------------------
 
 
 def _trace(
     system: str, ended: Ended, at: ReviewEnvironment, parsed: Iterable[Parsed], remarks: Mapping[str, int]
 ) -> Iterator[str]:
-    """What a person wants to know of the review beside its comments, a line each; stderr last."""
+    """The lines of the trace: how the program ended, remarks, drops, and the end of stderr."""
     yield f"{system} ended with {_code(ended)} after {ended.seconds:.1f} s"
     if ended.left:
         yield f"{ended.left} processes that it left behind were ended"
@@ -284,7 +284,7 @@ def _last_words(ended: Ended) -> str:
 
 
 def _last_line(text: str) -> str:
-    """The end of what it said, where programs say why they end: as many whole lines as are short enough."""
+    """The last lines of stderr, where programs say why they end: as many whole lines as fit."""
     kept: list[str] = []
     for line in reversed([line for line in text.splitlines() if line.strip()]):
         if kept and len(line) + sum(map(len, kept)) > _SHOWN:
@@ -294,7 +294,7 @@ def _last_line(text: str) -> str:
 
 
 def _raw(ended: Ended) -> str:
-    """What a failed program printed, for whoever looks into it."""
+    """The output of a failed program, for debugging."""
     out = hide_secrets(_without_secrets(ended.out[:_RAW]).decode("utf-8", "replace"))
     return "\n".join(filter(None, (out.strip(), _last_words(ended))))
 

@@ -1,6 +1,6 @@
 """One generic comment on every hunk: the noise floor.
 
-What a match by location alone is worth: a reviewer that has read nothing stands on every changed line. The idea of
+The value of a match by location alone: it comments on every changed line without reading anything. The idea of
 a spam probe is from microsoft/BC-Bench#681 and the doctor's probes of this project.
 """
 
@@ -22,7 +22,7 @@ TEXT = "Please double-check this change: is it correct, covered by a test and ea
 
 @dataclass(frozen=True)
 class Parrot(Reviewer):
-    """Says `text` once on the lines that each hunk adds, or deletes where it adds none."""
+    """Posts `text` once per hunk, on the lines that it adds, or deletes where it adds none."""
 
     needs_diff: ClassVar[bool] = True
 

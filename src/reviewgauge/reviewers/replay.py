@@ -1,6 +1,6 @@
 """Reviews that your own tool wrote to files: SARIF, rdjson, GitHub comments and others.
 
-Nothing is run: what the tool said is read, held against each change and placed by the anchor engine. The formats
+Nothing is run: the tool's output is read, assigned to each change and placed by the anchor engine. The formats
 and their sources are in `docs/reference/formats.md`; how a file finds its change is in `docs/guides/review.md`.
 """
 
@@ -65,7 +65,7 @@ class Replay(Reviewer):
         return {"sha256": fingerprint(files)}
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
-        """Read everything once and say what will not be used. Raises UserError when nothing can be."""
+        """Read everything once and report what will not be used. Raises UserError when nothing can be."""
         if not self.path:
             raise UserError("replay needs a path", remedy='replay(path="my-tool.sarif")')
         if self._one_file_each:
@@ -85,7 +85,7 @@ class Replay(Reviewer):
         return tuple(drops)
 
     def review(self, change: Change) -> Review:
-        """What the files hold on `change`, placed in it. Raises BadInput when they hold nothing on it."""
+        """The comments of the files on `change`, placed in it. Raises BadInput when there are none."""
         comments = unique(self._comments(change))
         return Review(case=change.id or change.repo, system=self.system, comments=comments)
 
@@ -261,7 +261,7 @@ def _base_name(comment: Comment) -> str:
 
 
 def _skipped(parsed: Iterable[Parsed]) -> Iterator[Drop]:
-    """What the format itself left out, counted by its reason."""
+    """The entries that the format left out, counted by reason."""
     counts = Counter((drop.by, drop.reason) for entry in parsed for drop in entry.skipped)
     for (by, reason), count in sorted(counts.items()):
         yield Drop(item=f"{count} entr{'y' if count == 1 else 'ies'}", by=by, reason=reason)

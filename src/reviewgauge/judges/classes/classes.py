@@ -140,22 +140,22 @@ class Classifier:
 
     @property
     def question(self) -> Question:
-        """What is asked."""
+        """The question."""
         return QUESTIONS[self.what]
 
     @property
     def kind(self) -> PromptKind:
-        """Whose words the prompt is."""
+        """Where the prompt is from."""
         return self.prompt if self.question.published else "own"
 
     @property
     def words(self) -> Prompt:
-        """The words of the prompt."""
+        """The prompt."""
         return load_prompt("reviewgauge.judges", self.question.prompt)
 
     @property
     def setting(self) -> str:
-        """What two labels must share to come from one way of asking, beside the model."""
+        """The part of the setting, besides the model, that comparable labels share."""
         digest = self.words.digest
         if self.kind != "published":
             digest = hashlib.sha256(f"{digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]
@@ -173,7 +173,7 @@ class Classifier:
         return (system(FENCE_NOTE), *self.words.messages(values))
 
     def decide(self, texts: Mapping[str, str]) -> Decision:
-        """Ask, and count the votes. Raises Failed: also where no class has more than half of the votes."""
+        """Ask, and count the votes. Raises Failed, also where no class has more than half of the votes."""
         read = partial(read_class, self.question)
         messages = self.messages(texts)
         trials = list(range(1, self.votes + 1))
@@ -187,7 +187,7 @@ class Classifier:
 
 
 def decided(asked: int, votes: Sequence[Vote], failed: Sequence[Failed]) -> Decision:
-    """The decision of the votes. Raises Failed where none of the classes has more than half of those asked."""
+    """The decision of the votes. Raises Failed where no class has more than half of those asked."""
     counts = Counter(str(vote.value) for vote in votes)
     value, most = max(counts.items(), key=lambda item: item[1], default=("", 0))
     if most * 2 > asked:

@@ -1,6 +1,6 @@
-"""What the judges that ask a chat model have in common: which pairs are asked about, and the votes on each.
+"""The base of judges that ask a chat model: which pairs to ask about, the questions, and the votes on each pair.
 
-Nothing about who wrote a comment enters a question: a judge is given its text, and the diff.
+A question never names the author of a comment: a judge sees its text and the diff.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _REASON = 300  # characters of a model's reasoning that a verdict repeats; its v
 
 
 class Cast(NamedTuple):
-    """One vote, and the probability of a yes that it stands for."""
+    """One vote, and its probability of a yes."""
 
     vote: Vote
     chance: float
 
     @property
     def yes(self) -> bool:
-        """Which way it went."""
+        """Whether the vote is a yes."""
         return self.vote.value is True
 
 
 def chance(same: bool, confidence: float | None) -> float:
-    """The probability of a yes behind an answer. No answer falls on the other side for want of confidence."""
+    """The probability of a yes behind an answer. A low confidence never turns a yes into a no, or the reverse."""
     sure = 1.0 if confidence is None else max(0.5, confidence)
     return sure if same else 1.0 - sure
 
@@ -72,12 +72,12 @@ def agreed(cast: Sequence[Cast], agree: Agree) -> Verdict:
 Location = Literal["first", "any"]
 Order = Literal["comment_first", "reference_first", "both"]
 Cell = tuple[int, int]  # (comment, reference) by place
-NOT_ASKED = "not asked: "  # how the reason of a verdict begins that took no question
+NOT_ASKED = "not asked: "  # prefix of the reason of a verdict without a question
 MOST_VOTES = 99
 
 
 class Asking(Judge):
-    """A judge that puts questions, and can be asked about some pairs only."""
+    """A judge that asks questions, and can judge some pairs only."""
 
     @abstractmethod
     def judge_some(
@@ -88,11 +88,11 @@ class Asking(Judge):
         review: Review,
         cells: Sequence[Cell],
     ) -> Mapping[Cell, Verdict | None]:
-        """The verdicts on the wanted pairs alone. Raises Failed when a vote on one of them failed."""
+        """The verdicts on the given pairs. Raises Failed when a vote on one of them failed."""
 
     @abstractmethod
     def was_asked(self, verdict: Verdict) -> bool:
-        """Whether a question was put for this verdict."""
+        """Whether a model was asked for this verdict."""
 
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
@@ -104,12 +104,12 @@ class Asking(Judge):
 
 
 def not_asked(place: Pair) -> Verdict:
-    """The verdict on a pair that its place excludes."""
+    """The verdict on a pair that the location rule excludes."""
     return Verdict(probability=0.0, same=False, reason=NOT_ASKED + in_words(place))
 
 
 class PairVerdict(NamedTuple):
-    """What a model answered about a pair."""
+    """The answer of a model about a pair."""
 
     same: bool
     confidence: float | None = None
@@ -127,7 +127,7 @@ class ModelJudge(Asking):
     answer_schema: ClassVar[Mapping[str, JsonValue] | None] = None
 
     def check(self) -> None:
-        """Refuse parameters that mean nothing. Raises UserError for a model that does not exist."""
+        """Check the parameters. Raises ValueError, and UserError for an unknown model."""
         if not self.model:
             raise ValueError("a model is required, such as model='openai:gpt-5'")
         parse_model(self.model)
@@ -148,7 +148,7 @@ class ModelJudge(Asking):
 
     @property
     def orders(self) -> Sequence[bool]:
-        """In which orders a pair is shown: True with the reference first."""
+        """The orders in which a pair is shown: True puts the reference first."""
         return (False,)
 
     @abstractmethod
@@ -160,7 +160,7 @@ class ModelJudge(Asking):
         """The answer in a text. Raises Unreadable."""
 
     def decided(self, comment: Comment, reference: Comment) -> Verdict | None:
-        """The verdict that takes no question: the location rule excludes the pair. None: it is to be asked."""
+        """The verdict where the location rule excludes the pair; None where the model must be asked."""
         if self.location == "first":
             place = locate(comment, reference, self.tolerance)
             if place.located is False:
@@ -175,7 +175,7 @@ class ModelJudge(Asking):
         review: Review,
         cells: Sequence[Cell],
     ) -> dict[Cell, Verdict | None]:
-        """As `judge`, for some pairs: all their questions at the same time, equal ones once."""
+        """The verdicts on some pairs: all questions at the same time, equal ones once."""
         found: dict[Cell, Verdict | None] = {}
         asked: dict[Cell, list[tuple[Message, ...]]] = {}
         for c, r in cells:
@@ -192,7 +192,7 @@ class ModelJudge(Asking):
         return found
 
     def was_asked(self, verdict: Verdict) -> bool:
-        """See `Asking.was_asked`."""
+        """Whether the model voted."""
         return bool(verdict.votes)
 
     def _cast(self, questions: Sequence[tuple[Message, ...]]) -> list[list[PairVerdict]]:
@@ -208,7 +208,7 @@ class ModelJudge(Asking):
         return [verdicts[at : at + self.votes] for at in range(0, len(verdicts), self.votes)]
 
     def _named(self, verdicts: Sequence[PairVerdict], swapped: bool) -> list[Cast]:
-        """Votes under the model's name, which tells trials and orders apart where there are several."""
+        """Votes under the model's name, with the trial and the order where there are several."""
         cast = []
         for trial, one in enumerate(verdicts, start=1):
             notes = [f"trial {trial}"] if len(verdicts) > 1 else []
@@ -220,7 +220,7 @@ class ModelJudge(Asking):
 
 
 def _all_read(answers: Sequence[Reading[PairVerdict] | Failed]) -> list[PairVerdict]:
-    """The values, or the first failure for all of them: a vote that is missing is not a vote against."""
+    """All values. Raises the first failure: a missing vote is not a vote against."""
     broken = [answer for answer in answers if isinstance(answer, Failed)]
     if broken:
         first = broken[0]
@@ -240,7 +240,7 @@ def judge_some(
     *,
     cells: Sequence[Cell],
 ) -> Mapping[Cell, Verdict | None]:
-    """The verdicts of any judge on some pairs; what would cost money on the other pairs is not asked about them."""
+    """The verdicts of any judge on some pairs, without model calls for the others."""
     if isinstance(judge, Asking):
         return judge.judge_some(case, comments, references, review, cells)
     if not judge.models:

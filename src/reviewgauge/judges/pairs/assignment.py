@@ -1,4 +1,4 @@
-"""One-to-one assignment of comments to references by probability, and what it leaves each reference with."""
+"""One-to-one assignment of comments to references by probability, and the scores that follow from it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def golden_scores(probabilities: Array, penalty: float) -> Array:
 
 
 def assigned_scores(probabilities: Array) -> Array:
-    """The probability of the comment that each reference is assigned, 0 where it is assigned none: one per column."""
+    """The probability of each reference's assigned comment, 0 without one: one number per column."""
     scores = np.zeros(probabilities.shape[1])
     for row, column in assign(probabilities):
         scores[column] = probabilities[row, column]
@@ -47,5 +47,5 @@ def assigned_scores(probabilities: Array) -> Array:
 
 
 def shared_out(probabilities: Array) -> Array:
-    """The probability of the reference that each comment is assigned, 0 where it is assigned none: one per row."""
+    """The probability of each comment's assigned reference, 0 without one: one number per row."""
     return assigned_scores(probabilities.T)

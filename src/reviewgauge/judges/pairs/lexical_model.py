@@ -1,8 +1,8 @@
 """The lexical judge's model: its weights as a record, and how they turn texts into calibrated probabilities.
 
 Three steps, each a logistic function whose last layer is calibrated. *pair*: 24 features of one comment and one
-reference. *rival*: a comment that fits another reference better is less likely to mean this one. *second*: what
-other systems said about the same change. Scoring needs no numpy.
+reference. *rival*: a comment that fits another reference better is less likely to mean this one. *second*: the
+other systems' comments on the same change. Scoring needs no numpy.
 
 A file of weights holds the final fit, and for each repository of the training data a fit that has not seen it: so a
 change of such a repository is never judged by weights that were fitted on it.
@@ -58,7 +58,7 @@ class DiceWeights(Record):
 
 
 class LexicalWeights(Record):
-    """Everything that one fit gives. `fitted` says how: command, data, numbers, date, library versions."""
+    """The result of one fit. `fitted` records how: command, data, numbers, date, library versions."""
 
     fitted: Mapping[str, str | int | float] = Field(default_factory=dict)
     intercept: float
@@ -85,7 +85,7 @@ class StoredWeights(LexicalWeights):
     held_out: Mapping[str, LexicalWeights] = Field(default_factory=dict)
 
     def fold(self, repository: str) -> str:
-        """The key in `held_out` that stands for `repository`; empty where the final fit has not seen it."""
+        """The key of `repository` in `held_out`; empty where the final fit has not seen it."""
         name = repository_name(repository)
         known = {repository_name(key): key for key in sorted(self.held_out, reverse=True)}
         return known.get(name) or next((known[other] for other in sorted(known) if same_repository(name, other)), "")
@@ -211,7 +211,7 @@ class LexicalModel:
         bodies: Mapping[str, Sequence[str]],
         groups: Sequence[str],
     ) -> dict[str, Table]:
-        """The tables of all systems on one change, each refined by what the other systems' comments say."""
+        """The tables of all systems on one change, each refined by the other systems' comments."""
         likeness: dict[tuple[str, str], float] = {}
 
         def alike(one: str, other: str) -> float:

@@ -45,7 +45,7 @@ def locate(comment: Comment, reference: Comment, tolerance: int) -> Pair:
 
 
 def in_words(pair: Pair) -> str:
-    """Where the comment stands, seen from the reference."""
+    """The place of the comment relative to the reference, in words."""
     if pair.same_path is None:
         return "place not valid" if pair.located is False else ""
     if not pair.same_path:
@@ -65,9 +65,9 @@ NO_HUNK = "(The comment stands on a line that the diff does not show.)"
 
 
 def hunk_of(change: Change, reference: Comment, comment: Comment, around: int = 0) -> tuple[str, bool]:
-    """(the hunk that the reference, else the comment, stands in; True), or (why there is none, False).
+    """(the hunk of the reference, else of the comment; True), or (why there is none, False).
 
-    `around` > 0 keeps so many lines before and after the place, and says how many were left out.
+    `around` > 0 keeps that many lines before and after the place, and notes how many were left out.
     """
     if not change.has_diff:
         return NO_DIFF, False
@@ -87,7 +87,7 @@ def _hunks(change: Change, span: Span) -> tuple[Hunk, ...]:
 
 
 def _lines(hunk: Hunk, span: Span) -> range:
-    """Which of the hunk's lines lie in the span; empty where none does."""
+    """The positions of the hunk's lines inside the span; empty where there are none."""
     numbers = [line.new if span.side is Side.NEW else line.old for line in hunk.lines]
     start, end = span.start or 0, span.end or 0
     inside = [at for at, number in enumerate(numbers) if number is not None and start <= number <= end]

@@ -208,7 +208,7 @@ def extract(model: ChatModel, review: Review) -> Extraction:
 
 
 def extraction_messages(comments: Sequence[Comment]) -> tuple[Message, ...]:
-    """What is asked about these comments; it does not say who wrote them."""
+    """The prompt about these comments, without their authors."""
     report = "\n\n".join(f"Comment {at}\n{fence(_report(comment))}" for at, comment in enumerate(comments, 1))
     count = "one comment" if len(comments) == 1 else f"{len(comments)} comments"
     return extraction_prompt().messages(
@@ -284,7 +284,7 @@ def vote(model: ChatModel, case: Case, points: Sequence[Point], trials: int) -> 
 
 
 def hits_messages(known: Sequence[Sequence[Comment]], points: Sequence[Point]) -> tuple[Message, ...]:
-    """What is asked about these findings (each in all its phrasings) and predictions."""
+    """The prompt about these findings (each in all its phrasings) and predictions."""
     theirs = "\n\n".join(f"K{at}\n{fence(_finding(group))}" for at, group in enumerate(known, 1))
     ours = "\n\n".join(f"P{at}\n{fence(point.text)}" for at, point in enumerate(points, 1))
     return hits_prompt().messages({"fence_note": FENCE_NOTE, "known": theirs, "predicted": ours})

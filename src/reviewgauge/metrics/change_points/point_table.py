@@ -44,7 +44,7 @@ class Counted:
     published: bool
 
     def said(self, prediction: int) -> float:
-        """What a prediction adds to the denominator of precision."""
+        """The weight of a prediction in the denominator of precision."""
         state = self.states[prediction]
         if state is CommentState.FALSE:
             return 1.0
@@ -53,7 +53,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Table:
-    """Predictions x known points, and what the trials said of each pair."""
+    """Predictions x known points, with the votes of the trials on each pair."""
 
     case: Case
     points: Sequence[Point]

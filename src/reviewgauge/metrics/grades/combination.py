@@ -45,7 +45,7 @@ class Fit(Record):
 
 
 class Combination(Record):
-    """What `calibrate` writes and `combined(file=...)` reads. `features` are (metric spec, reading) pairs.
+    """The file that `calibrate` writes and `combined(file=...)` reads. `features` are (metric spec, reading) pairs.
 
     `pins` are what the metrics rested on when the fit was made (weights, tables), by spec. `fold_of` gives the fold
     of each reference text in the labels, by its hash; `held_out` has one fit a fold.
@@ -93,7 +93,7 @@ def load_combination(file: str) -> tuple[Combination, str]:
 
 
 def check_pins(model: Combination, metrics: Mapping[str, Metric], file: str) -> None:
-    """Raise UserError where a metric rests on something else than when the model was fitted."""
+    """Raise UserError where a metric's pins differ from those at the time of the fit."""
     for spec, metric in metrics.items():
         now, then = dict(metric.pins()), dict(model.pins.get(spec, {}))
         for name in sorted({*now, *then}):
@@ -113,7 +113,7 @@ def reference_key(case: Case) -> str:
 
 
 class RowBag:
-    """The Bag of core/protocols in which each measurement is a resample of its own."""
+    """An Aggregate in which each measurement is a resample of its own."""
 
     def __init__(self, measurements: Sequence[Parts]) -> None:
         self.names = sorted({name for parts in measurements for name in parts})
@@ -134,7 +134,7 @@ class RowBag:
 def measured_by_all(
     metrics: Sequence[Metric], items: Sequence[tuple[Case, Review]]
 ) -> list[list[Measured] | str | Failure]:
-    """What every metric measured on each item; of the first that did not, its reason or its failure."""
+    """The measurements of every metric on each item, or the reason or failure of the first without one."""
     columns = [list(metric.parts_many(items)) for metric in metrics]
     found: list[list[Measured] | str | Failure] = []
     for row in zip(*columns, strict=True):

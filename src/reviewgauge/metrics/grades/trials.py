@@ -25,7 +25,7 @@ class Grades(NamedTuple):
 
 
 def check_model(model: str) -> None:
-    """Refuse a model that does not exist. None named is refused when there is something to ask it: see `grades`."""
+    """Raise UserError for an unknown model. A missing one is an error only once it is asked: see `grades`."""
     if model:
         parse_model(model)
 
@@ -35,7 +35,7 @@ def grades(
 ) -> Grades:
     """`trials` answers to one question, asked at the same time.
 
-    Raises Failed where one of them fails: what the others said is not enough. Raises UserError without a model.
+    Raises Failed where one of them fails, even if others succeeded. Raises UserError without a model.
     """
     if not model:
         raise UserError(f"{metric} needs a chat model", remedy=f'{metric}(model="openai:gpt-5")')

@@ -1,4 +1,4 @@
-"""A stored matching cut into slices: parts by whatever is known of its comments and its findings.
+"""Slices of a stored matching: parts by a property of its comments or its findings.
 
 The same parts as those of `hits` and its own facets, so precision and recall of the slices are read by the same
 `combine`. What has no value is the slice `NOT_STATED`: the slices add up to the whole.
@@ -14,7 +14,7 @@ Facet = dict[str, dict[str, float]]
 
 
 def counted_states(matching: Matching, duplicates: str = "apart") -> frozenset[CommentState]:
-    """The states whose comments precision is asked of: all of them in a published variant."""
+    """The states of the comments that count for precision: all of them in a published variant."""
     if ":" in matching.policy:
         return frozenset(CommentState)
     apart = {CommentState.NEUTRAL} | ({CommentState.DUPLICATE} if duplicates == "apart" else set())
@@ -22,7 +22,7 @@ def counted_states(matching: Matching, duplicates: str = "apart") -> frozenset[C
 
 
 def comment_parts(matching: Matching, values: Mapping[str, str | None], duplicates: str = "apart") -> Facet:
-    """Parts by the value of each comment (by its id): what precision is made of."""
+    """Parts for precision, by the value of each comment (by its id)."""
     counted, published = counted_states(matching, duplicates), ":" in matching.policy
     credits: dict[str, int] = {}
     for group in matching.groups:
@@ -39,7 +39,7 @@ def comment_parts(matching: Matching, values: Mapping[str, str | None], duplicat
 
 
 def finding_parts(matching: Matching, values: Mapping[str, str | None]) -> Facet:
-    """Parts by the value of each finding, the first that one of its phrasings (by id) has: what recall is made of."""
+    """Parts for recall, by the value of each finding: the first that one of its phrasings (by id) has."""
     facet: Facet = {}
     for group in matching.groups:
         parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}

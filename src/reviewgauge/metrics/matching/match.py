@@ -1,6 +1,6 @@
-"""One review held against one case: axes of evidence in, a Matching out (design decision 4).
+"""Match one review against one case: evidence in, a Matching out.
 
-The evidence on a pair is where it stands and what the judge says. A policy turns the admissible pairs into credits,
+The evidence on a pair is its place and the judge's verdict. A policy turns the admissible pairs into credits,
 and the credits into outcomes: every comment is exactly one of matched, duplicate, neutral, false; every finding is
 exactly one of hit, missed.
 """
@@ -35,7 +35,7 @@ Mean of its 20 settings of five models, from .34 to .77 (arXiv:2601.19494). Thei
 
 @dataclass(frozen=True)
 class Rules:
-    """How evidence becomes outcomes. See `metrics/hits.py` for what each choice means.
+    """How evidence becomes outcomes; `metrics/hits.py` explains each choice.
 
     `every_vote`: all pairs that were voted on stay in the evidence, and not the telling ones alone.
     """
@@ -168,7 +168,7 @@ def _by_group(strength: Matrix, groups: list[list[int]]) -> Matrix:
 
 
 def _closer_to_something_else(evidence: Evidence, references: int) -> list[int]:
-    """Comments that say what a neutral or rejected comment says more than what any reference says."""
+    """Comments that match a neutral or rejected comment better than any reference."""
     strength = evidence.strength
     if strength.shape[1] == references or not strength.size or evidence.rules.variant:
         return []
@@ -214,7 +214,7 @@ def _credit(
 
 
 def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
-    """Findings whose lines a comment stands on, one-to-one, whatever it says."""
+    """The number of findings with a comment on their lines, one-to-one, whatever its text."""
     located = np.array([[float(pair.located is True) for pair in row] for row in evidence.pairs])
     if not located.size:
         return 0
@@ -279,7 +279,7 @@ def _left_over(evidence: Evidence, c: int, comment: Comment) -> CommentOutcome:
 
 
 def _why(evidence: Evidence, c: int, columns: list[int]) -> str:
-    """The evidence on the closest of some known comments, in words."""
+    """The evidence on the closest of some known comments, as text."""
     r = max(columns, key=lambda i: evidence.probability[c, i] + evidence.tie[c, i])
     pair = evidence.pairs[c][r]
     words = [evidence.known[r].id]
@@ -302,7 +302,7 @@ def _chances(evidence: Evidence, groups: list[list[int]], contested: list[int]) 
 def _group_outcomes(
     evidence: Evidence, groups: list[list[int]], credits: policies.Credits, chances: Matrix
 ) -> list[GroupOutcome]:
-    """`chances`: of each group, after assignment."""
+    """`chances`: the probability of each group after assignment."""
     hit_by: dict[int, list[int]] = {}
     for c, g in credits:
         hit_by.setdefault(g, []).append(c)
@@ -349,7 +349,7 @@ def _possible(evidence: Evidence) -> np.ndarray[tuple[int, int], np.dtype[np.boo
 
 
 def _kept_pairs(evidence: Evidence, groups: list[list[int]], credits: policies.Credits) -> list[Pair]:
-    """The evidence worth keeping: what was credited, the closest pair of every comment and every finding, and votes."""
+    """The pairs to keep: credited ones, the closest of every comment and every finding, and those with votes."""
     if not evidence.probability.size:
         return []
     weight = evidence.probability + evidence.tie

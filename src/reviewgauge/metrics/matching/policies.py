@@ -58,7 +58,7 @@ def any_hit(strength: Matrix) -> Credits:
 
 
 class Published(NamedTuple):
-    """What a published matcher credits.
+    """The result of a published matcher.
 
     `seen` are comments that matched at some time and lost their finding again; `line_hits` is AACR's line count.
     """

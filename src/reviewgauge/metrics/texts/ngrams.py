@@ -63,7 +63,7 @@ def _dense(symbols: Symbols) -> Counts:
 
 
 def _packed(symbols: Counts, lengths: Counts, orders: int, width: int) -> Counts:
-    """The matches by runs of equal n-grams. Even sequences are what was said, odd ones what was wanted."""
+    """The matches by runs of equal n-grams. Even sequences are hypotheses, odd ones references."""
     owner = np.repeat(np.arange(len(lengths)), lengths)
     left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(symbols))  # symbols to the end, this one included
     padded = np.concatenate([symbols, np.zeros(orders, dtype=np.int64)])

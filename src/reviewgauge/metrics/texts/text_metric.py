@@ -1,4 +1,4 @@
-"""Text metrics: what a review says, held against what the reference says, as one text against another.
+"""Text metrics: the text of a review compared with the text of its reference.
 
 The text of a review is its comments in order, one a line. Several phrasings of one finding (`same_as`) are
 alternative references; several findings are one reference text, the first phrasing of each in order, one a line.
@@ -28,7 +28,7 @@ VALUE, MEAN = "value", "mean"
 
 
 class TextPair(NamedTuple):
-    """What was said, and the phrasings of what should have been said (at least one, none of them blank)."""
+    """The text of the review, and the phrasings of its reference (at least one, none blank)."""
 
     hypothesis: str
     references: tuple[str, ...]
@@ -58,8 +58,8 @@ def reference_texts(case: Case) -> tuple[str, ...] | str:
 class TextMetric(Metric):
     """A metric of one text against another. A text metric writes `segments`; everything else follows.
 
-    A blank hypothesis says nothing of the reference and gets the lowest value of the metric, which `segments` must
-    give it; a case without a reference text is not measured.
+    A blank hypothesis gets the lowest value of the metric, which `segments` must return; a case without a reference
+    text is not measured.
     """
 
     reads_order: ClassVar[bool] = True
@@ -106,7 +106,7 @@ class TextMetric(Metric):
         return references if isinstance(references, str) else ""
 
     def bounds(self, case: Case) -> Bounds | None:
-        """At worst nothing was said, at best the reference itself."""
+        """At worst an empty review, at best the reference itself."""
         references = reference_texts(case)
         if isinstance(references, str):
             return None
@@ -140,7 +140,7 @@ class TextNormaliser:
             raise ValueError("ignore_case and ignore_punctuation do not apply with variant='raw'")
 
     def __call__(self, text: str) -> str:
-        """The text as it is compared. Where nothing but punctuation was said, the punctuation is compared."""
+        """The normalised text. A text of nothing but punctuation keeps its punctuation."""
         if self.variant == "raw":
             return text
         if self.ignore_punctuation:

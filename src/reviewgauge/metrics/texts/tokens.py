@@ -59,7 +59,7 @@ class Remembered(Generic[T]):
         self.__doc__ = function.__doc__
 
     def __call__(self, text: str) -> T:
-        """The value for `text`, computed or remembered."""
+        """The value for `text`, computed or cached."""
         found = self._young.get(text)
         if found is not None:
             return found

@@ -1,1 +1,1 @@
-"""A rule-based model and a server that speaks both protocols and fails as told."""
+"""A rule-based model, and a server that speaks both protocols and fails on request."""

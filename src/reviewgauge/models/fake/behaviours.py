@@ -1,4 +1,4 @@
-"""Manners of the fake model: faults that a judge can have, so that what looks for them has something to find."""
+"""Behaviours of the fake model: the faults that judges have, to test the tools that look for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FINDINGS = '{"points": [{'  # how the reply of a rule begins that lists somethi
 
 @dataclass(frozen=True)
 class FakeBehaviour:
-    """How a model of this name strays from the rules. `number` stands behind the name: `noisy-30`."""
+    """How a model of this name departs from the rules. `number` follows the name: `noisy-30`."""
 
     name: str
     about: str
@@ -35,21 +35,21 @@ class FakeBehaviour:
     stray: Callable[[str, Request, str, int], str]
 
     def say(self, text: str, request: Request, repeat: str) -> str:
-        """What the model says where the rule says `text`."""
+        """The model's answer where the rule's is `text`."""
         return self.stray(text, request, repeat, self.number)
 
 
 def behaviour_of(model: str) -> FakeBehaviour:
-    """The manner that a model's name asks for: `noisy`, `noisy-30`, `fake-noisy-30`. Any other name keeps the rules."""
+    """The behaviour that a model's name selects, such as `noisy-30` or `fake-noisy-30`; `rules` for any other name."""
     found = _NAME.fullmatch(model.lower())
-    manner = BEHAVIOURS.get(found[1]) if found else None
-    if found is None or manner is None:
+    behaviour = BEHAVIOURS.get(found[1]) if found else None
+    if found is None or behaviour is None:
         return BEHAVIOURS["rules"]
-    return manner if found[2] is None else replace(manner, number=int(found[2]))
+    return behaviour if found[2] is None else replace(behaviour, number=int(found[2]))
 
 
 def is_behaviour(model: str) -> bool:
-    """Whether a model's name asks for a manner, `rules` among them."""
+    """Whether a model's name selects a behaviour, `rules` included."""
     found = _NAME.fullmatch(model.lower())
     return found is not None and found[1] in BEHAVIOURS
 
@@ -116,7 +116,7 @@ def _walk(found: JsonValue, value: Callable[[JsonValue], JsonValue]) -> JsonValu
 
 
 def _material(request: Request) -> list[str]:
-    """The texts under review: what stands between fences, or the whole last message where there are none."""
+    """The texts under review: those between fences, or the whole last message where there are none."""
     last = request.messages[-1].text
     fenced = [block for message in request.messages for _, block in _FENCED.findall(message.text)]
     return fenced or [last]

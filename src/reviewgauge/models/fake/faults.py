@@ -1,4 +1,4 @@
-"""What the fake server does wrong, and when: the words of `--fail`, read strictly and drawn reproducibly.
+"""The faults of the fake server and their rates: `--fail`, read strictly and drawn reproducibly.
 
     429:0.2,timeout:0.05        one call in five is refused, one in twenty is never answered
     500:first=3                 the first three calls fail
@@ -6,11 +6,11 @@
     overflow:when=def main      every call whose messages hold these words fails
     badjson:every=10            every tenth call fails
     empty                       every call fails
-    429:0.2,retry-after=2       refusals for a while say after how many seconds to come back
+    429:0.2,retry-after=2       temporary refusals carry a Retry-After of 2 seconds
 
-Rules by count and by words are looked at first, in the order in which they are written; then one draw decides between
-the shares. The draw is a hash of the seed and of the number of the call, so the same calls in the same order fail in
-the same way.
+Rules by count and by words apply first, in the order in which they are written; then one draw decides between the
+shares. The draw is a hash of the seed and of the number of the call, so the same calls in the same order fail in the
+same way.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Rule:
     words: str = ""
 
     def holds(self, number: int, times: int, text: str) -> bool:
-        """Whether the call with this number, the `times`-th of its request, fails by this rule."""
+        """Whether the rule applies to this call, the `times`-th of its request."""
         if self.how == "first":
             return number <= self.amount
         if self.how == "each":
@@ -83,7 +83,7 @@ class _Rule:
 
 @dataclass(frozen=True)
 class Faults:
-    """The rules of one `--fail`. `retry_after` is None where none is announced; `slow` in seconds."""
+    """The rules of one `--fail`. `retry_after` and `slow` are in seconds; None sends no Retry-After."""
 
     rules: tuple[_Rule, ...] = ()
     retry_after: float | None = None
@@ -102,7 +102,7 @@ class Faults:
         object.__setattr__(self, "_shares", tuple(steps))
 
     def draw(self, number: int, times: int, text: str) -> str:
-        """The fault of a call, or nothing. `number` counts all calls from 1, `times` those of this very request."""
+        """The fault of a call, or "". `number` counts all calls from 1, `times` those of the same request."""
         for rule in self.rules:
             if rule.how != "share" and rule.holds(number, times, text):
                 return rule.fault
@@ -118,7 +118,7 @@ def share_of(text: str) -> float:
 
 
 def read_faults(text: str, seed: int = 0) -> Faults:
-    """The rules that `text` names. Raises UserError that says what is wrong with it."""
+    """The rules in `text`. Raises UserError."""
     rules: list[_Rule] = []
     settings: dict[str, float] = {}
     for word in filter(None, (word.strip() for word in text.split(","))):

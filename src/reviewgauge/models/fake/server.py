@@ -1,4 +1,4 @@
-"""A local server that speaks the OpenAI and the Anthropic protocol with the fake model, and can fail in every way.
+"""A local server with the fake model behind the OpenAI and the Anthropic protocol, which fails on request.
 
     with FakeServer(fail="429:0.2,drop:0.05", latency=0.2) as server:
         chat_model(server.spec()).ask(...)
@@ -91,9 +91,9 @@ async def _serve(service: FakeService, listener: socket.socket, certificate: Pat
 
 
 class FakeServer:
-    """The server as a context. `model` answers whatever model a request names, where it is given.
+    """The server as a context. `model`, where given, answers for every model that a request names.
 
-    `key`: requests need it, or are refused with 401. `certificate`: a PEM file with a key and its certificate; then
+    `key`: requests without it are refused with 401. `certificate`: a PEM file with a key and its certificate; then
     the server speaks https.
     """
 
@@ -185,9 +185,9 @@ class FakeServer:
             self._thread = self._loop = None
 
     def change(self, *, fail: str | None = None, latency: str | float | None = None) -> None:
-        """Other faults or another latency from the next call on. Only for a server in this process."""
+        """Change faults or latency from the next call on. Only for a server in this process."""
         if self._in_process:
-            raise RuntimeError("a server in a process of its own keeps its settings")
+            raise RuntimeError("a server in a process of its own cannot be changed")
         if fail is not None:
             self._service.faults = read_faults(fail, self._service.faults.seed)
         if latency is not None:
@@ -209,7 +209,7 @@ class FakeServer:
 
     @property
     def calls(self) -> int:
-        """How many calls to the model came in so far."""
+        """The number of calls to the model so far."""
         return int(self.stats()["calls"]) if self._in_process else self._service.calls
 
     @property

@@ -90,7 +90,7 @@ def _loaded(source: str, analyzer: Analyzer, stamp: tuple[int, int]) -> tuple[Id
 
 
 def _stamp(source: str) -> tuple[int, int]:
-    """When a file was changed and its size, so that a changed file is read anew."""
+    """The time of the last change and the size of a file, so that a changed file is read again."""
     if source == "shipped":
         return 0, 0
     try:

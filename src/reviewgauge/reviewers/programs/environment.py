@@ -1,4 +1,4 @@
-"""What a user's program finds: a scrubbed checkout to work in, the change as files beside it, and a clean home."""
+"""The environment of a user's program: a scrubbed checkout to work in, the change as files, and a clean home."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _HOMES = {
 
 @dataclass(frozen=True)
 class CheckedEnvironment:
-    """How the checkout is made: at which side, with how much history, with what left out."""
+    """How to make the checkout: its side, its history, and whether files for agents are left out."""
 
     at: Checkout = "head"
     history: int = 0
@@ -71,7 +71,7 @@ class CheckedEnvironment:
 
 @dataclass(frozen=True)
 class ReviewEnvironment:
-    """`words` are the placeholders and what they stand for; `environment` is all that the program gets.
+    """`words` are the values of the placeholders; `environment` is the program's whole environment.
 
     `scratch` are the folders that hold all of it.
     """
@@ -89,7 +89,7 @@ class ReviewEnvironment:
 def place(
     change: Change, how: CheckedEnvironment, variables: Sequence[str], home: str, here: str
 ) -> Iterator[ReviewEnvironment]:
-    """A place for one review, gone afterwards. Raises UserError and NeedsCode."""
+    """The environment of one review, removed afterwards. Raises UserError and NeedsCode."""
     change = with_patches(change, "command")
     with ExitStack() as open_things:
         top = open_things.enter_context(scratch_folder())
@@ -137,7 +137,7 @@ def passed_on(variables: Sequence[str]) -> dict[str, str]:
 
 
 def _hand_over(change: Change, folder: Path) -> dict[str, str]:
-    """Write the change as files; their paths by name. `output` is a path where nothing is yet."""
+    """Write the change as files, and return their paths by name. `output` is the path of a file yet to be written."""
     issues = "\n\n".join(f"# {issue.title} (#{issue.number})\n\n{issue.body}" for issue in change.issues)
     texts = {
         "diff": ("change.diff", diff_text(change) + "\n"),

@@ -50,7 +50,7 @@ def main() -> None:
 
 
 class _Program:
-    """The program at work, and what it printed so far: all of stdout up to a limit, the end of stderr."""
+    """The running program and its output so far: all of stdout up to a limit, the end of stderr."""
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.most_out, self.most_err, self.most_processes = job["out"], job["err"], job["processes"]
@@ -75,7 +75,7 @@ class _Program:
         self.pipes.register(sys.stdin.buffer, selectors.EVENT_READ, "us")
 
     def watch(self, deadline: float) -> str:
-        """How it ended: `exit`, or the limit that it ran into; `abandoned` when we are gone."""
+        """How it ended: `exit`, or the limit that it exceeded; `abandoned` when our parent is gone."""
         counted = 0.0
         while True:
             if not self._read(LOOK):
@@ -112,7 +112,7 @@ class _Program:
         return left
 
     def _read(self, seconds: float) -> bool:
-        """Take what there is; whether we are still there. `fresh`: there was something."""
+        """Read all available output; False when our parent is gone. `fresh`: there was output."""
         self.fresh = False
         for key, _ in self.pipes.select(seconds):
             data = os.read(key.fd, BLOCK)
@@ -130,7 +130,7 @@ class _Program:
         return True
 
     def _reap(self) -> bool:
-        """Take leave of every process that ended; whether the program is among them."""
+        """Reap every process that ended; True once the program has."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""Runs a user's program behind a guard that ends it, and all that it started, in time."""
+"""Runs a user's program under a guard process that ends it, and all that it started, in time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Ending = Literal["exit", "timeout", "output", "processes", "not started"]
 class ProcessLimits:
     """`seconds` of wall-clock time, `output` in bytes on stdout, `processes` at one time.
 
-    A guard that is silent for `patience` seconds after that time was stopped, as a program can do that is hostile.
+    A guard without an answer `patience` seconds later counts as stopped, which a hostile program can do.
     """
 
     seconds: float
@@ -38,7 +38,7 @@ class ProcessLimits:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program ended. `code` is negative for a signal; `left`: processes that it left behind, ended too."""
+    """How a program ended. `code` is negative for a signal; `left` counts processes that it left behind (ended too)."""
 
     ending: Ending
     code: int | None
@@ -58,10 +58,10 @@ def run_guarded(
     stdin: Path | None = None,
     scratch: Sequence[Path] = (),
 ) -> Ended:
-    """Run `argv` in `folder` with `environment` and nothing of ours, and come back when it has ended for good.
+    """Run `argv` in `folder` with `environment` alone, and return once all of its processes have ended.
 
-    When we are killed meanwhile, the program ends and the folders of `scratch` are removed. Raises UserError where the
-    guard itself cannot work.
+    If this process is killed meanwhile, the program ends and the folders of `scratch` are removed. Raises UserError
+    where the guard itself fails.
     """
     if os.name != "posix":
         raise UserError("running programs as reviewers needs Linux or macOS")
@@ -114,14 +114,14 @@ _FEW = 0.01  # share of what is not text, above which it is taken for binary dat
 
 
 class Printed(NamedTuple):
-    """`data` without escape sequences, and in UTF-8 where nearly all of it was; `replaced` counts what was not."""
+    """`data` without escape sequences, and in UTF-8 where nearly all of it was; `replaced` counts the other bytes."""
 
     data: bytes
     replaced: int
 
 
 def as_text(data: bytes) -> Printed:
-    """`data` as a format can read it. Data that is hardly text stays as it is, so that a format refuses it."""
+    """`data` made readable for a format. Data that is hardly text stays as it is, so that a format rejects it."""
     plain = _ESCAPES.sub(b"", data)
     there = plain.count("\N{REPLACEMENT CHARACTER}".encode())
     text = plain.decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")

@@ -15,7 +15,7 @@ Scope = Literal["hunk", "change"]
 
 
 class Piece(NamedTuple):
-    """What one call shows. `place` names it to people; quoted code is looked for in `change`, which holds no more.
+    """The part of a change that one call shows. `place` names it; `change` holds only this part, to anchor quotes in.
 
     `cut` counts the characters that were left out of `text`.
     """
@@ -27,14 +27,14 @@ class Piece(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """The pieces of a change, and what of it no piece shows, in words."""
+    """The pieces of a change, and a line on each part that no piece shows."""
 
     pieces: Sequence[Piece]
     unread: Sequence[str]
 
     @property
     def remarks(self) -> list[str]:
-        """What was not shown, a line each."""
+        """A line on each part that was not shown."""
         return [
             *(f"{piece.place}: {piece.cut:,} characters were cut off" for piece in self.pieces if piece.cut),
             *self.unread,

@@ -31,7 +31,7 @@ def read_notes(text: str) -> tuple[Comment, ...]:
 
     Raises Unreadable: no `<end />` at the end (it may be cut off), text after it, a tag that is open or nested, a note
     without code or with two pieces of code, a side that is neither left nor right, prose in place of notes. A side that
-    is not given is not a reason: the code tells. Words before and between notes are passed over, and so is a thought.
+    is not given is not a reason: the code tells. Words before and between notes are skipped, and so is a thought.
     """
     answer = _THOUGHT.sub("", text, count=1) if _THOUGHT.match(text) else text
     end = _END.search(answer)

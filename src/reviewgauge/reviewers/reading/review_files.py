@@ -112,7 +112,7 @@ def forget_folders() -> None:
 
 
 def read_reviews(file: Path, format_spec: str) -> tuple[Parsed, ...]:
-    """What `file` holds, read once as long as it does not change. Raises UserError, BadInput."""
+    """The reviews in `file`, read again only when it changes. Raises UserError, BadInput."""
     try:
         about = file.stat()
     except OSError as error:
@@ -140,7 +140,7 @@ def _bytes(file: Path) -> bytes:
 
 
 def fingerprint(files: Sequence[Path]) -> str:
-    """SHA-256 over the files' names and contents: what a replay rests on."""
+    """SHA-256 over the files' names and contents."""
     whole = hashlib.sha256()
     for file in files:
         whole.update(file.name.encode("utf-8", "surrogateescape") + b"\x00")
