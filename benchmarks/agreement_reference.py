@@ -113,7 +113,7 @@ def run(count: int, seed: int, python: Path) -> dict[str, Outcome]:
 
 def reference(tables: Sequence[dict[str, Any]], python: Path) -> list[dict[str, float | None]]:
     """The reference packages' answers, computed or as the environment of `python` keeps them from the last time."""
-    asked, program = json.dumps(tables), HERE / "_agreement_peers.py"
+    asked, program = json.dumps(tables), HERE / "peers" / "agreement_peers.py"
     kept = (
         python.parents[1] / f"agreement-{hashlib.sha256(asked.encode() + program.read_bytes()).hexdigest()[:16]}.json"
     )

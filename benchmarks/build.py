@@ -42,7 +42,12 @@ Found = dict[str, Any]
 def run(python: Path | str, script: str, **job: object) -> Found:
     """One job in a process of its own."""
     done = subprocess.run(
-        [str(python), str(HERE / script)], input=json.dumps(job) + "\n", capture_output=True, text=True, check=False
+        [str(python), str(HERE / script)],
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+        input=json.dumps(job) + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
     )
     try:
         found: Found = json.loads(done.stdout.strip().splitlines()[-1])
@@ -52,7 +57,7 @@ def run(python: Path | str, script: str, **job: object) -> Found:
 
 
 def ours(**job: object) -> Found:
-    return run(sys.executable, "_build_ours.py", **job)
+    return run(sys.executable, "timed/build_ours.py", **job)
 
 
 def evenly(items: Sequence[str], count: int, together: int = 1) -> list[str]:
@@ -76,7 +81,7 @@ def compare_history(mine: Path, theirs: Path, reference: Path | None, commits: l
     print(f"  ours       {our['wall']:>8.2f} s  {len(commits) / our['wall']:>7,.0f} commits/s{cpu(our)}")
     peer = None
     if reference is not None:
-        peer = run(reference, "_build_peers.py", what="history", path=str(theirs), commits=commits)
+        peer = run(reference, "peers/build_peers.py", what="history", path=str(theirs), commits=commits)
         rate, ratio = len(commits) / peer["wall"], peer["wall"] / our["wall"]
         print(f"  PyDriller  {peer['wall']:>8.2f} s  {rate:>7,.0f} commits/s{cpu(peer)}  ({peer['version']})")
         by_processor = peer["processor"] / our["processor"]
@@ -127,7 +132,7 @@ def compare_szz(mine: Path, theirs: Path, reference: Path | None, fixes: list[st
         print(f"  {name:<24} {got['wall']:>8.2f} s{cpu(got)}{said}")
     if reference is None:
         return True
-    peer = run(reference, "_build_peers.py", what="szz", path=str(theirs), commits=fixes)
+    peer = run(reference, "peers/build_peers.py", what="szz", path=str(theirs), commits=fixes)
     best = next(iter(runs.values()))
     ratio = peer["wall"] / best["wall"]
     note, good = held(ratio, SZZ_AIM)

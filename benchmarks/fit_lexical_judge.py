@@ -19,8 +19,8 @@ import json
 from importlib import metadata
 from pathlib import Path
 
-from _judged import crscore_links, idf_texts, martian, own_pairs
-from lexical_fit import FOLDS, LINK_WEIGHT, JudgedPair, Link, can_be_fitted, counts, fit_stored
+from offline.lexical_fit import FOLDS, LINK_WEIGHT, JudgedPair, Link, can_be_fitted, counts, fit_stored
+from offline.verdicts import crscore_links, idf_texts, martian, own_pairs
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.judges.pairs.lexical_model import StoredWeights

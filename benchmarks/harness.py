@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from _harness_peers import SYSTEM, prompt
+from peers.harness_peers import SYSTEM, prompt
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.models.fake.server import FakeServer
@@ -78,7 +78,7 @@ def ours(job: dict[str, Any]) -> Run:
 
 def run(who: str, python: str, in_flight: int, latency: float, calls: int) -> Run:
     """One client's run in a process of its own, against a server of its own."""
-    script = Path(__file__) if who == "reviewgauge" else Path(__file__).with_name("_harness_peers.py")
+    script = Path(__file__) if who == "reviewgauge" else Path(__file__).with_name("peers") / "harness_peers.py"
     with FakeServer(latency=latency, process=True) as server:
         job = {"who": who, "url": f"{server.url}/v1", "in_flight": in_flight, "calls": calls}
         command = [python, str(script), *(["--job"] if who == "reviewgauge" else [])]

@@ -21,8 +21,8 @@ from importlib import metadata
 from itertools import islice
 from pathlib import Path
 
-from _speed import Row, graded_pairs, table
-from measure_stream import measure_stream
+from timed.measure_stream import measure_stream
+from timed.table import Row, graded_pairs, table
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec
@@ -37,25 +37,25 @@ WINDOW = 1024  # pairs
 MOST = 500  # MB that streaming may hold
 
 
-def embedding_rows(pairs: Sequence[TextPair], repeats: int) -> tuple[list[Row], str]:
-    """(the rows of `_embedding_speed.py`, why there are none)."""
-    import _embedding_speed
+def embedding_rows(pairs: Sequence[TextPair], repeats: int, peers: Path | None) -> tuple[list[Row], str]:
+    """(the rows of `timed/embeddings.py`, why there are none)."""
+    from timed import embeddings
 
     try:
-        return list(_embedding_speed.rows(pairs, repeats)), ""
+        return list(embeddings.rows(pairs, repeats, peers)), ""
     except UserError as error:
         return [], f"BERTScore and embeddings: no rows, {error}"
 
 
-def compare(folder: Path, repeats: int) -> int:
+def compare(folder: Path, repeats: int, peers: Path | None) -> int:
     """Print the table; 1 where an aim is missed."""
-    import _lexical_speed
+    from timed import lexical_metrics
 
     pairs = graded_pairs(folder)
     versions = " ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     print(f"{len(pairs):,} pairs of GradedReviews, best of {repeats}; Python {platform.python_version()}, {versions}")
-    rows = list(_lexical_speed.rows(pairs, repeats))
-    more, missing = embedding_rows(pairs, repeats)
+    rows = list(lexical_metrics.rows(pairs, repeats))
+    more, missing = embedding_rows(pairs, repeats, peers)
     print(table([*rows, *more]))
     if missing:
         print(missing)
@@ -110,10 +110,11 @@ def main() -> int:
     root = Path(__file__).resolve().parents[1]
     parser.add_argument("--data", type=Path, default=root.parent / "shared/data/graded-reviews")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--peers", type=Path, help="a Python with benchmarks/peers.txt (default: $REVIEWGAUGE_PEERS)")
     parser.add_argument("--stream", type=int, nargs="?", const=1_000_000, metavar="PAIRS")
     options = parser.parse_args()
     try:
-        return stream(options.stream) if options.stream else compare(options.data, options.repeats)
+        return stream(options.stream) if options.stream else compare(options.data, options.repeats, options.peers)
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

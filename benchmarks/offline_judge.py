@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _judged import crscore_links, martian
-from lexical_fit import (
+from offline.lexical_fit import (
     JudgedPair,
     Link,
     cached_features,
@@ -32,7 +31,8 @@ from lexical_fit import (
     reference_scores,
     second_tables,
 )
-from logistic_fit import Array, Flags, fit_platt, kappa, sigmoid
+from offline.logistic_fit import Array, Flags, fit_platt, kappa, sigmoid
+from offline.verdicts import crscore_links, martian
 from scipy.stats import rankdata, spearmanr
 
 from reviewgauge.core.errors import UserError

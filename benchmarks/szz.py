@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from _szz_histories import EVENTS, Bug, History
+from szz_histories import EVENTS, Bug, History
 
 from reviewgauge.analysis.judge_check.agreement import wilson
 from reviewgauge.core.errors import UserError

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from lexical_fit import (
+from offline.lexical_fit import (
     JudgedPair,
     Link,
     can_be_fitted,

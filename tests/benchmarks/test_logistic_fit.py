@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from logistic_fit import best_threshold, fit_logistic, fit_platt, grouped_folds, kappa, sigmoid
+from offline.logistic_fit import best_threshold, fit_logistic, fit_platt, grouped_folds, kappa, sigmoid
 
 
 def test_as_scikit_learn() -> None:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from measure_stream import measure_stream
+from timed.measure_stream import measure_stream
 
 from engine_small import Halting, Length, Together, make_case
 from reviewgauge.core.errors import BadInput, UserError

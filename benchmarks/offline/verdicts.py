@@ -6,7 +6,7 @@ import csv
 import json
 from pathlib import Path
 
-from lexical_fit import JudgedPair, Link
+from offline.lexical_fit import JudgedPair, Link
 from pydantic import TypeAdapter, ValidationError
 
 from reviewgauge.core.errors import BadInput, UserError

@@ -1,4 +1,4 @@
-"""sentence-transformers and bert-score on the CPU, for `_embedding_speed.py`: run by the peers' own interpreter.
+"""sentence-transformers and bert-score on the CPU, for `timed/embeddings.py`: run by the peers' own interpreter.
 
 It imports nothing of ReviewGauge. The first line of its input is a job {"weights", "layer", "texts", "pairs"}, every
 further line is `embed` or `bertscore`; each is answered by one line of JSON.

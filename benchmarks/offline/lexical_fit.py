@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from logistic_fit import Array, Flags, Logistic, best_threshold, fit_logistic, fit_platt, grouped_folds
+from offline.logistic_fit import Array, Flags, Logistic, best_threshold, fit_logistic, fit_platt, grouped_folds
 
 from reviewgauge.judges.pairs.assignment import assign, assigned_scores, golden_scores
 from reviewgauge.judges.pairs.lexical_model import (

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from _build_peers import digest, now, since
+from peers.build_peers import digest, now, since
 
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.git.blobs import BlobReader

@@ -3,7 +3,7 @@
 It runs in an environment of its own (`.venv-reference`, see the Makefile) and imports nothing of ReviewGauge, which
 imports nothing of these packages: krippendorff is under the GPL.
 
-Usage: .venv-reference/bin/python benchmarks/_agreement_peers.py TABLES.json ANSWERS.json
+Usage: .venv-reference/bin/python benchmarks/peers/agreement_peers.py TABLES.json ANSWERS.json
 """
 
 from __future__ import annotations

@@ -1,19 +1,15 @@
 """Our embeddings and BERTScore beside sentence-transformers and bert-score: the same weights, the same texts, the CPU.
 
-    REVIEWGAUGE_PEERS=PYTHON python benchmarks/_embedding_speed.py [--data ../shared/data/graded-reviews] [--repeats 3]
-
 The peers bring torch and live in an environment of their own (`pip install -r benchmarks/peers.txt`), whose
-interpreter is named by --peers or $REVIEWGAUGE_PEERS. They run in one process, in turns with ours. Loading a model
+interpreter is named by `benchmarks/metrics.py --peers` or $REVIEWGAUGE_PEERS. They run in one process, in turns with ours. Loading a model
 is not timed. Both sides embed the distinct texts only.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from _speed import Row, gap, graded_pairs, table
+from timed.table import Row, gap
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.metrics.bertscore import F1, PRECISION, RECALL, Bertscore
@@ -117,7 +113,7 @@ def _cosines(vectors: Table, texts: Sequence[str], pairs: Sequence[tuple[str, st
 @contextmanager
 def _peers(python: Path, job: dict[str, Any]) -> Iterator[tuple[Callable[[str], Answer], dict[str, str]]]:
     """(ask for one run, the peers' versions), from one process that has loaded its models."""
-    script = Path(__file__).with_name("_embedding_peers.py")
+    script = Path(__file__).parents[1] / "peers" / "embedding_peers.py"
     quiet = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "true"}
     process = subprocess.Popen(
         [str(python), str(script)],
@@ -147,24 +143,3 @@ def _peers(python: Path, job: dict[str, Any]) -> Iterator[tuple[Callable[[str], 
     finally:
         process.kill()
         process.wait()
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = Path(__file__).resolve().parents[1]
-    parser.add_argument("--data", type=Path, default=root.parent / "shared/data/graded-reviews")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--pairs", type=int, help="only the first so many pairs")
-    parser.add_argument("--peers", type=Path, help=f"a Python with benchmarks/peers.txt (default: ${VARIABLE})")
-    options = parser.parse_args()
-    try:
-        found = list(rows(graded_pairs(options.data)[: options.pairs], options.repeats, options.peers))
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
-    print(table(found))
-    return 0 if all(row.reached for row in found) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

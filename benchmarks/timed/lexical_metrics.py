@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from _speed import Row, Values, gap, race
+from timed.table import Row, Values, gap, race
 
 from reviewgauge.metrics.bleu import Bleu
 from reviewgauge.metrics.chrf import Chrf
@@ -20,7 +20,7 @@ from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
 from reviewgauge.metrics.tfidf import Tfidf
 from reviewgauge.models.text.wordnet import find_wordnet
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "toys"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "toys"))
 from nltk_wordnet import nltk_reader
 
 EDIT_SAMPLE = 250  # pairs that NLTK's edit_distance is timed on: all of them take it minutes
