@@ -1,8 +1,8 @@
 """Our embeddings and BERTScore beside sentence-transformers and bert-score: the same weights, the same texts, the CPU.
 
-The peers bring torch and live in an environment of their own (`pip install -r benchmarks/peers.txt`), whose
-interpreter is named by `benchmarks/metrics.py --peers` or $REVIEWGAUGE_PEERS. They run in one process, in turns with ours. Loading a model
-is not timed. Both sides embed the distinct texts only.
+The peers bring torch and live in an environment of their own (`pip install -r benchmarks/peers.txt`), whose interpreter
+is named by `benchmarks/metrics.py --peers` or $REVIEWGAUGE_PEERS. They run in one process, in turns with ours. Loading
+a model is not timed. Both sides embed the distinct texts only.
 """
 
 from __future__ import annotations
