@@ -162,7 +162,7 @@ def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: Git
 
 
 def test_what_cannot_be_had_is_said_in_one_line(tmp_path: Path, server: GitServer, project: Path) -> None:
-    with pytest.raises(Gone, match="no such repository"):
+    with pytest.raises(Gone, match="the repository does not exist"):
         mirror_remote(f"{server.url}/acme/none.git", tmp_path / "m.git", protocols=("http",))
     with pytest.raises(Failed) as refused:
         mirror_remote("http://127.0.0.1:1/x.git", tmp_path / "m.git", protocols=("http",))

@@ -306,5 +306,5 @@ def test_settings_that_cannot_be_meant_are_refused() -> None:
         SzzSettings(choose="first")  # type: ignore[arg-type]
     with pytest.raises(UserError, match="max_days=1 is less than min_days=2"):
         SzzSettings(min_days=2, max_days=1)
-    with pytest.raises(UserError, match="below zero"):
+    with pytest.raises(UserError, match="must not be negative"):
         SzzSettings(max_files=-1)
