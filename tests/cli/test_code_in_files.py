@@ -268,6 +268,6 @@ def test_a_file_that_is_called_like_a_module_path_is_still_a_file() -> None:
 def test_no_door_behind_an_offline_one_leads_out(listening: FakeServer) -> None:
     with ChatClient(ChatSettings(cache=False, offline=True)), ChatClient(ChatSettings(cache=False)):
         assert chat_model("fake:rules").ask(Request(messages=(user("Hello."),))).text
-        with pytest.raises(Failed, match="done offline"):
+        with pytest.raises(Failed, match="only recorded answers are used"):
             chat_model(listening.spec()).ask(Request(messages=(user("Hello."),)))
     assert calls(listening) == 0
