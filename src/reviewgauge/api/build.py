@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.building import CardSection, Decision
+from reviewgauge.core.building import CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Progress
@@ -73,8 +73,7 @@ def build(
     asks a model, `audit` decisions are drawn for people to check. The same call goes on where a killed one stopped,
     and extends the benchmark when the source has grown.
     """
-    word = str(source)
-    found = read_recipe(recipe or _usual_recipe(word, reviews_by))
+    found = read_recipe(recipe or _usual_recipe(str(source), reviews_by))
     given = dict(settings or {})
     if reviews_by:
         given["reviews_by"] = repr(tuple(reviews_by))
@@ -87,26 +86,30 @@ def build(
     plan = make_stages(found, parameters, [*given.values(), *stages])
     refuse_foreign(Path(out))
     check_tables(Path(out))
-    how, stop = models or ModelOptions(), stop or Interruption()
-    context = BuildFolder(Path(out), word, listener=_teller(progress), stop=stop)
+    models, stop = models or ModelOptions(), stop or Interruption()
+    context = BuildFolder(Path(out), str(source), listener=_listener(progress), stop=stop)
     try:
-        with how.client(context) as client:
-            line = Pipeline(
-                context, plan, lambda stage: executor_for(stage, None, how.in_flight, otherwise=2), stop, how.dry_run
+        with models.client(context) as client:
+            pipeline = Pipeline(
+                context,
+                plan,
+                lambda stage: executor_for(stage, None, models.in_flight, otherwise=2),
+                stop,
+                models.dry_run,
             )
-            context.listen(_teller(with_cost(progress, client)))
+            context.listen(_listener(with_cost(progress, client)))
             try:
-                if how.dry_run:
-                    return _foretold(str(out), line, client)
-                written = write_benchmark(context.folder, line.run())
+                if models.dry_run:
+                    return _forecast(str(out), pipeline, client)
+                written = write_benchmark(context.folder, pipeline.run())
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
                 context.sync()
             card = _card(
-                found, {name: repr(value) for name, value in parameters.items()}, context, line, written, audit
+                found, {name: repr(value) for name, value in parameters.items()}, context, pipeline, written, audit
             )
-            line.keep_ledgers()
+            pipeline.keep_ledgers()
             write_whole(context.folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
             write_whole(context.folder / CARD_MD, markdown(card).encode())
             return BuildResult(folder=str(out), card=card, reviews=written.reviews, spending=spending(client))
@@ -115,11 +118,11 @@ def build(
         context.close()
 
 
-def _foretold(out: str, line: Pipeline, client: ChatClient) -> BuildResult:
-    """Let everything go through, and keep nothing of it: what the fake model says is not a label."""
-    for _ in line.run():
+def _forecast(out: str, pipeline: Pipeline, client: ChatClient) -> BuildResult:
+    """The funnel of a dry run, of which nothing is kept: the answers of the fake model are not labels."""
+    for _ in pipeline.run():
         pass
-    return BuildResult(folder=out, foretold=tuple(tally.row() for tally in line.counts), spending=spending(client))
+    return BuildResult(folder=out, foretold=tuple(tally.row() for tally in pipeline.counts), spending=spending(client))
 
 
 def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
@@ -130,20 +133,21 @@ def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
     return "hosted_reviews" if reviews_by else "pull_requests"
 
 
-def _teller(progress: Progress | None) -> Callable[[str, int, int | None], None] | None:
+def _listener(progress: Progress | None) -> Callable[[str, int, int | None], None] | None:
     if progress is None:
         return None
     return lambda label, done, total: progress(done, total or done, label)
 
 
 def _card(
-    recipe: Recipe, parameters: dict[str, str], context: BuildFolder, line: Pipeline, written: Written, audit: int
+    recipe: Recipe, parameters: dict[str, str], context: BuildFolder, pipeline: Pipeline, written: Written, audit: int
 ) -> BuildCard:
-    rows = tuple(tally.row() for tally in line.counts)
+    rows = tuple(tally.row() for tally in pipeline.counts)
     audits: list[CardSection] = []
-    for number, tally in enumerate(line.counts):
+    for number, tally in enumerate(pipeline.counts):
         if tally.decisions or tally.stage.models:
-            audits += _audit(context.folder, signature(tally.stage), line.decisions(number), audit)
+            section = audit_stage(context.folder, signature(tally.stage), pipeline.decisions(number), audit, SEED)
+            audits += [] if section is None else [section]
     warnings = [warning for section in context.sections for warning in section.warnings]
     warnings += [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
     failed = sum(row.failed for row in rows)
@@ -161,7 +165,7 @@ def _card(
         counts=dict(written.census.counts),
         funnel=rows,
         parameters=parameters,
-        pins={f"{signature(t.stage)}: {k}": v for t in line.counts for k, v in t.stage.pins().items()},
+        pins={f"{signature(t.stage)}: {k}": v for t in pipeline.counts for k, v in t.stage.pins().items()},
         distributions=written.census.distributions(),
         spreads=written.census.spreads(),
         sections=(*context.sections, *audits),
@@ -169,8 +173,3 @@ def _card(
         fake=any(row.fake for row in rows),
         warnings=tuple(warnings),
     )
-
-
-def _audit(folder: Path, by: str, decisions: Iterator[Decision], n: int) -> list[CardSection]:
-    section = audit_stage(folder, by, decisions, n, SEED)
-    return [] if section is None else [section]

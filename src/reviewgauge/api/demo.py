@@ -52,7 +52,7 @@ def demo(out: str | Path = "runs/demo", progress: Progress | None = None) -> Dem
     _check_out(folder / REPOSITORY)
     bench, run = folder / BENCH, folder / RUN
     built = build(folder / REPOSITORY, out=bench, settings=SETTINGS, progress=progress)
-    recorded = _hand_over(bench)
+    recorded = _write_recorded(bench)
     reviewed = review(str(bench), *REVIEWERS, run=run, progress=progress)
     scored = score(run, "hits", slices=SLICES, progress=progress)
     written = report(run, out=folder / REPORT, slices=SLICES, title="Code review on the history of a sample repository")
@@ -71,7 +71,7 @@ def _check_out(folder: Path) -> None:
         raise UserError(f"{folder} is not the sample as it ships", remedy="name another folder with -o")
 
 
-def _hand_over(bench: Path) -> int:
+def _write_recorded(bench: Path) -> int:
     """Put the sample's recorded reviews beside the cases that are of the same commits; returns how many."""
     sample = Sample()
     reviews, _ = sample.recorded()

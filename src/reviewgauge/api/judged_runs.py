@@ -84,7 +84,7 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
         else:
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
             found, notes = _from_file(Path(labels), reviews)
-        scales, people = _known_of(run.manifest.dataset)
+        scales, people = _scales_and_people(run.manifest.dataset)
         return JudgedRun(run, folder_name(path), found, scales if labels is None else {}, people, notes)
     except BaseException:
         run.close()
@@ -110,7 +110,7 @@ def make_run(
     cases, drops = apply_stages(dataset.cases(), narrowing)
     known = {case.id for case in cases}
     if labels is None:
-        left_out = _said(note for note in dataset.notes() if note.by == "labels")
+        left_out = _describe(note for note in dataset.notes() if note.by == "labels")
         found = [label for case in cases for label in case.labels]
         there = {label.to_line() for label in found}
         found += [one for one in recorded if one.subject.case in known and one.to_line() not in there]
@@ -120,7 +120,7 @@ def make_run(
     run = RunFolder.create(
         folder,
         dataset=staged_label(dataset, narrowing),
-        dataset_path=_as_given(word, dataset, source),
+        dataset_path=_given_path(word, dataset, source),
         cases=cases,
     )
     try:
@@ -169,10 +169,10 @@ def run_to_rehearse(
 def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[list[Label], tuple[str, ...]]:
     """The labels of a file on these reviews, and notes on what was left out."""
     read = read_label_file(file)
-    return on_reviews(read, reviews, file.name), _said(read.notes)
+    return on_reviews(read, reviews, file.name), _describe(read.notes)
 
 
-def _said(notes: Iterable[Drop]) -> tuple[str, ...]:
+def _describe(notes: Iterable[Drop]) -> tuple[str, ...]:
     return tuple(f"{note.item}: {note.reason}" for note in notes)
 
 
@@ -196,7 +196,7 @@ def _require_human(labels: Iterable[Label], what: str) -> None:
         )
 
 
-def _known_of(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
+def _scales_and_people(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
     """The scales and the human systems of the data set that a run was made on, if it is a known one."""
     word = label.partition(" | ")[0]
     try:
@@ -206,7 +206,7 @@ def _known_of(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
     return dataset.scales(), frozenset(dataset.human_systems)
 
 
-def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
+def _given_path(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
     """The path of the data as the user gave it: an absolute path would reveal this machine."""
     if source:
         return str(source)

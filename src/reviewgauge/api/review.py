@@ -46,8 +46,8 @@ class ReviewResult(Record):
 
 
 @dataclass(frozen=True)
-class _How:
-    """How a review is to be done, the same for each reviewer."""
+class _Settings:
+    """The settings of a review, the same for each reviewer."""
 
     attempts: int
     workers: int | None
@@ -83,20 +83,22 @@ def review(
     """
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewgauge list reviewers")
-    how = _How(attempts, workers, retry_failed, parse_only(only), models or ModelOptions(), stop or Interruption())
+    settings = _Settings(
+        attempts, workers, retry_failed, parse_only(only), models or ModelOptions(), stop or Interruption()
+    )
     found = find_dataset(dataset, source)
-    plan = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
+    chosen = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
-    _check_code(plan, cases, found)
-    if how.models.dry_run:
-        totals, spent = _rehearse(cases, label, plan, run, how, progress)
+    _check_code(chosen, cases, found)
+    if settings.models.dry_run:
+        totals, spent = _rehearse(cases, label, chosen, run, settings, progress)
         benchmark = benchmark_hash(cases)
     else:
-        where = _as_given(dataset, found, source)
+        where = _given_path(dataset, found, source)
         with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
-            totals, spent = _run(folder, found, plan, how, progress)
+            totals, spent = _run(folder, found, chosen, settings, progress)
             label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
     return ReviewResult(
         run=str(run),
@@ -110,9 +112,9 @@ def review(
     )
 
 
-def _check_code(plan: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case], found: Dataset) -> None:
+def _check_code(chosen: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case], found: Dataset) -> None:
     """Raise NeedsCode before a folder is made: with the code it will be another benchmark."""
-    for reviewer in plan:
+    for reviewer in chosen:
         if cases and isinstance(reviewer, Reviewer):
             try:
                 changes_to_review(reviewer, cases, dataset_label(found))
@@ -123,24 +125,24 @@ def _check_code(plan: Sequence[Reviewer | dict[str, object]], cases: Sequence[Ca
 def _run(
     folder: RunFolder,
     found: Dataset,
-    plan: Sequence[Reviewer | dict[str, object]],
-    how: _How,
+    chosen: Sequence[Reviewer | dict[str, object]],
+    settings: _Settings,
     progress: Progress | None,
 ) -> tuple[list[ReviewTotals], Spending]:
     totals = []
-    with how.models.client(folder) as client:
-        for reviewer in plan:
+    with settings.models.client(folder) as client:
+        for reviewer in chosen:
             if isinstance(reviewer, dict):
                 totals.append(_import(folder, found, reviewer, progress))
                 continue
             done = run_reviewer(
                 folder,
                 reviewer,
-                executor=how.executor(reviewer),
-                attempts=how.attempts,
-                retry_failed=how.retry_failed,
-                only=how.only,
-                stop=how.stop,
+                executor=settings.executor(reviewer),
+                attempts=settings.attempts,
+                retry_failed=settings.retry_failed,
+                only=settings.only,
+                stop=settings.stop,
                 progress=with_cost(progress, client),
             )
             totals.append(done)
@@ -150,9 +152,9 @@ def _run(
 def _rehearse(
     cases: Sequence[Case],
     label: str,
-    plan: Sequence[Reviewer | dict[str, object]],
+    chosen: Sequence[Reviewer | dict[str, object]],
     run: str | Path,
-    how: _How,
+    settings: _Settings,
     progress: Progress | None,
 ) -> tuple[list[ReviewTotals], Spending]:
     """Count what would be asked, writing nothing; an existing run says what is done already."""
@@ -160,21 +162,21 @@ def _rehearse(
     if folder is not None and folder.manifest.benchmark != benchmark_hash(cases):
         raise UserError(f"{run} holds a run on {folder.manifest.dataset}, not on {label}", remedy="use another folder")
     outcomes = [] if folder is None else folder.outcomes()
-    with how.models.client() as client:
+    with settings.models.client() as client:
         totals = [
             rehearse_review(
                 cases,
                 outcomes,
                 reviewer,
-                executor=how.executor(reviewer),
+                executor=settings.executor(reviewer),
                 dataset=label,
-                attempts=how.attempts,
-                retry_failed=how.retry_failed,
-                only=how.only,
-                stop=how.stop,
+                attempts=settings.attempts,
+                retry_failed=settings.retry_failed,
+                only=settings.only,
+                stop=settings.stop,
                 progress=progress,
             )
-            for reviewer in plan
+            for reviewer in chosen
             if isinstance(reviewer, Reviewer)
         ]
         return totals, spending(client)
@@ -194,7 +196,7 @@ def _import(
     return totals
 
 
-def _as_given(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
+def _given_path(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
     """The path of the data as the user gave it: an absolute path would reveal this machine."""
     if source:
         return str(source)
