@@ -156,7 +156,7 @@ def test_a_left_side_is_old_and_a_text_of_digits_is_a_count(tmp_path: Path) -> N
         ([sample(comment(note="\ud800"))], [], "surrogate"),
         ([sample(), sample()], [], "occurs twice"),
         ([sample(githubPrUrl="ext::sh")], [], "not the address of a pull request"),
-        ([sample()], [sample(project_main_language="Go")], "something else"),
+        ([sample()], [sample(project_main_language="Go")], "differs from positive"),
         ([sample(comment())], [sample(comment())], "occurs twice"),
         ({}, [], "should be a list, not an object"),
     ],

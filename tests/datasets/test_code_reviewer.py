@@ -119,7 +119,7 @@ def test_which_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"holds no msg-test\*\.jsonl"):
         list(CodeReviewer(path=str(tmp_path)).cases())
     write(tmp_path / "cls-test.jsonl", CLS)
-    with pytest.raises(UserError, match=r"of another task than 'comment' .*task=\"assess\""):
+    with pytest.raises(UserError, match=r"belongs to another task than 'comment' .*task=\"assess\""):
         list(CodeReviewer(path=str(tmp_path / "cls-test.jsonl")).cases())
     write(tmp_path / "a" / "msg-test.jsonl", MSG)
     write(tmp_path / "b" / "msg-test.jsonl", MSG)

@@ -162,7 +162,7 @@ def test_every_commented_line_and_no_other_is_right_to_name(tmp_path: Path) -> N
 def test_a_comment_without_words_is_left_out_where_it_is_the_question(tmp_path: Path) -> None:
     for task in ("locate", "comment"):
         data = read(tmp_path, task, entry(review_comment=[" "]), entry(id=2, review_comment=[]))
-        assert not list(data.cases()) and {note.reason for note in data.notes()} == {"its comment says nothing"}
+        assert not list(data.cases()) and {note.reason for note in data.notes()} == {"its comment is empty"}
     assert len(list(read(tmp_path, "assess", entry(review_comment=[])).cases())) == 1
 
 

@@ -181,11 +181,11 @@ def test_links_are_places_in_the_list(read: Read) -> None:
 
 def test_what_was_left_out_is_counted(real: CrscoreStudy) -> None:
     found = {note.reason: note.item for note in real.notes()}
-    assert "javascript" in found["none of its files is here: the language is left out"]
+    assert "javascript" in found["none of its files is present: the language is left out"]
     assert found["not rated"] == "java-3861 (1 of 10 reviews)"
     assert found["rated, but no links"] == "java-3861 by deepseekcoder"
     assert found["addresses a claim that is not in the list"].startswith("3: java-1632 by gpt3.5 (marcus): 5 of 3")
-    unrated = next(item for reason, item in found.items() if reason.startswith("no review of it was rated"))
+    unrated = next(item for reason, item in found.items() if reason.startswith("none of its reviews was rated"))
     assert unrated == "4: py-2051, py-5201, java-8559, java-9437"
     assert next(item for reason, item in found.items() if reason.startswith("coded -2")) == (
         "2: python: 74 generated claims, java: 79 generated claims"
@@ -325,11 +325,11 @@ def _one_copy(folder: Path) -> None:
     ("spoil", "message"),
     [
         (_cut, "the table has 1 rows and phase2/js_marcus_review_qual_final.csv has 2"),
-        (_other, "is about 8, and about 7 in phase2/js_marcus"),
+        (_other, "is 8, but 7 in phase2/js_marcus"),
         (_columns, "has no column 'additional claims'"),
-        (_absent, "js_claim_acc_annot_marcus.csv is not there (reviewgauge get crscore_study)"),
+        (_absent, "js_claim_acc_annot_marcus.csv does not exist (reviewgauge get crscore_study)"),
         (_latin, "is not UTF-8"),
-        (_one_copy, "last100_Atharva.csv is not there"),
+        (_one_copy, "last100_Atharva.csv does not exist"),
     ],
 )
 def test_damaged_copies(tmp_path: Path, spoil: Callable[[Path], None], message: str) -> None:
@@ -344,7 +344,7 @@ def test_what_cannot_be_asked_for(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no files of the study"):
         CrscoreStudy(path=str(tmp_path)).cases()
     data = small(tmp_path)
-    with pytest.raises(UserError, match=r"no files of 'python'.*at hand: javascript"):
+    with pytest.raises(UserError, match=r"no files for 'python'.*available: javascript"):
         data.claim_rates("python")
     with pytest.raises(UserError, match="no parameter 'rater'"):
         data.recorded(rater="marcus")

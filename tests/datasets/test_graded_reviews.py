@@ -127,7 +127,7 @@ def test_a_small_sheet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ((1, *ROW[1:]), "the ID 1 occurs twice: it stands in row 2 too"),
+        ((1, *ROW[1:]), "the ID 1 occurs twice: also in row 2"),
         (("x", *ROW[1:]), "row 3, field ID: 'x' is not a whole number"),
         ((2, None, *ROW[2:]), "row 3: has no reference or no code"),
         ((2, *ROW[1:4], 6, *ROW[5:]), "row 3, field Grade of one: 6 is not a grade from 1 to 5"),

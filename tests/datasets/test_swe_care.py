@@ -86,7 +86,7 @@ def test_sides_places_and_silence(tmp_path: Path) -> None:
     data = read(tmp_path, entry(reference_review_comments=rows), entry(instance_id="x", reference_review_comments=[]))
     first, second = data.cases()
     assert [c.span for c in first.references] == [Span(path="a.py", start=2, side=Side.OLD), Span(path="a.py")]
-    assert [note.reason for note in data.notes()] == ["it names no line", "it says nothing: left out"]
+    assert [note.reason for note in data.notes()] == ["it names no line", "it is empty: left out"]
     assert second.verdict is None and not second.clean  # what nobody said is not known to be right
 
 

@@ -1,4 +1,4 @@
-"""Review comments on 200 pull requests in ten languages, with comments that are known to be wrong beside them.
+"""Review comments on 200 pull requests in ten languages, and comments that are known to be wrong.
 
 Source: Zhang et al., "AACR-Bench: Evaluating Automatic Code Review with Holistic Repository-Level Context",
 arXiv:2601.19494, 2026 (https://github.com/alibaba/aacr-bench), Apache-2.0. The files hold neither diffs nor titles
@@ -51,9 +51,9 @@ class _Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class AacrBench(Dataset):
-    """AACR-Bench: right comments (positive samples) are references, wrong ones (negative samples) are rejected.
+    """AACR-Bench: correct comments (positive samples) are references, wrong ones (negative samples) are rejected.
 
-    `code`: take the diffs from the folder `code` beside the files, where `get aacr_bench --with-code` put them.
+    `code`: take the diffs from the folder `code` beside the files, which `get aacr_bench --with-code` fills.
     """
 
     path: str = ""
@@ -66,19 +66,19 @@ class AacrBench(Dataset):
 
     @property
     def folder(self) -> Path:
-        """Where the files lie."""
+        """The folder of the files."""
         return locate("aacr_bench", self.path)
 
     def cases(self) -> Sequence[Case]:
-        """One case a pull request: those of the positive file in its order, then those of the negative file alone."""
+        """One case per pull request: the positive file in its order, then those of the negative file only."""
         return self._read()[0]
 
     def code_remedy(self) -> str:
-        """The commits are fetched on request."""
+        """The command that fetches the commits."""
         return "reviewgauge get aacr_bench --with-code"
 
     def notes(self) -> Sequence[Drop]:
-        """Ranges put right, pull requests that only the negative file holds, changes whose code was not fetched."""
+        """Corrected ranges, pull requests in the negative file only, changes without code."""
         return self._read()[1]
 
     def _read(self) -> tuple[list[Case], list[Drop]]:
@@ -91,7 +91,7 @@ class AacrBench(Dataset):
             sample = good or bad
             assert sample is not None  # the key came from one of the two
             if good and bad and (good.change, good.facts) != (bad.change, bad.facts):
-                raise bad.at.error(f"says something else of {key} than positive_samples.json does")
+                raise bad.at.error(f"differs from positive_samples.json on {key}")
             cases.append(
                 build(
                     Case,
@@ -159,7 +159,7 @@ def _read_comment(at: Node, case: str, url: str, seen: dict[str, int], notes: li
     if start > end:
         claimed = Location(path=path, start=start, end=end, side=_SIDES[side])
         notes.append(
-            Drop(item=f"{case}, {path}", by="aacr_bench", reason=f"the range {start} to {end} was reversed: put right")
+            Drop(item=f"{case}, {path}", by="aacr_bench", reason=f"the range {start} to {end} was reversed: corrected")
         )
         start, end = end, start
     category, context = at["category"].as_text(), at["context"].as_text()

@@ -26,7 +26,7 @@ from reviewgauge.repo.diff.diffs import parse_patch
 
 PREFIXES = {"assess": "cls", "comment": "msg", "refine": "ref"}
 REMEDY = "download it from https://zenodo.org/record/6900648, unpack it, and give the folder with --from"
-_LANGUAGES = {  # by suffix; those that are called like their suffix are not here
+_LANGUAGES = {  # by suffix, where the name differs
     "py": "python",
     "js": "javascript",
     "cpp": "c++",
@@ -42,7 +42,7 @@ _NO_COMMENT = "the comment is empty: left out"
 
 @dataclass
 class _Noted:
-    """How often something was noted, and where first."""
+    """How often a line was noted for one reason, and the first one."""
 
     first: str
     times: int = 0
@@ -50,7 +50,7 @@ class _Noted:
 
 @dataclass(frozen=True)
 class CodeReviewer(Dataset):
-    """CodeReviewer's official JSON lines, one case a line, read as they are asked for. `path`: a folder or one file.
+    """CodeReviewer's official JSON lines, one case per line, read lazily. `path`: a folder or one file.
 
     `task`: `assess` (cls-*.jsonl: can the hunk stay as it is?), `comment` (msg-*.jsonl: write the comment), `refine`
     (ref-*.jsonl: the comment, with the code that answered it as its resolution). `split` chooses among a folder's
@@ -70,7 +70,7 @@ class CodeReviewer(Dataset):
         return CODE_REVIEWER.model_copy(update={"expected": {}})
 
     def cases(self) -> Iterator[Case]:
-        """One case a line. Ids are the file's name and the line's place counted from 0, as the official code counts.
+        """One case per line. Ids are the file name and the line index from 0, as in the official code.
 
         Raises BadInput for a line that lacks a field of its task.
         """
@@ -95,7 +95,7 @@ class CodeReviewer(Dataset):
         return {name: count for name, count in found.items() if count}
 
     def notes(self) -> Sequence[Drop]:
-        """Lines that were left out or put right, by reason; complete once the cases were read."""
+        """Lines that were left out or corrected, by reason; complete once the cases were read."""
         return tuple(
             Drop(
                 item=noted.first if noted.times == 1 else f"{noted.times} lines, first {noted.first}",
@@ -106,7 +106,7 @@ class CodeReviewer(Dataset):
         )
 
     def check_out(self, folder: Path) -> int:
-        """Raises UserError: the archives have to be fetched by hand, since no checksum of theirs is known here."""
+        """Raises UserError: no checksum of the archives is known, so they are downloaded by hand."""
         raise UserError("code_reviewer cannot be fetched: no checksum of its archives is known", remedy=REMEDY)
 
     def _files(self) -> list[Path]:
@@ -119,7 +119,7 @@ class CodeReviewer(Dataset):
             kind = given.name.partition("-")[0]
             if kind in PREFIXES.values() and kind != prefix:
                 word = next(task for task, known in PREFIXES.items() if known == kind)
-                raise UserError(f"{given.name} is of another task than {self.task!r}", remedy=f'task="{word}"')
+                raise UserError(f"{given.name} belongs to another task than {self.task!r}", remedy=f'task="{word}"')
             return [given]
         pattern = f"{prefix}-*.jsonl" if self.split == "all" else f"{prefix}-{self.split}*.jsonl"
         found = sorted(given.rglob(pattern), key=lambda file: (file.name, str(file)))
@@ -131,7 +131,7 @@ class CodeReviewer(Dataset):
         return found
 
     def _case(self, shape: Node, name: str) -> Case | str:
-        """The case of one line, or why it is left out."""
+        """The case of one line, or the reason to leave it out."""
         if self.task == "refine":
             return _refinement(shape, name)
         patch = shape["patch"].as_text()
@@ -157,7 +157,7 @@ class CodeReviewer(Dataset):
 
 
 def _refinement(shape: Node, name: str) -> Case | str:
-    """The comment on a hunk with the code before it (quoted) and the code that answered it (the resolution)."""
+    """The comment on a hunk, with the code before it as quote and the code that resolved it as resolution."""
     old, new, body = (shape[key].as_text() for key in ("old", "new", "comment"))
     given = shape.get("old_hunk")
     patch = given.as_text() if given else None
@@ -179,7 +179,7 @@ def _comment(shape: Node, body: str) -> Comment:
 
 
 def _build(shape: Node, name: str, task: Task, patch: str | None, comments: Sequence[Comment]) -> Case:
-    """A case of one hunk of one file. The data does not name it: `file`, with the language's suffix if it is given."""
+    """A case of one hunk. The data names no file: it is called `file`, with the suffix of its language."""
     given = shape.get("lang")
     suffix = given.as_text().strip().lower().lstrip(".") if given else ""
     path = f"file.{suffix}" if suffix.isalnum() else "file"
@@ -198,7 +198,7 @@ def _build(shape: Node, name: str, task: Task, patch: str | None, comments: Sequ
 
 
 def _focus(path: str, patch: str | None) -> Span | None:
-    """The lines of the hunk after the change; those before it where none are left."""
+    """The lines of the hunk after the change, or before it where none are left."""
     if patch is None:
         return None
     hunk = parse_patch(patch)[0]

@@ -1,4 +1,4 @@
-"""ContextCRBench: hunks with issue, pull request and function around them; may it be merged, which line, what comment?
+"""ContextCRBench: hunks with issue, pull request and surrounding function, for three tasks.
 
 Source: Hu et al., "Benchmarking LLMs for Fine-Grained Code Review with Enriched Context in Practice", arXiv:2511.07017,
 2025. The paper samples only unmerged entries for the second and third task, and so does this reader.
@@ -36,11 +36,11 @@ _SIDES = {"LEFT": Side.OLD, "RIGHT": Side.NEW}
 
 @dataclass(frozen=True)
 class ContextCrbench(Dataset):
-    """The official entries, one case a hunk, read as they are asked for.
+    """The official entries, one case per hunk, read lazily.
 
     `task`: `assess` (may the hunk be merged? the verdict is `merged`), `locate` (rank the lines that deserve a
     comment), `comment` (write the comment for the line in `focus`). The change holds the whole hunk, the issue, title
-    and description, and as snippets the function before and after; a reviewer looks at which of these it likes.
+    and description, and as snippets the function before and after.
     """
 
     path: str = ""
@@ -53,7 +53,7 @@ class ContextCrbench(Dataset):
         return CONTEXT_CRBENCH if self.task == "assess" else CONTEXT_CRBENCH.model_copy(update={"expected": {}})
 
     def cases(self) -> Iterator[Case]:
-        """One case an entry. Raises BadInput for an entry that lacks a field."""
+        """One case per entry. Raises BadInput for a missing field."""
         self._notes.clear()
         for file in find_entry_files("context_crbench", self.path, "*", REMEDY):
             for shape in objects(file):
@@ -72,10 +72,10 @@ class ContextCrbench(Dataset):
         return tuple(self._notes)
 
     def _case(self, shape: Node) -> Case | str:
-        """The case of one entry, or why it is left out."""
+        """The case of one entry, or the reason to leave it out."""
         merged = shape["merged"].as_flag()
         if merged and self.task != "assess":
-            return "it was merged: not asked about in this task"
+            return "it was merged: not part of this task"
         patch = _whole_hunk(shape)
         cut = patch is None
         if patch is None:
@@ -89,7 +89,7 @@ class ContextCrbench(Dataset):
         if commented is None and self.task != "assess":
             return "the line that was commented on is not in its hunk"
         if self.task != "assess" and not next(map(_body, shape["review_comment"].items()), "").strip():
-            return "its comment says nothing"
+            return "its comment is empty"
         path = shape["path"].as_text()
         before, after = text_of(shape, "file_path_before") or None, text_of(shape, "file_path_after") or None
         file = build(
@@ -130,7 +130,7 @@ class ContextCrbench(Dataset):
 
 
 def _whole_hunk(shape: Node) -> str | None:
-    """The hunk with its header, None where the entry only has GitHub's, which ends with the commented line."""
+    """The hunk with its header; None where the entry only has GitHub's, which ends at the commented line."""
     head, content = shape.get("diff_hunk_head"), shape.get("diff_hunk_content")
     if head is None or content is None or not head.as_text().startswith("@@"):
         return None
@@ -139,7 +139,7 @@ def _whole_hunk(shape: Node) -> str | None:
 
 
 def _commented(shape: Node, hunk: Hunk) -> list[Marker] | None:
-    """The commented lines of the hunk, first to last: by their markers, else by GitHub's numbers; None: not in it."""
+    """The commented lines of the hunk, by markers or by GitHub's line numbers; None where they are not in it."""
     there = {parse_marker(text) for text in markers(hunk)}
     listed = shape.get("comment_lines")
     found = [parse_marker(item.as_text()) for item in listed.items() if isinstance(item.value, str)] if listed else []
@@ -158,14 +158,14 @@ def _commented(shape: Node, hunk: Hunk) -> list[Marker] | None:
 
 
 def _span(path: str, lines: Sequence[Marker]) -> Span:
-    """From the first to the last marker, on the side after the change where the first line is there."""
+    """The span from the first to the last marker, on the new side if the first line is there."""
     side = Side.OLD if lines[0].new is None else Side.NEW
     numbers = [number for line in lines if (number := line.old if side is Side.OLD else line.new) is not None]
     return Span(path=path, start=min(numbers), end=max(numbers), side=side)
 
 
 def _runs(path: str, lines: Sequence[Marker]) -> list[Span]:
-    """Exactly the lines of the markers, as few spans as can be: deleted lines by their old numbers, others by new."""
+    """The fewest spans that cover the markers: deleted lines by old numbers, others by new ones."""
     found: list[Span] = []
     for line in lines:
         side = Side.OLD if line.new is None else Side.NEW
@@ -193,7 +193,7 @@ def _issues(shape: Node) -> tuple[Issue, ...]:
 
 
 def _references(shape: Node, places: Sequence[Span | None]) -> tuple[Comment, ...]:
-    """The comment that opened the thread, once for each place that it is about; what was answered stands in `extra`."""
+    """The comment that opened the thread, once per place; replies are in `extra`."""
     bodies = [_body(item) for item in shape["review_comment"].items()]
     if not bodies or not bodies[0].strip():
         return ()

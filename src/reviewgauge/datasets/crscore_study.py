@@ -1,8 +1,8 @@
-"""Reviews of diffs by nine systems and a person, rated by two people for conciseness, comprehensiveness, relevance.
+"""Reviews of diffs by nine systems and a person, rated for conciseness, comprehensiveness and relevance.
 
 Source: Naik et al., "CRScore: Grounding Automated Evaluation of Code Review Comments in Code Claims and Smells",
-2025 (https://github.com/atharva-naik/CRScore), MIT; its diffs are from CodeReviewer's test set. With the claims that
-a review should address, which of them each review does, and whether the generated ones are correct.
+2025 (https://github.com/atharva-naik/CRScore), MIT; its diffs are from CodeReviewer's test set. Also
+the claims that a review should address, which ones each review addresses, and whether generated ones are correct.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ _LIKERT = {
 class CrscoreStudy(Dataset):
     """The human study behind CRScore. `claims` chooses the list that the cases carry.
 
-    "edited" is the list that the raters saw: correct claims, those that they added, and issues of static analysers.
-    "generated" is what the model wrote, right or wrong.
+    "edited" is the list that the raters saw: correct claims, claims they added, and issues of static analysers.
+    "generated" is what the model wrote, correct or not.
     """
 
     path: str = ""
@@ -81,7 +81,7 @@ class CrscoreStudy(Dataset):
 
     @property
     def human_systems(self) -> Sequence[str]:
-        """`msg`, the comment of the person, which is the reference too."""
+        """`msg`, the comment of the person, which is also the reference."""
         return (HUMAN,)
 
     def scales(self) -> Mapping[str, Scale]:
@@ -90,15 +90,15 @@ class CrscoreStudy(Dataset):
         return {**likert, ADDRESSED: Scale(low=0, high=1, step=0.5, meaning="whether the review addresses the claim")}
 
     def cases(self) -> Sequence[Case]:
-        """One case a diff, by language and then in the order of the files."""
+        """One case per diff, by language and then in the order of the files."""
         return self._read().cases
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
-        """Ten reviews a case (nine systems and `msg`), and every judgement of the study.
+        """Ten reviews per case (nine systems and `msg`), and every judgement of the study.
 
         Labels: con, comp and rel on reviews; `addressed` on a claim and a review; `accuracy` (phase 1) and
-        `necessary` (phase 2) on claims. What both raters judged to test their agreement on con, comp, rel and
-        addressed is in the round `agreement`; labels without a round are the study itself, one rater a review.
+        `necessary` (phase 2) on claims. The reliability test, where both raters judged con, comp, rel and
+        addressed, is the round `agreement`; labels without a round are the study, one rater per review.
         """
         if parameters:
             raise UserError(f"crscore_study's recorded reviews have no parameter {next(iter(parameters))!r}")
@@ -107,11 +107,9 @@ class CrscoreStudy(Dataset):
 
     def claim_rates(self, language: str) -> ClaimRates:
         """The row of the paper's Table 1 for a language, such as "python"."""
-        known = {each.name: each for each in _at_hand(self._folder)}
+        known = {each.name: each for each in _available(self._folder)}
         if language not in known:
-            raise UserError(
-                f"there are no files of {language!r} at {self._folder}", remedy=f"at hand: {', '.join(known)}"
-            )
+            raise UserError(f"{self._folder} has no files for {language!r}", remedy=f"available: {', '.join(known)}")
         return claim_rates(read_phase1(self._folder, known[language]))
 
     def counts(self) -> Mapping[str, int]:
@@ -139,7 +137,7 @@ class CrscoreStudy(Dataset):
         return {name: count for name, count in found.items() if count}
 
     def notes(self) -> Sequence[Drop]:
-        """Languages that are not here, reviews that nobody rated, cells that say nothing, each counted."""
+        """Missing languages, unrated reviews and unreadable cells, counted."""
         return self._read().notes
 
     @property
@@ -151,7 +149,7 @@ class CrscoreStudy(Dataset):
 
 
 class _Study:
-    """Everything that the files at hand hold, read once."""
+    """The content of the files, read once."""
 
     def __init__(self, folder: Path, claims: str) -> None:
         self._folder, self._claims = folder, claims
@@ -160,22 +158,22 @@ class _Study:
         self.cases: list[Case] = []
         self.reviews: list[Review] = []
         self.labels: list[Label] = []
-        at_hand = _at_hand(folder)
-        if not at_hand:
+        available = _available(folder)
+        if not available:
             raise UserError(
                 f"{folder} holds no files of the study",
                 remedy="reviewgauge get crscore_study, or give the folder human_study",
             )
         for language in LANGUAGES:
-            if language in at_hand:
+            if language in available:
                 self._read(language)
             else:
-                self._notes.add(language.name, "none of its files is here: the language is left out")
+                self._notes.add(language.name, "none of its files is present: the language is left out")
         self._read_agreement()
 
     @cached_property
     def notes(self) -> tuple[Drop, ...]:
-        """What was left out or put right."""
+        """What was left out or corrected."""
         return tuple(self._notes.drops())
 
     def _read(self, language: Language) -> None:
@@ -217,14 +215,14 @@ class _Study:
             block = self._blocks[language.code].get(pair.row.case)
             diff = pair.row.text("diff")
             if block is not None and diff and diff != block.diff:
-                self._notes.add(block.id, "the diff differs between the two phases: that of phase 2 is taken")
+                self._notes.add(block.id, "the diff differs between the phases: that of phase 2 is used")
 
     def _read_agreement(self) -> None:
         there = [name for name in AGREEMENT_FILES if (self._folder / name).is_file()]
         if not there:
-            self._notes.add("the reliability test", "its files are not here")
+            self._notes.add("the reliability test", "its files are missing")
         elif "py" not in self._blocks:
-            self._notes.add("the reliability test", "it is about Python, whose files are not here: left out")
+            self._notes.add("the reliability test", "it is about Python, whose files are missing: left out")
         else:
             pairs = read_agreement(self._folder, AGREEMENT_FILES)
             self.labels += agreement_labels(pairs, self._blocks["py"], self._notes)
@@ -240,8 +238,8 @@ def _added(pairs: Sequence[Pair]) -> dict[str, set[str]]:
     return found
 
 
-def _at_hand(folder: Path) -> list[Language]:
-    """The languages of which any file is in `folder`; one that lacks others is refused when it is read."""
+def _available(folder: Path) -> list[Language]:
+    """The languages with any file in `folder`; a missing other file is refused on reading."""
     return [
         language
         for language in LANGUAGES

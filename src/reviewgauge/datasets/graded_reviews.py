@@ -65,7 +65,7 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class GradedReviews(Dataset):
-    """GradedReviews: one case a row of the official sheet. `path` is the folder that holds it, or the file."""
+    """GradedReviews: one case per row of the official sheet. `path` is its folder, or the file."""
 
     path: str = ""
 
@@ -75,13 +75,13 @@ class GradedReviews(Dataset):
         return GRADED_REVIEWS
 
     def cases(self) -> Sequence[Case]:
-        """One case a row, in the sheet's order: write the comment for one Java method."""
+        """One case per row, in the order of the sheet: write the comment for one Java method."""
         return [_case(row) for row in self._rows()]
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
-        """What the four tools wrote, one comment a review, and the grade that the authors agreed on for each.
+        """The comments of four tools, one per review, and the authors' grade for each.
 
-        The grades are a consensus of three people after discussion: there are no independent votes in the data.
+        The grades are a consensus of three people after discussion; the data has no independent votes.
         """
         if parameters:
             raise UserError(f"graded_reviews' recorded reviews have no parameter {next(iter(parameters))!r}")
@@ -110,7 +110,7 @@ class GradedReviews(Dataset):
         return {name: count for name, count in found.items() if count}
 
     def notes(self) -> Sequence[Drop]:
-        """Odd cells, which are kept, and rows that occur twice, which are kept too."""
+        """Odd cells and repeated rows; both are kept."""
         rows = self._rows()
         found = [
             Drop(item=f"case {row.id}, {system}", by="graded_reviews", reason=why)
@@ -124,7 +124,7 @@ class GradedReviews(Dataset):
             Drop(
                 item=f"cases {' and '.join(ids)}",
                 by="graded_reviews",
-                reason="have the same method and reference; all are kept, and belong into one fold",
+                reason="have the same method and reference: keep them in one fold",
             )
             for ids in same.values()
             if len(ids) > 1
@@ -138,7 +138,7 @@ class GradedReviews(Dataset):
         rows = []
         for row in _read(file):
             if row.id in seen:
-                raise row.at.error(f"the ID {row.id} occurs twice: it stands in {seen[row.id].record} too")
+                raise row.at.error(f"the ID {row.id} occurs twice: also in {seen[row.id].record}")
             seen[row.id] = row.at
             rows.append(row)
         if not rows:
@@ -168,7 +168,7 @@ def _cells(file: Path) -> Iterator[tuple[int, tuple[object, ...]]]:
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
             yield from enumerate(book.worksheets[0].iter_rows(values_only=True), start=1)
     except FileNotFoundError:
-        raise UserError(f"{file} is not there", remedy="reviewgauge get graded_reviews") from None
+        raise UserError(f"{file} does not exist", remedy="reviewgauge get graded_reviews") from None
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror or error}") from None
     except _DAMAGE as error:
@@ -176,7 +176,7 @@ def _cells(file: Path) -> Iterator[tuple[int, tuple[object, ...]]]:
 
 
 def _systems(head: Sequence[object], source: str) -> list[str]:
-    """The systems by their columns: after the first three, pairs of a system's name and the word Grade."""
+    """The systems: after the first three columns, pairs of a system's name and the word Grade."""
     names = [str(cell).strip() for cell in head if cell is not None]
     pairs = names[3:]
     systems = pairs[::2]
@@ -213,7 +213,7 @@ def _row(values: Sequence[object], systems: Sequence[str], at: Node) -> _Row:
 
 
 def _text(value: object, at: Node, column: str) -> tuple[str, str]:
-    """The text of a cell, and what is odd about it. A number is the text that it is written with."""
+    """The text of a cell, and what is odd about it. A number is read as its text."""
     if value is None:
         return "", "the cell is empty: a review without comments"
     if isinstance(value, str):

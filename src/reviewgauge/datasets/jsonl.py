@@ -1,4 +1,4 @@
-"""Cases of your own: one case a line, in ReviewGauge's own JSON lines format.
+"""Your own cases: one per line, in ReviewGauge's JSON lines format.
 
 Source: this project; every field is described in docs/reference/jsonl.md and docs/reference/schema/case.schema.json.
 """
@@ -33,8 +33,8 @@ CASES, REVIEWS, LABELS = "cases.jsonl", "reviews.jsonl", "labels.jsonl"
 class Jsonl(Dataset):
     """A file of cases, or a folder: its `cases.jsonl`, else all its `*.jsonl` in the order of their names.
 
-    The repositories that cases name have to lie in the file's own folder, or in the folder `code`: a file of others
-    could name any on this machine, and reviewers would be shown what is private.
+    Repositories that cases name must be in the folder of the file, or in the folder `code`: otherwise a file from
+    others could name any repository on this machine and show private code to reviewers.
     """
 
     path: str = ""
@@ -48,12 +48,12 @@ class Jsonl(Dataset):
         return JSONL
 
     def cases(self) -> Iterator[Case]:
-        """The cases in the order of the file, read as they are asked for. Raises BadInput at the first bad record.
+        """The cases in the order of the file, read lazily. Raises BadInput at the first bad record.
 
-        A change that names its commits and holds no patches gets them from there.
+        A change with commits but without patches gets them from git.
         """
         seen: set[str] = set()
-        sound: set[str] = set()
+        checked: set[str] = set()
         self._gaps[:] = ()
         for file in case_files(self._given()):
             for number, case in _records(Case, file):
@@ -61,9 +61,9 @@ class Jsonl(Dataset):
                     raise BadInput(file.name, f"the case {case.id!r} occurs twice", record=number, field="id")
                 seen.add(case.id)
                 placed = _with_git(case, file)
-                if (git := placed.change.git) is not None and git not in sound:
+                if (git := placed.change.git) is not None and git not in checked:
                     self._check_git(Path(git), file, number)
-                    sound.add(git)
+                    checked.add(git)
                 whole, gap = _with_files(placed)
                 if gap:
                     self._gaps.append(Drop(item=case.id, by="jsonl", reason=gap))
@@ -72,7 +72,7 @@ class Jsonl(Dataset):
             raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/reference/jsonl.md")
 
     def _check_git(self, git: Path, file: Path, number: int) -> None:
-        """Raise BadInput where a case names a repository that its file may not."""
+        """Raise BadInput for a repository outside the allowed folders."""
         allowed = [file.parent, *([Path(self.code).expanduser()] if self.code else [])]
         try:
             found = find_escape(git, allowed)
@@ -82,30 +82,30 @@ class Jsonl(Dataset):
         if found is not None:
             raise BadInput(
                 file.name,
-                f"leads to {found}, outside of the file's own folder",
+                f"leads to {found}, outside the folder of the file",
                 record=number,
                 field="change.git",
-                remedy=f"if reviewers may see that: jsonl(path={str(file)!r}, code={str(found.parent)!r})",
+                remedy=f"if reviewers may see it: jsonl(path={str(file)!r}, code={str(found.parent)!r})",
             )
 
     def notes(self) -> Sequence[Drop]:
-        """Changes whose commits are named but could not be read, and what `recorded` left out of the labels."""
+        """Changes whose commits could not be read, and labels that `recorded` left out."""
         return (*self._gaps, *self._unlabelled)
 
     def code_remedy(self) -> str:
-        """Where the code of one's own cases comes from."""
+        """How to give the code."""
         return "give each change its files with patches, or git, base and head: docs/reference/jsonl.md"
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
         """The reviews in the folder's `reviews.jsonl`, and the labels on them in its `labels.csv` or `labels.jsonl`.
 
-        A label that names no system is on the only review of its case. Labels may stand on the cases too.
+        A label without a system is on the only review of its case.
         """
         if parameters:
             raise UserError(f"jsonl's recorded reviews have no parameter {next(iter(parameters))!r}")
         file = self._folder() / REVIEWS
         if not file.is_file():
-            raise UserError(f"there is no {REVIEWS} beside the cases", remedy="name a reviewer instead")
+            raise UserError(f"there is no {REVIEWS} next to the cases", remedy="name a reviewer instead")
         reviews = _reviews(file)
         labels = find_labels(self._folder())
         if labels is None:
@@ -115,7 +115,7 @@ class Jsonl(Dataset):
         return reviews, on_reviews(read, reviews, labels.name)
 
     def scales(self) -> Mapping[str, Scale]:
-        """The range that the labels beside the cases take, by dimension."""
+        """The observed range of the labels, by dimension."""
         labels = find_labels(self._folder())
         return observed_scales(read_labels(labels)) if labels else {}
 
@@ -130,7 +130,7 @@ class Jsonl(Dataset):
 
 
 def case_files(given: Path) -> list[Path]:
-    """The files that hold the cases of `given`, which is a file or a folder."""
+    """The files with the cases of `given`, a file or a folder."""
     if not given.is_dir():
         return [given]
     if (given / CASES).is_file():
@@ -163,7 +163,7 @@ def _reviews(file: Path) -> list[Review]:
 
 
 def _with_git(case: Case, file: Path) -> Case:
-    """The case with a relative git directory read from the file's own folder."""
+    """The case with a relative git directory resolved from the folder of the file."""
     git = case.change.git
     if git is None or Path(git).is_absolute():
         return case
@@ -171,7 +171,7 @@ def _with_git(case: Case, file: Path) -> Case:
 
 
 def _with_files(case: Case) -> tuple[Case, str]:
-    """The case with the patches between its commits where it brings none itself, and why there are none."""
+    """The case with the patches between its commits where it has none, or the reason why not."""
     change = case.change
     if change.files or not (change.git and change.base and change.head):
         return case, ""

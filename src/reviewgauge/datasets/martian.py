@@ -1,4 +1,4 @@
-"""Golden comments of real pull requests, with what twelve review tools said and three model judges' verdicts.
+"""Golden comments on real pull requests, the comments of twelve review tools, and verdicts of three model judges.
 
 Source: Martian, "Code Review Bench" (https://github.com/withmartian/code-review-benchmark), the offline part, MIT.
 The files hold neither diffs nor line numbers.
@@ -24,7 +24,7 @@ from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
 from reviewgauge.datasets.recorded.martian_verdicts import Reading, StoredRow, judges, read_recorded, stored_table
 
 DEFAULT_EXTRACTOR = "anthropic_claude-opus-4-5-20251101"
-# The golden file says which project a change belongs to; the address often names a fork made for one tool's trial.
+# The golden file names the project of a change; the address is often that of a fork made for one tool's trial.
 _PROJECTS = {
     "cal_dot_com": ("cal.com", "calcom/cal.com"),
     "discourse": ("discourse", "discourse/discourse"),
@@ -48,18 +48,18 @@ class Martian(Dataset):
 
     @property
     def folder(self) -> Path:
-        """Where the files lie."""
+        """The folder of the files."""
         return locate("martian", self.path)
 
     def cases(self) -> Sequence[Case]:
-        """One case a pull request, by golden file and then in its order."""
+        """One case per pull request, by golden file and then in its order."""
         return [case for case, _ in self._golden()]
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
-        """The reviews of all tools as one judge extracted them, and that judge's verdicts.
+        """The reviews of all tools as one judge extracted them, and its verdicts.
 
-        `extractor` names the judge's folder. Labels: `same_issue` on a (comment, golden) pair, `false_positive` on a
-        comment, `missed` on a review and a golden. A comment or pair without a label has no stored verdict.
+        `extractor` names the folder of the judge. Labels: `same_issue` on a (comment, golden) pair, `false_positive` on
+        a comment, `missed` on a review and a golden. A comment or pair without a label has no stored verdict.
         """
         unknown = sorted(parameters.keys() - {"extractor"})
         extractor = parameters.get("extractor", DEFAULT_EXTRACTOR)
@@ -71,21 +71,21 @@ class Martian(Dataset):
         return read_recorded(self.folder, extractor, self._by_address(), Reading())
 
     def stored(self, extractor: str = DEFAULT_EXTRACTOR) -> list[StoredRow]:
-        """What one judge stored for each tool: the published reading, and the corrected one beside it."""
+        """The stored counts of one judge for each tool: the published and the corrected reading."""
         if extractor not in (known := judges(self.folder)):
             raise UserError(
-                f"no extractor {extractor!r} among the Martian files", remedy=f"at hand: {', '.join(known)}"
+                f"no extractor {extractor!r} among the Martian files", remedy=f"available: {', '.join(known)}"
             )
         return stored_table(self.folder, extractor)
 
     def counts(self) -> Mapping[str, int]:
-        """What the files at hand hold, with the tools that were recorded and the judges of them."""
+        """The counts of the files, with tools and judges."""
         known = judges(self.folder)
         tools = {review.system for judge in known for review in self.recorded(extractor=judge)[0]}
         return {**super().counts(), "tools": len(tools), "judges": len(known)}
 
     def notes(self) -> Sequence[Drop]:
-        """What the golden files remark, and what each judge's stored verdicts lack or break, counted by kind."""
+        """Remarks of the golden files, and gaps and contradictions in the stored verdicts, counted by kind."""
         found = [drop for _, drops in self._golden() for drop in drops]
         addresses = self._by_address()
         for judge in judges(self.folder):

@@ -63,12 +63,12 @@ class Sample(Dataset):
     def cases(self) -> Iterator[Case]:
         """The cases in the order of the history. The repository is unpacked into the data home on first use.
 
-        Where that is not possible (no git, nothing may be written) the cases come without it; they hold their diffs.
+        Without git or write access the cases come without it; they contain their diffs.
         """
         git, _ = self._repository()
         file = self._folder() / CASES
         if not file.is_file():
-            raise UserError(f"{file} is not there", remedy="build it with sample/build.py")
+            raise UserError(f"{file} does not exist", remedy="build it with sample/build.py")
         with file.open("rb") as stream:
             for case in records(Case, stream, file.name):
                 yield case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
@@ -80,8 +80,8 @@ class Sample(Dataset):
     def check_out(self, folder: Path, branch: str = "main") -> int:
         """Clone one branch of the repository, with its history, into `folder`; returns how many files it has.
 
-        `main` is where the cases come from. `maintained` goes on from there and mends much of what is planted: no tool
-        that is measured on the cases may see it. Raises UserError where something is there already.
+        `main` is where the cases come from. `maintained` continues from there and fixes many planted problems: no
+        measured tool may see it. Raises UserError where the folder is not empty.
         """
         if folder.exists() and any(folder.iterdir()):
             raise UserError(f"{folder} is not empty", remedy="give another folder with -o")
@@ -102,13 +102,13 @@ class Sample(Dataset):
         return tips[f"refs/heads/{branch}"]
 
     def code_remedy(self) -> str:
-        """The repository is unpacked from the package, which can only fail for a reason that has a name."""
+        """The reason why the repository could not be unpacked from the package."""
         return self._repository()[1]
 
     def notes(self) -> Sequence[Drop]:
-        """Whether the code itself is missing, and why."""
+        """Why the code is missing, if it is."""
         git, why = self._repository()
-        return () if git else (Drop(item="the repository", by="sample", reason=f"{why}; the diffs are there"),)
+        return () if git else (Drop(item="the repository", by="sample", reason=f"{why}; the diffs are available"),)
 
     def _folder(self) -> Path:
         return locate("sample", self.path) if self.path else Path(__file__).parent / "_sample"
@@ -121,10 +121,10 @@ class Sample(Dataset):
 
 
 def unpack(bundle: Path, home: Path) -> Path:
-    """The bare repository made from `bundle`, below `home`: made now, or found where an earlier call left it.
+    """The bare repository made from `bundle` below `home`, created unless it exists.
 
-    It is made beside its place and then renamed, so that several processes may do this at the same time and none
-    sees half of it. Raises OSError, or UserError where git fails.
+    It is created under a temporary name and then renamed, so that concurrent processes never see a partial one.
+    Raises OSError, or UserError where git fails.
     """
     digest = hashlib.sha256(bundle.read_bytes()).hexdigest()[:12]
     target = home / f"sample-{digest}.git"
@@ -140,7 +140,7 @@ def unpack(bundle: Path, home: Path) -> Path:
         try:
             staging.rename(target)
         except OSError:
-            if not target.is_dir():  # otherwise somebody else was quicker, with the same content
+            if not target.is_dir():  # otherwise another process was faster, with the same content
                 raise
     except ValueError:
         raise UserError(f"{bundle.name} holds no branch main") from None

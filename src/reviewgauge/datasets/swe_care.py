@@ -1,8 +1,8 @@
-"""SWE-CARE: pull requests with the issues they resolve, reviewed at the commit that people commented on.
+"""SWE-CARE: pull requests with the issues they resolve, at the commit that people commented on.
 
 Source: Guo et al., "CodeFuse-CR-Bench: A Comprehensiveness-aware Benchmark for End-to-End Code Review Evaluation in
 Python Projects", arXiv:2509.14856, 2025; https://github.com/inclusionAI/SWE-CARE. The merged patch, the hints and the
-comments reach no reviewer.
+comments are hidden from reviewers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FACTS = {"problem_domain": "domain", "difficulty": "difficulty", "estimated_rev
 
 @dataclass(frozen=True)
 class SweCare(Dataset):
-    """The official JSON lines, one case a pull request. A comment stands where it was made (`original_line`)."""
+    """The official JSON lines, one case per pull request; comments are at their `original_line`."""
 
     path: str = ""
     _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -46,7 +46,7 @@ class SweCare(Dataset):
         return SWE_CARE
 
     def cases(self) -> Iterator[Case]:
-        """One case a line. Raises BadInput for a line that lacks a field."""
+        """One case per line. Raises BadInput for a missing field."""
         self._notes.clear()
         for file in find_entry_files("swe_care", self.path, "*", REMEDY):
             for shape in objects(file):
@@ -57,7 +57,7 @@ class SweCare(Dataset):
         return count_cases(self.cases())
 
     def notes(self) -> Sequence[Drop]:
-        """Comments that say nothing, or no place; patches that are empty."""
+        """Comments without text or place, and empty patches."""
         return tuple(self._notes)
 
     def _case(self, shape: Node) -> Case:
@@ -90,9 +90,7 @@ class SweCare(Dataset):
     def _comment(self, at: Node, name: str, number: int) -> Comment | None:
         body = text_of(at, "text")
         if not body.strip():
-            self._notes.append(
-                Drop(item=f"{name}, comment {number}", by="swe_care", reason="it says nothing: left out")
-            )
+            self._notes.append(Drop(item=f"{name}, comment {number}", by="swe_care", reason="it is empty: left out"))
             return None
         line, start = _line(at, "original_line", "line"), _line(at, "original_start_line", "start_line")
         if line is None:

@@ -1,7 +1,7 @@
 """SWR-Bench: 1,000 whole pull requests of 12 Python projects, half with change-points that review brought, half clean.
 
 Source: Zeng et al., "Benchmarking and Studying the LLM-based Code Review", arXiv:2509.01494, 2025; files
-`swr_datasets_*.jsonl`. What came of a pull request (timeline, later commits, change-points) reaches no reviewer.
+`swr_datasets_*.jsonl`. The outcome of a pull request (timeline, later commits, change-points) is hidden from reviewers.
 """
 
 from __future__ import annotations
@@ -37,12 +37,11 @@ REMEDY = "take swr_datasets_*.jsonl from the authors' repository and give the fo
 
 @dataclass(frozen=True)
 class SwrBench(Dataset):
-    """The official JSON lines, one case a pull request, read as they are asked for.
+    """The official JSON lines, one case per pull request, read lazily.
 
-    `body` is what a reference says: the summary of the discussion, or the reviewer's own comment. A change-point's code
-    snippet is looked for in the diff; one that is not there has no place. `code`: take the diffs from the folder `code`
-    beside the files, where `get swr_bench --with-code` put them; without, a file that several commits change shows the
-    patches of each.
+    `body` is the text of a reference: the summary of the discussion, or the reviewer's own comment. A change-point is
+    placed where its code snippet is in the diff, if anywhere. `code`: take the diffs from the folder `code` beside the
+    files, which `get swr_bench --with-code` fills; without it, a file that several commits change shows each patch.
     """
 
     path: str = ""
@@ -56,7 +55,7 @@ class SwrBench(Dataset):
         return SWR_BENCH
 
     def cases(self) -> Iterator[Case]:
-        """One case a line. Raises BadInput for a line that lacks a field."""
+        """One case per line. Raises BadInput for a missing field."""
         self._notes.clear()
         for file in find_entry_files("swr_bench", self.path, "swr_datasets_*", REMEDY):
             code = file.parent / CODE
@@ -72,11 +71,11 @@ class SwrBench(Dataset):
         return count_cases(self.cases())
 
     def notes(self) -> Sequence[Drop]:
-        """Changes whose files several commits change, and types that are none of the paper's."""
+        """Changes with files that several commits change, and types that are not in the paper."""
         return tuple(self._notes)
 
     def code_remedy(self) -> str:
-        """The commits are fetched on request."""
+        """The command that fetches the commits."""
         return "reviewgauge get swr_bench --with-code"
 
     def _case(self, shape: Node) -> Case:
@@ -88,7 +87,7 @@ class SwrBench(Dataset):
                 Drop(
                     item=name,
                     by="swr_bench",
-                    reason="several commits change one file: its patch shows each commit's, one after the other",
+                    reason="several commits change one file: its patch joins theirs",
                     detail=f"{twice} files",
                 )
             )
@@ -107,13 +106,13 @@ class SwrBench(Dataset):
         return build(Case, shape, id=name, change=change, references=points, verdict=not points, facts=facts)
 
     def _point(self, point: Node, name: str, number: int) -> Comment:
-        """One change-point: its type, what was said, the code it was said about and the commit that answered."""
+        """One change-point: its type, text, code and the commit that resolved it."""
         brought, discussion = point["change_introducing"], point["change_discussion"]
         original, summary = text_of(discussion, "original_reviewer_comment"), text_of(discussion, "discussion_summary")
         given = point["change_type"].as_text()
         code = change_type(given)
         if code is None:
-            note = "its type is none of the paper's: kept as it is written"
+            note = "its type is not in the paper: kept as it is"
             self._notes.append(Drop(item=f"{name}, point {number}", by="swr_bench", reason=note, detail=given))
         answer = point.get("change_resolve_info")
         snippet = brought.get("code_snippet")
@@ -139,7 +138,7 @@ class SwrBench(Dataset):
 
 
 def _files(commit: Node) -> Iterator[ChangedFile]:
-    """The files of one commit, from its list of patches, else from the text of its whole diff."""
+    """The files of one commit, from its list of patches, else from its diff."""
     listed = commit.get("diff")
     if listed is None:
         text = commit.get("diff_text")

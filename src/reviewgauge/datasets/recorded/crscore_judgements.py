@@ -1,7 +1,9 @@
-"""Phase 2 of the CRScore study: claims that a review should address, ten reviews a change, and how people rated them.
+"""The judgements of the CRScore study.
 
-The list of claims runs beside the reviews: a claim has nothing to do with the review in its row. `claims addressed`
-names claims by their place in that list, from 1.
+Phase 1: is each generated claim about a change correct, and which were missing? The codes are 1 correct, 0 incorrect,
+-1 unverifiable, -2 incomplete, 2 undecided; Table 1 rests on 1, 0 and -1 alone. Phase 2: ten reviews per change, their
+ratings, and the claims that each addresses. The list of claims is independent of the review in the same row; `claims
+addressed` names claims by their position in that list, from 1.
 """
 
 from __future__ import annotations
@@ -29,17 +31,17 @@ _AT_LINE = re.compile(r"line (\d{1,6})\b")
 
 
 class Notes:
-    """What reading left out or put right, counted by reason."""
+    """What was left out or corrected, by reason."""
 
     def __init__(self) -> None:
         self._items: dict[str, list[str]] = {}
 
     def add(self, item: str, reason: str) -> None:
-        """One more."""
+        """Add one item."""
         self._items.setdefault(reason, []).append(item)
 
     def drops(self) -> Iterator[Drop]:
-        """One note a reason, naming the first ones."""
+        """One note per reason, with the first items."""
         for reason, items in self._items.items():
             more = f" and {len(items) - 4} more" if len(items) > 4 else ""
             counted = f"{len(items)}: " if len(items) > 1 else ""
@@ -47,7 +49,7 @@ class Notes:
 
 
 class Block(NamedTuple):
-    """Everything on one change: its rows, its diff, and its claims in the order that the links count by."""
+    """One change: its rows, its diff, and its claims in the order that links refer to."""
 
     id: str
     change: str
@@ -63,7 +65,7 @@ def blocks(
     added: Mapping[str, set[str]],
     notes: Notes,
 ) -> Iterator[Block]:
-    """The changes of one language. `generated` and `added` are the claims of phase 1 by the change's index."""
+    """The changes of one language. `generated` and `added` are the claims of phase 1 by index of the change."""
     by_case: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_case.setdefault(pair.row.case, []).append(pair)
@@ -99,7 +101,7 @@ def _claims(
         else:
             notes.add(
                 f"{case}, claim {number}",
-                "a claim that phase 1 neither generated nor added: an issue of an analyser in a wrong row",
+                "a claim that phase 1 neither generated nor added: an analyser's issue in a wrong row",
             )
         at_line = _AT_LINE.match(body)
         line = int(at_line[1]) if at_line and int(at_line[1]) else None
@@ -107,7 +109,7 @@ def _claims(
 
 
 def case_of(language: Language, block: Block, claims: Sequence[Claim]) -> Case:
-    """The case of one change: one hunk of a file, the person's comment as the reference."""
+    """The case of one change: one hunk, with the person's comment as reference."""
     row = block.pairs[0].row
     path = f"test{block.change}.{language.code}"
     references = [
@@ -128,13 +130,13 @@ def case_of(language: Language, block: Block, claims: Sequence[Claim]) -> Case:
 
 
 def reviews_of(block: Block, notes: Notes) -> Iterator[tuple[str, CrscoreRow, Review]]:
-    """(rater, row, review) of each review of one change; a blank one has no comments."""
+    """(rater, row, review) for each review of a change; a blank one has no comments."""
     seen: set[str] = set()
     for pair in block.pairs:
         row = pair.row
         system = row.word("system").removesuffix("_pred")
         if not system:
-            continue  # a row that only goes on with the claims
+            continue  # a row with a claim only
         if system in seen:
             raise row.error("system", f"{system!r} reviewed {block.id} twice")
         seen.add(system)
@@ -146,7 +148,7 @@ def reviews_of(block: Block, notes: Notes) -> Iterator[tuple[str, CrscoreRow, Re
 
 
 def rating_labels(rater: str, row: CrscoreRow, review: Review, batch: str | None = None) -> list[Label]:
-    """The rater's scores of one review, 1 to 5; none where it was not rated."""
+    """The scores of one review, 1 to 5; empty where it was not rated."""
     found = []
     for column, dimension in DIMENSIONS.items():
         value = row.whole(column, 1, 5)
@@ -159,7 +161,7 @@ def rating_labels(rater: str, row: CrscoreRow, review: Review, batch: str | None
 def link_labels(
     rater: str, row: CrscoreRow, review: Review, claims: Sequence[str], notes: Notes, *, batch: str | None = None
 ) -> Iterator[Label]:
-    """Whether the review addresses each of `claims` (their ids): 1 or 0, and 0.5 for partly, where that was asked."""
+    """Whether the review addresses each of `claims` (ids): 1, 0, or 0.5 for partly where the table has that column."""
     where = f"{review.case} by {review.system} ({rater})"
     chosen = _numbers(row, "claims addressed", len(claims), where, notes)
     if chosen is None:
@@ -201,10 +203,10 @@ def necessary_labels(block: Block) -> Iterator[Label]:
 
 
 def agreement_labels(pairs: Sequence[Pair], known: Mapping[str, Block], notes: Notes) -> Iterator[Label]:
-    """Both raters' scores and links in the reliability test, in the round `agreement`, the rows as batch.
+    """Both raters' scores and links in the reliability test: round `agreement`, the rows as batch.
 
-    Its lists of claims are older than those of the study in some changes: a claim that is not in the study's list has
-    the id aN, its place in the older list.
+    Some of its lists of claims are older than the study's: a claim that is not in the study's list has the id aN, its
+    position in the older list.
     """
     claims: dict[str, list[str]] = {}
     for pair in pairs:
@@ -241,11 +243,11 @@ def _label(subject: Subject, rater: str, dimension: str, value: float, batch: st
 
 
 def count_unrated(rated: Counter[str], every: Iterable[Block], systems: Mapping[str, int], notes: Notes) -> None:
-    """Note the reviews without a rating: whole changes (dropped from the study) apart from single reviews."""
+    """Note the reviews without a rating, whole changes (dropped from the study) separately."""
     for block in every:
         missing = systems[block.id] - rated[block.id]
         if missing == systems[block.id]:
-            notes.add(block.id, "no review of it was rated: the paper discards changes that are mislabelled")
+            notes.add(block.id, "none of its reviews was rated: the paper discards mislabelled changes")
         elif missing:
             notes.add(f"{block.id} ({missing} of {systems[block.id]} reviews)", "not rated")
 
@@ -258,7 +260,7 @@ KAPPA_ROWS = {"py": range(395, 495)}
 
 @dataclass(frozen=True, slots=True)
 class ClaimRates:
-    """What became of a language's generated claims: the row of Table 1 in the paper."""
+    """The counts of a language's generated claims: a row of Table 1 in the paper."""
 
     correct: int
     incorrect: int
@@ -270,7 +272,7 @@ class ClaimRates:
 
     @property
     def n(self) -> int:
-        """The claims that the rates are of: correct, incorrect and unverifiable ones."""
+        """The claims behind the rates: correct, incorrect and unverifiable ones."""
         return self.correct + self.incorrect + self.unverifiable
 
     @property
@@ -285,7 +287,7 @@ class ClaimRates:
 
     @property
     def unverifiable_rate(self) -> float | None:
-        """The share of claims that nothing confirms or contradicts."""
+        """The share of unverifiable claims."""
         return self.unverifiable / self.n if self.n else None
 
     @property
@@ -295,7 +297,7 @@ class ClaimRates:
 
 
 def claim_rates(pairs: Sequence[Pair]) -> ClaimRates:
-    """The rates of one language, each claim by the rater whose copy counts."""
+    """The rates of one language, by the rater whose copy counts."""
     codes = Counter(_code(pair, pair.rater) for pair in pairs)
     added = sum(bool(pair.row.word("additional claims")) for pair in pairs)
     counts = {word: codes[code] for code, word in WORDS.items()}
@@ -303,7 +305,7 @@ def claim_rates(pairs: Sequence[Pair]) -> ClaimRates:
 
 
 def generated_claims(pairs: Sequence[Pair]) -> dict[str, list[Claim]]:
-    """The claims that the model wrote about each change, by its index, with their status; ids g1, g2 and so on."""
+    """The generated claims with their status, by index of the change; ids are g1, g2 ..."""
     found: dict[str, list[Claim]] = {}
     for pair in pairs:
         body = pair.row.text("claim")
@@ -325,9 +327,9 @@ def generated_claims(pairs: Sequence[Pair]) -> dict[str, list[Claim]]:
 
 
 def accuracy_labels(language: Language, pairs: Sequence[Pair]) -> Iterator[Label]:
-    """Every code that either rater gave; where both coded a claim, both are independent labels of it.
+    """Every code of either rater; where both coded a claim, the labels are independent.
 
-    In words, since the numbers of the files have no order: nobody can take their mean, or a weighted kappa.
+    Values are words, since the numeric codes have no order: they allow neither a mean nor a weighted kappa.
     """
     counted: Counter[str] = Counter()
     batch = KAPPA_ROWS.get(language.code, range(0))

@@ -1,7 +1,7 @@
-"""The tables of the CRScore study: two copies of each, one a rater, of which every row counts in one of them.
+"""Reads the tables of the CRScore study: two copies of each, one per rater.
 
-A change's index stands on the first of its rows only. Rows are counted from 0 without the header, as the published
-scripts count them, and up to some row one rater's copy counts, after it the other's.
+Rows are counted from 0 without the header, as in the published scripts: up to some row Marcus's copy counts, after it
+Atharva's. Only the first row of a change has its index.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from reviewgauge.datasets.files.local_files import LARGEST_FILE
 
 MARCUS, ATHARVA = "marcus", "atharva"
 RATERS = (MARCUS, ATHARVA)
-_CORRECTNESS = "Correctness"  # the column's name goes on with the meaning of its codes
+_CORRECTNESS = "Correctness"  # the column name continues with the meaning of its codes
 _WHOLE = re.compile(r"-?\d{1,9}(\.0+)?")
 
 
 class Language(NamedTuple):
-    """A language of the study: its file prefix, its name, and from which row on Atharva's copies count, by phase."""
+    """A language of the study: its file prefix, its name, and by phase the first row where Atharva's copy counts."""
 
     code: str
     name: str
@@ -41,7 +41,7 @@ LANGUAGES = (
 
 
 class CrscoreRow(NamedTuple):
-    """One row of a table: its number, the index of its change, its cells by column, and where it stands."""
+    """One row of a table: its number, the index of its change, its cells by column, and its place for errors."""
 
     number: int
     case: str
@@ -49,16 +49,16 @@ class CrscoreRow(NamedTuple):
     at: Node
 
     def text(self, column: str) -> str:
-        """A cell, empty where it is blank."""
+        """The text of a cell, empty where it is blank."""
         text = self.cells[column]
         return Node(text, self.at.source, self.at.record, column).as_text() if text.strip() else ""
 
     def word(self, column: str) -> str:
-        """A cell without the blanks around it."""
+        """The stripped text of a cell."""
         return self.text(column).strip()
 
     def whole(self, column: str, low: int, high: int) -> int | None:
-        """A whole number from `low` to `high`, None where the cell is blank. Raises BadInput for anything else."""
+        """The whole number of a cell, None where it is blank. Raises BadInput outside `low` to `high`."""
         word = self.word(column)
         if not word:
             return None
@@ -72,7 +72,7 @@ class CrscoreRow(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """One row in both copies, and which of them counts."""
+    """One row in both copies, and the rater whose copy counts."""
 
     marcus: CrscoreRow
     atharva: CrscoreRow
@@ -89,12 +89,12 @@ class Pair(NamedTuple):
 
 
 def phase1_files(language: Language) -> tuple[str, str]:
-    """The names of a language's two copies of phase 1."""
+    """The file names of the two copies of phase 1."""
     return f"phase1/{language.code}_claim_acc_annot_marcus.csv", f"phase1/{language.code}_claim_acc_annot_atharva.csv"
 
 
 def phase2_files(language: Language) -> tuple[str, str]:
-    """The names of a language's two copies of phase 2."""
+    """The file names of the two copies of phase 2."""
     return (
         f"phase2/{language.code}_marcus_review_qual_final.csv",
         f"phase2/{language.code}_atharva_review_qual_final.csv",
@@ -102,14 +102,14 @@ def phase2_files(language: Language) -> tuple[str, str]:
 
 
 def read_phase1(folder: Path, language: Language) -> list[Pair]:
-    """The claims of a language with each rater's codes; the code stands in the column `Correctness`."""
+    """The claims of a language with each rater's codes, in the column `Correctness`."""
     columns = ("index", "diff", "claim", _CORRECTNESS, "additional claims")
     marcus, atharva = (_read(folder, name, columns) for name in phase1_files(language))
     return _paired(marcus, atharva, language.phase1)
 
 
 def read_phase2(folder: Path, language: Language) -> list[Pair]:
-    """The claims and, beside them, the reviews of a language with each rater's scores."""
+    """The claims and reviews of a language with each rater's scores."""
     marcus, atharva = (_read(folder, name, _REVIEW_COLUMNS) for name in phase2_files(language))
     return _paired(marcus, atharva, language.phase2)
 
@@ -131,7 +131,7 @@ def _paired(marcus: Sequence[CrscoreRow], atharva: Sequence[CrscoreRow], first_o
         raise atharva[-1].at.error(f"the table has {len(atharva)} rows and {marcus[0].at.source} has {len(marcus)}")
     for one, two in zip(marcus, atharva, strict=True):
         if one.case != two.case:
-            raise two.error("index", f"is about {two.case}, and about {one.case} in {one.at.source}")
+            raise two.error("index", f"is {two.case}, but {one.case} in {one.at.source}")
     return [
         Pair(one, two, MARCUS if one.number < first_of_atharva else ATHARVA)
         for one, two in zip(marcus, atharva, strict=True)
@@ -139,14 +139,14 @@ def _paired(marcus: Sequence[CrscoreRow], atharva: Sequence[CrscoreRow], first_o
 
 
 def _read(folder: Path, name: str, columns: Sequence[str]) -> list[CrscoreRow]:
-    """The rows of one table. Raises UserError where it is absent, BadInput where it is something else."""
+    """The rows of one table. Raises UserError where it is absent, BadInput where it is not valid."""
     file = folder / name
     try:
         if file.stat().st_size > LARGEST_FILE:
             raise BadInput(name, f"is over {LARGEST_FILE:,} bytes")
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise UserError(f"{file} is not there", remedy="reviewgauge get crscore_study") from None
+        raise UserError(f"{file} does not exist", remedy="reviewgauge get crscore_study") from None
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -1,8 +1,8 @@
-"""The verdicts that came with the Martian benchmark: stored counts, what they break, reviews and labels.
+"""Reads the verdicts that came with the Martian benchmark: stored counts, reviews and labels.
 
-For each pull request and tool a judge's `evaluations.json` stores one entry. The published code asks the judge about
-every (golden, candidate) pair, keeps for each golden the yes with the highest confidence, and calls a candidate false
-when it never was any golden's best at the time it was asked (`step3_judge_comments.py` of the official repository).
+A judge's `evaluations.json` has one entry per pull request and tool. The published code asks the judge about every
+(golden, candidate) pair, keeps for each golden the yes with the highest confidence, and calls a candidate false when it
+was never the best of any golden when it was asked about (`step3_judge_comments.py` of the official repository).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ SAME, FALSE, MISSED = "same_issue", "false_positive", "missed"
 
 @dataclass(frozen=True, slots=True)
 class StoredCounts:
-    """What is stored for one review, or the sum over several.
+    """The stored counts of one review, or their sum over several.
 
-    `tp` counts goldens, `fp` candidates. `credited` are the distinct candidates behind the `tp`; `displaced` ones
-    were a golden's best until a surer candidate came, and are stored nowhere; `repeated` ones have the text of
-    another candidate. So credited + displaced + repeated + fp = candidates, always, while tp + fp need not.
-    `breaks` counts the reviews where it does not, `reviews` all of them.
+    `tp` counts goldens, `fp` candidates. `credited` are the distinct candidates behind the `tp`; `displaced` ones lost
+    their golden to a candidate with higher confidence and are stored nowhere; `repeated` ones have the text of another
+    candidate. credited + displaced + repeated + fp = candidates always holds; `breaks` counts the reviews where tp + fp
+    is not the number of candidates.
     """
 
     tp: int = 0
@@ -50,7 +50,7 @@ class StoredCounts:
 
     @property
     def precision(self) -> float | None:
-        """The published reading: goldens found per candidate. It can pass 1. None without candidates."""
+        """The published reading: goldens found per candidate, which can exceed 1. None without candidates."""
         return self.tp / self.candidates if self.candidates else None
 
     @property
@@ -65,7 +65,7 @@ class StoredCounts:
 
     @property
     def corrected_precision(self) -> float | None:
-        """Candidates credited, of those credited or false: a candidate counts once, duplicates stay out."""
+        """Credited candidates among credited and false ones: each counts once, duplicates do not count."""
         judged = self.credited + self.fp
         return self.credited / judged if judged else None
 
@@ -82,7 +82,7 @@ def _harmonic(precision: float | None, recall: float | None) -> float | None:
 
 
 class StoredRow(NamedTuple):
-    """One tool under one judge: the published reading and the corrected one beside it. None where undefined."""
+    """One tool under one judge: the published and the corrected reading. None where undefined."""
 
     system: str
     counts: StoredCounts
@@ -94,12 +94,12 @@ class StoredRow(NamedTuple):
 
 
 def judges(folder: Path) -> list[str]:
-    """The judges whose verdicts lie in `folder`, by the names of their folders."""
+    """The judges with verdicts in `folder`, by folder name."""
     return sorted(file.parent.name for file in (folder / "results").glob("*/evaluations.json"))
 
 
 def stored_counts(folder: Path, judge: str) -> dict[tuple[str, str], StoredCounts]:
-    """(tool, pull request address) -> what `judge` stored. Entries marked as skipped have no counts."""
+    """(tool, pull request address) -> the counts that `judge` stored. Skipped entries have none."""
     return {
         (entry.tool, entry.url): entry.counts
         for entry in _entries(folder, judge, Reading())
@@ -108,7 +108,7 @@ def stored_counts(folder: Path, judge: str) -> dict[tuple[str, str], StoredCount
 
 
 def stored_table(folder: Path, judge: str) -> list[StoredRow]:
-    """One row a tool, best published F1 first; sums over pull requests, then ratios (micro)."""
+    """One row per tool, best published F1 first; sums over pull requests, then ratios (micro)."""
     sums: dict[str, StoredCounts] = {}
     for (tool, _), counts in stored_counts(folder, judge).items():
         sums[tool] = sums[tool] + counts if tool in sums else counts
@@ -136,16 +136,16 @@ def render_table(rows: Sequence[StoredRow]) -> str:
 
 @dataclass
 class Reading:
-    """What was noticed while reading one judge's files, by kind: how many reviews of which tool."""
+    """Findings from reading one judge's files, by kind: the number of reviews of each tool."""
 
     kinds: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, kind: str, tool: str) -> None:
-        """One more review of that kind."""
+        """Count one review."""
         self.kinds.setdefault(kind, Counter())[tool] += 1
 
     def drops(self, judge: str) -> Iterator[Drop]:
-        """One note a kind, with its count and the tools that it concerns."""
+        """One note per kind, with its count by tool."""
         for kind, tools in sorted(self.kinds.items()):
             named = ", ".join(f"{tool} {n}" for tool, n in sorted(tools.items(), key=lambda item: (-item[1], item[0])))
             yield Drop(item=f"{judge}: {tools.total()} reviews ({named})", by="martian", reason=kind)
@@ -162,8 +162,8 @@ class _Entry(NamedTuple):
 
 def _entries(folder: Path, judge: str, reading: Reading) -> Iterator[_Entry]:
     if judge not in (known := judges(folder)):
-        at_hand = ", ".join(known) or "none"
-        raise UserError(f"no extractor {judge!r} among the Martian files", remedy=f"at hand: {at_hand}")
+        available = ", ".join(known) or "none"
+        raise UserError(f"no extractor {judge!r} among the Martian files", remedy=f"available: {available}")
     home = folder / "results" / judge
     candidates: dict[tuple[str, str], Node] = {}
     for url, tools in read_json(home / "candidates.json", "martian").entries():
@@ -187,7 +187,7 @@ def _entry(url: str, tool: str, shape: Node, candidates: Node | None, reading: R
         texts = tuple(dict.fromkeys([*credited, *false]))
         sources = tuple(None for _ in texts)
         reading.add(
-            "no extracted candidates: the posted comments were judged, and stand here as the verdicts quote them"
+            "no extracted candidates: the posted comments were judged, and are read from the quotes in the verdicts"
             if texts
             else "no candidates and nothing posted: kept as a review without comments",
             tool,
@@ -228,9 +228,9 @@ def _counts(shape: Node, texts: Sequence[str] | None, credited: set[str]) -> Sto
 def read_recorded(
     folder: Path, judge: str, cases: Mapping[str, Case], reading: Reading
 ) -> tuple[list[Review], list[Label]]:
-    """The reviews that `judge` extracted, one a (change, tool), and its verdicts on them as labels.
+    """The reviews that `judge` extracted, one per (change, tool), and its verdicts as labels.
 
-    `cases` by the address of their pull request.
+    `cases` are by address of the pull request.
     """
     reviews: list[Review] = []
     labels: list[Label] = []
