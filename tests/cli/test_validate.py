@@ -134,7 +134,7 @@ def test_empty_cells_of_a_file_of_labels_are_counted(bench: Path, capsys: pytest
     text = "\n".join(rows) + "\n"
     Path("ratings.csv").write_text(text, encoding="utf-8")
     said = {
-        "the column remark: is none that labels have: not read",
+        "the column remark: is not a column of labels: not read",
         "2 rows of me in useful: the value is empty: missing",
     }
     assert set(validate(capsys, bench, METRIC, "--labels", "ratings.csv", "-o", "run")["notes"]) == said

@@ -46,8 +46,7 @@ def leaderboard(
     panel = lay_out(sliced.scores, sliced.cases, metric, run.benchmark)
     clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed), level)
-    everything = np.ones(len(panel.cases), dtype=np.bool_)
-    rows, gaps = work.rows(View(everything, panel.parts))
+    rows, gaps = work.rows(View(np.ones(len(panel.cases), dtype=np.bool_), panel.parts))
     rows = [row.model_copy(update={"spread": attempt_spread(panel, at, metric)}) for at, row in enumerate(rows)]
     order = _order(rows, metric)
     common = np.asarray(panel.scored.all(axis=0))
