@@ -112,3 +112,9 @@ def test_pages_that_the_code_names_exist() -> None:
             r"docs/(?:start|guides|reference|explanation)/[\w/.-]+\.(?:md|json)", source.read_text("utf-8")
         ):
             assert (ROOT / page).exists(), f"{source.name} names {page}"
+
+
+def test_programs_that_the_pages_name_exist() -> None:
+    for page in PAGES:
+        for program in re.findall(r"\b(?:benchmarks|sample|scripts)/[\w/-]+\.py", page.read_text(encoding="utf-8")):
+            assert (ROOT / program).exists(), f"{page.name} names {program}"

@@ -38,10 +38,8 @@ def test_the_two_commands_are_the_makefile_s() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def test_the_demo_prints_what_the_readme_says(tmp_path: Path) -> None:
-    done = run("reviewgauge demo", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert README.split("$ make demo\n")[1].partition("\n")[0] in done.stdout
+def test_the_demo_prints_what_the_readme_says(demo: tuple[Path, str]) -> None:
+    assert README.split("$ make demo\n")[1].partition("\n")[0] in demo[1]
 
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="the example needs shellcheck")
