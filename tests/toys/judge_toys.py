@@ -13,7 +13,7 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.agreement import Resamples
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, GradeInstrument, PairInstrument
-from reviewgauge.analysis.judge_check.test_set import Item, JudgeBench, Material, label_bench
+from reviewgauge.analysis.judge_check.reference_labels import Item, JudgeBench, Material, label_bench
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Judge, Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review

@@ -12,8 +12,7 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.judge_check.agreement import Resamples
 from reviewgauge.analysis.judge_check.correction import correct_grades, correct_pairs
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, GradeInstrument, Instrument, PairInstrument
-from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
-from reviewgauge.analysis.judge_check.test_set import (
+from reviewgauge.analysis.judge_check.reference_labels import (
     Item,
     JudgeBench,
     Material,
@@ -23,6 +22,7 @@ from reviewgauge.analysis.judge_check.test_set import (
     single,
     verdict_bench,
 )
+from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
 from reviewgauge.api.judged_runs import is_run, keep_latest
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError

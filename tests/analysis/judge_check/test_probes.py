@@ -25,8 +25,8 @@ from judge_toys import (
 from reviewgauge.analysis.judge_check.edits import ATTACKS, WANTED, attacked
 from reviewgauge.analysis.judge_check.instrument import Ask
 from reviewgauge.analysis.judge_check.probes import Probes, reverse
+from reviewgauge.analysis.judge_check.reference_labels import Item, families, probe_items
 from reviewgauge.analysis.judge_check.report import Wanted, check_judge, gate
-from reviewgauge.analysis.judge_check.test_set import Item, families, probe_items
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Metric
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport

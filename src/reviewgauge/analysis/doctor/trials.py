@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.aggregates import readings_of_totals
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
@@ -79,16 +79,16 @@ class Trial:
         names, rows = self._totals
         if not len(rows):
             return {}
-        bag = MatrixAggregate(names, rows.sum(axis=0, keepdims=True).T, np.array([float(len(rows))]))
-        return {name: float(values[0]) for name, values in readings_of(self.metric, bag).items()}
+        totals = np.append(rows.sum(axis=0), len(rows))[None]
+        return {name: float(values[0]) for name, values in readings_of_totals(self.metric, names, totals).items()}
 
     @cached_property
     def _by_case(self) -> Mapping[str, Sequence[float]]:
         names, rows = self._totals
         if not len(rows):
             return {}
-        bag = MatrixAggregate(names, np.ascontiguousarray(rows.T), np.ones(len(rows)))
-        return {name: [float(v) for v in values] for name, values in readings_of(self.metric, bag).items()}
+        totals = np.column_stack([rows, np.ones(len(rows))])
+        return {name: values.tolist() for name, values in readings_of_totals(self.metric, names, totals).items()}
 
     def of_cases(self, reading: str) -> Iterator[tuple[TrialResult, float]]:
         """One reading of each measured item alone, NaN where undefined; empty for an unknown reading."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Decisions
-from reviewgauge.analysis.judge_check.test_set import Item
+from reviewgauge.analysis.judge_check.reference_labels import Item
 from reviewgauge.analysis.stats.agreement import Resampling, Weighting, cohen_kappa, percent_agreement
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, PairInstrument
-from reviewgauge.analysis.judge_check.test_set import FALSE, MISSED, SAME, Material, majority
+from reviewgauge.analysis.judge_check.reference_labels import FALSE, MISSED, SAME, Material, majority
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.core.errors import UserError

@@ -20,7 +20,7 @@ from reviewgauge.analysis.judge_check.agreement import (
 )
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker
 from reviewgauge.analysis.judge_check.probes import Probes
-from reviewgauge.analysis.judge_check.test_set import Item, JudgeBench, drawn, probe_items
+from reviewgauge.analysis.judge_check.reference_labels import Item, JudgeBench, drawn, probe_items
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.correlation import spearman_only
 from reviewgauge.core.errors import UserError

@@ -157,11 +157,11 @@ def stack_readings(found: Sequence[Mapping[str, Numbers]], resamples: int) -> Re
 
 def point_readings(metric: Metric, names: Sequence[str], sums: Numbers, sizes: Numbers) -> Readings:
     """The readings of each system from its sums by cluster (systems x clusters x parts), every cluster once."""
-    bags = [
+    aggregates = [
         MatrixAggregate(names, part.sum(axis=0)[:, None], size.sum()[None])
         for part, size in zip(sums, sizes, strict=True)
     ]
-    return stack_readings([readings_of(metric, bag) for bag in bags], 1)
+    return stack_readings([readings_of(metric, aggregate) for aggregate in aggregates], 1)
 
 
 def resampled_readings(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.aggregates import readings_of_totals
 from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.calibration import fit_ordinal
 from reviewgauge.analysis.stats.correlation import spearman_only
@@ -59,9 +59,9 @@ def features_of(scored: Mapping[str, tuple[Metric, Sequence[Score]]]) -> Feature
             if score.parts is None:
                 reasons[score.case, score.system, score.attempt] = f"{spec}: {score.reason}"
         names = sorted({name for score in own for name in score.parts or {}})
-        values = np.array([[(score.parts or {}).get(name, 0.0) for score in own] for name in names])
-        bag = MatrixAggregate(names, values.reshape(len(names), len(own)), np.ones(len(own)))
-        for reading, found in readings_of(metric, bag).items():
+        values = [[*((score.parts or {}).get(name, 0.0) for name in names), 1.0] for score in own]
+        totals = np.array(values).reshape(len(own), len(names) + 1)
+        for reading, found in readings_of_totals(metric, names, totals).items():
             columns[spec, reading] = dict(zip(keys, found.tolist(), strict=True))
     kept = tuple(key for key in reasons if all(key in own for own in measured))
     left_out: dict[str, int] = {}

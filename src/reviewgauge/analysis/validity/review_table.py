@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.aggregates import readings_of_totals
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.analysis.stats.folds import duplicate_groups
 from reviewgauge.analysis.validity.human_values import HumanValues, Key
@@ -252,9 +252,9 @@ def row_scores(metric: Metric, scores: Iterable[Score]) -> dict[Key, float | str
         else:
             found[key] = f"{_DOES_NOT_APPLY}: {score.reason}"
     names = sorted({name for own in parts for name in own})
-    values = np.array([[own.get(name, 0.0) for name in names] for own in parts], dtype=np.float64)
-    bag = MatrixAggregate(names, np.ascontiguousarray(values.reshape(len(parts), len(names)).T), np.ones(len(parts)))
-    reading = readings_of(metric, bag).get(metric.headline, np.full(len(parts), np.nan)) if parts else np.zeros(0)
+    totals = np.array([[*(own.get(name, 0.0) for name in names), 1.0] for own in parts], dtype=np.float64)
+    readings = readings_of_totals(metric, names, totals) if parts else {}
+    reading = readings.get(metric.headline, np.full(len(parts), np.nan))
     for key, value in zip(keys, reading.tolist(), strict=True):
         found[key] = value if np.isfinite(value) else f"{metric.headline} is undefined on the review alone"
     return found

@@ -53,6 +53,18 @@ def number(value: float | None, unit: str = "share", digits: int = 2) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", text) if unit == "share" else text
 
 
+def count(n: float | None) -> str:
+    """`5,164`, one digit for a mean count, a dash if undefined."""
+    if n is None:
+        return UNDEFINED
+    return f"{n:,.0f}" if n == round(n) else f"{n:,.1f}"
+
+
+def dollars(value: float | None, digits: int = 2) -> str:
+    """`$1,234.50`, a dash if unknown."""
+    return UNDEFINED if value is None else f"${value:,.{digits}f}"
+
+
 def signed(value: float | None, unit: str = "share") -> str:
     """A difference with its sign."""
     text = number(value, unit)

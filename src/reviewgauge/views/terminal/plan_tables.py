@@ -11,7 +11,7 @@ from rich.text import Text
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.plan import AttemptRow, ChangePlan, PairPlan, Plan, RaterPlan
 from reviewgauge.views.terminal import figures
-from reviewgauge.views.terminal.tables import plain
+from reviewgauge.views.terminal.tables import bare_table, number_column, plain
 
 PAIRS_SHOWN = 12
 
@@ -27,26 +27,16 @@ def plan(found: Plan) -> RenderableType:
     return Group(*parts)
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-    for at, name in enumerate(columns):
-        if at == 0:
-            table.add_column(Text(name), overflow="fold", max_width=40)
-        else:
-            table.add_column(Text(name), justify="right", no_wrap=True)
+def _table(first: str, *numbers: str) -> Table:
+    table = bare_table()
+    table.add_column(Text(first), overflow="fold", max_width=40)
+    for name in numbers:
+        number_column(table, name)
     return table
 
 
-def _count(value: int | None) -> str:
-    return figures.UNDEFINED if value is None else f"{value:,}"
-
-
 def _range(low: int | None, high: int | None) -> str:
-    return f"{_count(low)}..{_count(high)}" if low is not None or high is not None else figures.UNDEFINED
-
-
-def _dollars(value: float | None) -> str:
-    return figures.UNDEFINED if value is None else f"${value:,.2f}"
+    return f"{figures.count(low)}..{figures.count(high)}" if low is not None or high is not None else figures.UNDEFINED
 
 
 def name_of(pair: PairPlan) -> str:
@@ -92,7 +82,7 @@ def _pairs(found: ChangePlan) -> RenderableType:
             _within(pair, found.unit),
             str(pair.changes),
             figures.number(row.detectable, found.unit),
-            _count(row.changes),
+            figures.count(row.changes),
             _range(row.low, row.high),
         )
     left = len(found.pairs) - PAIRS_SHOWN
@@ -120,10 +110,10 @@ def _study(found: ChangePlan, pair: PairPlan, judgements: str = "reviews") -> Re
     columns += ["repositories"] * by_repository + [judgements, f"{pair.changes} at hand find"] + ["price"] * priced
     table = _table(*columns)
     for row in pair.rows:
-        cells = [str(row.attempts), _count(row.changes), _range(row.low, row.high)]
-        cells += [_count(row.repositories)] * by_repository
-        cells += [_count(row.judgements), figures.number(row.detectable, found.unit)]
-        table.add_row(*cells, *[_dollars(row.dollars)] * priced)
+        cells = [str(row.attempts), figures.count(row.changes), _range(row.low, row.high)]
+        cells += [figures.count(row.repositories)] * by_repository
+        cells += [figures.count(row.judgements), figures.number(row.detectable, found.unit)]
+        table.add_row(*cells, *[figures.dollars(row.dollars)] * priced)
     return Group(plain(name_of(pair), 200, "underline"), table)
 
 
@@ -154,14 +144,14 @@ def _at_hand(pair: PairPlan) -> str:
 
 def _alone(found: ChangePlan, wanted: str) -> str:
     apart = found.pairs[0]
-    most = _count(apart.rows[0].changes) if apart.rows else figures.UNDEFINED
+    most = figures.count(apart.rows[0].changes) if apart.rows else figures.UNDEFINED
     if len(found.pairs) == 1:
         return (
             f"Only {apart.first} was measured. Against a system that has nothing in common with it, a difference of "
             f"{wanted} needs {most} changes; against a new version of itself it needs fewer, but one attempt at each "
             "change does not show how many."
         )
-    least = _count(found.pairs[1].rows[0].changes) if found.pairs[1].rows else figures.UNDEFINED
+    least = figures.count(found.pairs[1].rows[0].changes) if found.pairs[1].rows else figures.UNDEFINED
     return (
         f"Only {apart.first} was measured. Against a new version of it, a difference of {wanted} needs between {least} "
         f"changes (both good at the same ones) and {most} (nothing in common). Measure both on a few changes to know."
@@ -178,7 +168,9 @@ def _prices(found: ChangePlan, pair: PairPlan) -> list[str]:
         if name in found.dollars_per_attempt
     )
     often = "1 attempt" if best.attempts == 1 else f"{best.attempts} attempts"
-    lines = [f"cheapest: {best.changes:,} changes with {often}, {_dollars(best.dollars)} (an attempt costs {price})"]
+    lines = [
+        f"cheapest: {best.changes:,} changes with {often}, {figures.dollars(best.dollars)} (an attempt costs {price})"
+    ]
     if not found.dollars_per_change:
         lines.append("changes are free here, so one attempt is always cheapest; --change-cost 5 sets their price")
     return lines
@@ -227,8 +219,8 @@ def _raters(found: RaterPlan) -> RenderableType:
     table = _table(*columns, "items for agreement ±.1")
     for row in found.rows:
         cells = [str(row.raters), figures.number(row.reliability), f"±{figures.number(row.half_width, '', 3)}"]
-        cells += [_count(row.items), _count(row.labels)] if asked else []
-        table.add_row(*cells, _count(row.items_for_agreement))
+        cells += [figures.count(row.items), figures.count(row.labels)] if asked else []
+        table.add_row(*cells, figures.count(row.items_for_agreement))
     return table
 
 
@@ -253,9 +245,9 @@ def _rater_study(pair: PairPlan) -> RenderableType:
     for row in pair.rows:
         cells: Sequence[str] = (
             str(row.attempts),
-            _count(row.changes),
+            figures.count(row.changes),
             _range(row.low, row.high),
-            _count(row.judgements),
+            figures.count(row.judgements),
             figures.number(row.detectable, ""),
         )
         table.add_row(*cells)

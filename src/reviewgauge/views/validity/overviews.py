@@ -91,7 +91,7 @@ def _forest_rows(metrics: Sequence[MetricValidity], called: Called, room: float)
                     "low": f.low if known else None,
                     "high": f.high if known else None,
                     "shown": shown,
-                    "n": words.count(f.n),
+                    "n": figures.count(f.n),
                     "text": f"{label} on {part.rows.name} {words.with_bounds(f)}",
                 }
             )

@@ -92,12 +92,12 @@ def _five(row: GradeRow, centre: float, step: float, unit: str) -> dict[str, Any
     return {
         "x": centre, "left": centre - step * 0.3, "right": centre + step * 0.3, "low": row.minimum, "q1": row.q1,
         "median": row.median.value, "q3": row.q3, "high": row.maximum, "flat": row.minimum == row.maximum,
-        "grade": words.grade(row.grade), "n": words.count(row.n), "shown": words.score(row.median.value, unit),
+        "grade": words.grade(row.grade), "n": figures.count(row.n), "shown": words.score(row.median.value, unit),
     }  # fmt: skip
 
 
 def _describe_bean(row: GradeRow, unit: str) -> str:
-    where = f"grade {words.grade(row.grade)}, n {words.count(row.n)}"
+    where = f"grade {words.grade(row.grade)}, n {figures.count(row.n)}"
     if row.minimum == row.maximum:
         return f"{where}: all scores are {words.score(row.minimum, unit)}"
     ends = f"{words.score(row.minimum, unit)} to {words.score(row.maximum, unit)}"
@@ -130,7 +130,7 @@ def reliability(found: Calibrated, name: str, width: int) -> str:
     chart = alt.layer(*layers).properties(width=width - 54, height=HEIGHT, padding=3)
     description = "; ".join(
         f"predicted {figures.number(p.predicted, '')}: people {figures.number(p.observed.value, '')}, "
-        f"n {words.count(p.observed.n)}"
+        f"n {figures.count(p.observed.n)}"
         for p in points
     )
     data: dict[str, list[dict[str, Any]]] = {

@@ -24,6 +24,7 @@ from reviewgauge.core.reports.validity import (
 )
 from reviewgauge.views.report import page
 from reviewgauge.views.report import plots as report_plots
+from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import overviews, plots, words
 
 WIDE, FULL, NARROW, SMALL = 520, 1080, 326, 326  # widths of figures in pixels
@@ -140,7 +141,7 @@ def _words() -> dict[str, object]:
         "bounds": words.bounds,
         "score": words.score,
         "grade": words.grade,
-        "count": words.count,
+        "count": figures.count,
         "excerpt": excerpt,
         "heat": heat,
         "shade": lambda share: round(SHADES * share),

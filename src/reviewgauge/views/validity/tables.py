@@ -27,7 +27,7 @@ Short = Callable[[MetricValidity], Text]
 def validity(report: ValidityReport) -> RenderableType:
     """Per dimension: the overview, which metric to trust, slices, medians, KS distances, trees and rankings."""
     called = words.names(report)
-    head = f"{report.dataset}: {words.count(report.reviews)} reviews of {words.count(report.cases)} cases"
+    head = f"{report.dataset}: {figures.count(report.reviews)} reviews of {figures.count(report.cases)} cases"
     parts: list[RenderableType] = [plain(head, 500, "bold"), Text("")]
     for dimension in words.dimensions(report):
         parts += _dimension(report, dimension, called)
@@ -42,9 +42,9 @@ def _dimension(report: ValidityReport, dimension: str, called: Called) -> Iterat
     title = f"{dimension}: agreement of the scores with people"
     yield plain(title, 200, "bold")
     if labels is not None:
-        spread = ", ".join(f"{value}: {words.count(n)}" for value, n in labels.distribution.items())
+        spread = ", ".join(f"{value}: {figures.count(n)}" for value, n in labels.distribution.items())
         raters = f"{len(labels.raters)} rater" + ("" if len(labels.raters) == 1 else "s")
-        yield plain(f"{words.count(labels.rows)} rows by {raters}; {spread}", 1000, "dim")
+        yield plain(f"{figures.count(labels.rows)} rows by {raters}; {spread}", 1000, "dim")
     yield Fitted(lambda width: _overview(metrics, called, width))
     yield Text("")
     yield plain(words.trust(report, dimension), 2000, "bold")
@@ -101,7 +101,7 @@ def _overview(metrics: Sequence[MetricValidity], called: Called, width: int) -> 
             cells = [own.get(extra) for extra in extras]
             table.add_row(
                 name,
-                Text(words.count(shown.n)),
+                Text(figures.count(shown.n)),
                 Text(f"{words.coefficient(shown.value)} {interval}".rstrip()),
                 *(Text("" if at and f is None else words.coefficient(f.value if f else None)) for f in cells),
             )
@@ -114,8 +114,10 @@ def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:
     for metric in metrics:
         for part in metric.correlations[:1]:
             rows = part.rows
-            left = ", ".join(f"{words.count(n)} {why}" for why, n in rows.left_out.items())
-            text = f"n = {words.count(rows.rows)} rows, {words.count(rows.clusters)} clusters by {rows.clustered_by}"
+            left = ", ".join(f"{figures.count(n)} {why}" for why, n in rows.left_out.items())
+            text = (
+                f"n = {figures.count(rows.rows)} rows, {figures.count(rows.clusters)} clusters by {rows.clustered_by}"
+            )
             lines[text + (f"; left out: {left}" if left else "")] = None
     yield from lines
     cuts = sorted({sweep.cut for m in metrics if (sweep := words.main_sweep(m)) is not None})
@@ -200,7 +202,7 @@ def _medians(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Render
 
 def _n(counts: set[int]) -> str:
     """`n=300`, or the range if metrics have different rows."""
-    return f"n={'-'.join(words.count(n) for n in sorted({min(counts), max(counts)}))}"
+    return f"n={'-'.join(figures.count(n) for n in sorted({min(counts), max(counts)}))}"
 
 
 def _equal(row: GradeRow) -> bool:
@@ -249,7 +251,7 @@ def _trees(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Renderab
     yield Fitted(lambda width: _tree_table(lines, width))
     notes = ["F1 by grade, macro means, share of right grades with its range over splits"]
     notes += [
-        f"{c.splits} splits, n = {words.count(c.n_train)} to train, {words.count(c.n_test)} to test" for c in first
+        f"{c.splits} splits, n = {figures.count(c.n_train)} to train, {figures.count(c.n_test)} to test" for c in first
     ]
     yield notes_below(*notes)
     yield Text("")
@@ -354,7 +356,7 @@ def calibration(
     number_column(systems, "n")
     number_column(systems, "Spearman")
     for row in first.slices:
-        systems.add_row(plain(row.value, 60), words.count(row.spearman.n), words.with_bounds(row.spearman))
+        systems.add_row(plain(row.value, 60), figures.count(row.spearman.n), words.with_bounds(row.spearman))
     largest = bare_table(f"The {min(SHOWN_WEIGHTS, len(weights))} largest of {len(weights)} weights")
     largest.add_column("feature")
     number_column(largest, "per sd")
@@ -366,7 +368,7 @@ def calibration(
     return Group(
         *parts,
         notes_below(
-            f"{folds} folds of {words.count(rows.rows)} rows by {rows.clustered_by} ({words.count(rows.clusters)} "
+            f"{folds} folds of {figures.count(rows.rows)} rows by {rows.clustered_by} ({figures.count(rows.clusters)} "
             "groups); QWK and exact agreement of every row are of grades fitted in such folds",
             f"leakage: fitted to shuffled labels it reaches {words.with_bounds(leakage)}, which should be about 0",
             "the fit uses labels; a judge that saw none, such as a prompted model, knows less",
@@ -380,7 +382,7 @@ def _cells(metric: MetricValidity) -> list[str]:
     spearman = words.spearman(metric)
     found = [sweep.auc if sweep else None, heat.kappa_quadratic if heat else None, heat.exact if heat else None]
     return [
-        words.count(spearman.n),
+        figures.count(spearman.n),
         words.with_bounds(spearman),
         *(words.coefficient(figure.value if figure else None) for figure in found),
     ]

@@ -48,11 +48,6 @@ def grade(value: float) -> str:
     return f"{value:g}"
 
 
-def count(n: float) -> str:
-    """`5,164`."""
-    return f"{n:,.0f}" if n == round(n) else f"{n:,.1f}"
-
-
 # --- order and names -----------------------------------------------------------------------------------------------
 
 
@@ -157,7 +152,7 @@ def _answer(
 ) -> str:
     best, *others = real
     figure = spearman(best)
-    name, figures_text = called[key(best)], f"Spearman {with_bounds(figure)} over {count(figure.n)} rows"
+    name, figures_text = called[key(best)], f"Spearman {with_bounds(figure)} over {figures.count(figure.n)} rows"
     if _defined(figure.low, figure.value or 0.0) <= 0:
         why = "an interval that includes 0" if figures.defined(figure.low) else "which is not above 0"
         return f"None can be trusted on {dimension}: the best, {name}, has {figures_text}, {why}."
@@ -169,7 +164,7 @@ def _answer(
         return f"{first}. It is the only metric here with a defined correlation."
     rivals = [m for m in others if _overlap(figure, spearman(m))]
     follower = spearman(others[0])
-    rows = "" if follower.n == figure.n else f" over {count(follower.n)} rows"
+    rows = "" if follower.n == figure.n else f" over {figures.count(follower.n)} rows"
     follows = f"{called[key(others[0])]} comes next with {with_bounds(follower)}{rows}"
     if not (figures.defined(figure.low) and figures.defined(follower.high)):
         return f"{first}; {follows}. Without intervals the order is uncertain."
@@ -233,7 +228,7 @@ def _uses(metric: MetricValidity) -> Iterator[str]:
     if sweep is not None and figures.defined(sweep.auc.value):
         yield (
             f"separates {grade(sweep.cut)} and above from the rest with AUC {with_bounds(sweep.auc)} "
-            f"({count(sweep.positives)} of {count(sweep.n)} rows)."
+            f"({figures.count(sweep.positives)} of {figures.count(sweep.n)} rows)."
         )
     tree, majority = classifier(metric, TREE), classifier(metric, MAJORITY)
     if tree and majority and figures.defined(tree.accuracy.value) and figures.defined(majority.accuracy.value):
