@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate
+from reviewgauge.analysis.stats.arrays import MatrixAggregate
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.metrics.adopted import Adopted

@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 
 import graded_pairs
 from nltk_wordnet import nltk_reader
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate
+from reviewgauge.analysis.stats.arrays import MatrixAggregate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric

@@ -17,8 +17,7 @@ import numpy as np
 from scipy.stats import norm, t
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.stats.aggregates import ROUNDING, reading_with, swapped
-from reviewgauge.analysis.stats.arrays import Flags, Numbers
+from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Numbers, reading_with, swapped
 from reviewgauge.analysis.stats.bootstrap import (
     Resampler,
     cluster_cases,

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import reading_with, swapped
-from reviewgauge.analysis.stats.arrays import Integers, Numbers
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, reading_with, swapped
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.plugin import short_spec, signature

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import readings_of_totals
-from reviewgauge.analysis.stats.arrays import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers, readings_of_totals
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure

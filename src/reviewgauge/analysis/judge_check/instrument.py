@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
-from reviewgauge.analysis.stats.arrays import Numbers
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, Numbers, readings_of
 from reviewgauge.core.errors import UserError, hide_secrets
 from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Judge, Measured, Metric, Progress

@@ -1,10 +1,15 @@
-"""The array types that the statistics share, and a division that is NaN where it is undefined."""
+"""Array types and totals of measurements as matrices: what `Metric.combine` reads, for many resamples at once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.results import Parts
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -18,3 +23,95 @@ def ratio(numerator: Numbers, denominator: Numbers) -> Numbers:
     )
     quotient: Numbers = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom != 0)
     return quotient
+
+
+class MatrixAggregate:
+    """The `Aggregate` of core/protocols as arrays: totals of parts over r resamples of one set of measurements.
+
+    `totals` is k x r (parts x resamples), `count` has r entries: the weighted number of measurements.
+    """
+
+    def __init__(self, names: Sequence[str], totals: Numbers, count: Numbers) -> None:
+        if totals.shape != (len(names), count.shape[0]):
+            raise ValueError(f"totals are {totals.shape}, expected {(len(names), count.shape[0])}")
+        self._names = tuple(names)
+        self._rows = {name: row for row, name in enumerate(self._names)}
+        self._totals = totals
+        self._count = count
+
+    @classmethod
+    def resampled(
+        cls, names: Sequence[str], values: Numbers, weights: Numbers, sizes: Numbers | None = None
+    ) -> MatrixAggregate:
+        """The aggregate of `values` (n x k) under `weights` (r x n).
+
+        Where rows are sums over clusters, `sizes` (n) are their numbers of measurements; 1 by default.
+        """
+        counts = weights.sum(axis=1) if sizes is None else weights @ sizes
+        return cls(names, np.ascontiguousarray((weights @ values).T), counts)
+
+    @classmethod
+    def of(cls, measurements: Sequence[Parts]) -> MatrixAggregate:
+        """The aggregate of these measurements, each counted once (r = 1)."""
+        names = sorted({name for parts in measurements for name in parts})
+        values = np.array([[parts.get(name, 0.0) for name in names] for parts in measurements], dtype=np.float64)
+        return cls.resampled(names, values.reshape(len(measurements), len(names)), np.ones((1, len(measurements))))
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the parts."""
+        return self._names
+
+    @property
+    def count(self) -> Numbers:
+        """The weighted number of measurements (r)."""
+        return self._count
+
+    def total(self, name: str) -> Numbers:
+        """The sum of a part (r); zeros for a part that does not occur."""
+        row = self._rows.get(name)
+        return np.zeros_like(self._count) if row is None else self._totals[row]
+
+    def ratio(self, numerator: Numbers, denominator: Numbers) -> Numbers:
+        """The quotient, NaN where the denominator is 0."""
+        return ratio(numerator, denominator)
+
+
+def readings_of(metric: Metric, aggregate: MatrixAggregate) -> Mapping[str, Numbers]:
+    """Reading -> its r values, NaN where it is not a finite number."""
+    with np.errstate(all="ignore"):
+        raw = metric.combine(aggregate)
+    clean: dict[str, Numbers] = {}
+    for name, values in raw.items():
+        array = np.broadcast_to(np.asarray(values, dtype=np.float64), aggregate.count.shape)
+        clean[name] = np.where(np.isfinite(array), array, np.nan)
+    return clean
+
+
+def readings_of_totals(metric: Metric, names: Sequence[str], totals: Numbers) -> Mapping[str, Numbers]:
+    """The readings of rows of totals: r x (K + 1), the last column being the number of measurements."""
+    columns = np.ascontiguousarray(totals.T)
+    return readings_of(metric, MatrixAggregate(names, columns[:-1], columns[-1]))
+
+
+ROUNDING = 1e-12  # a change of a reading below this is rounding
+
+
+def reading_with(metric: Metric, names: Sequence[str], totals: Numbers, cases: int, reading: str) -> Numbers:
+    """The reading of each row of totals (r x K) over `cases` cases: r values, NaN where undefined.
+
+    Raises UserError for a reading that the metric does not have.
+    """
+    found = readings_of_totals(metric, names, np.column_stack([totals, np.full(len(totals), float(cases))]))
+    if reading not in found:
+        raise UserError(f"there is no reading {reading!r}", remedy=f"there are: {', '.join(found)}")
+    return np.asarray(found[reading], dtype=np.float64)
+
+
+def swapped(total: Numbers, out: Numbers, into: Numbers) -> Numbers:
+    """`total` (K) minus each row of `out` (r x K) plus the same row of `into` (r x K): r x K.
+
+    With a case's parts as rows this is the effect of one case on the reading, also for readings that are not means
+    and on cases where the reading alone is undefined (a false comment on a clean change lowers F1).
+    """
+    return np.asarray(total - out + into)

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate, readings_of
-from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
+from reviewgauge.analysis.stats.arrays import Flags, Integers, MatrixAggregate, Numbers, readings_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case

@@ -17,8 +17,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import readings_of_totals
-from reviewgauge.analysis.stats.arrays import Integers, Numbers
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, readings_of_totals
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler
 from reviewgauge.core.protocols import Metric
 

@@ -31,8 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import readings_of_totals
-from reviewgauge.analysis.stats.arrays import Numbers
+from reviewgauge.analysis.stats.arrays import Numbers, readings_of_totals
 from reviewgauge.core.protocols import Metric
 
 EXACT_CLUSTERS = 12

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from reviewgauge.analysis.stats.aggregates import readings_of_totals
-from reviewgauge.analysis.stats.arrays import Integers, Numbers
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, readings_of_totals
 from reviewgauge.analysis.stats.calibration import fit_ordinal
 from reviewgauge.analysis.stats.correlation import spearman_only
 from reviewgauge.analysis.stats.folds import grouped_folds

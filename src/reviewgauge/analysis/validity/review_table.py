@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.aggregates import readings_of_totals
-from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, readings_of_totals
 from reviewgauge.analysis.stats.folds import duplicate_groups
 from reviewgauge.analysis.validity.human_values import HumanValues, Key
 from reviewgauge.core.base import Fact, content_id

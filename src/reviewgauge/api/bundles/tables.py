@@ -18,7 +18,7 @@ from reviewgauge.core.specs import load_recorded
 from reviewgauge.engine.bundle.contents import TABLES, TableEntry
 from reviewgauge.engine.bundle.rescore import StoredRun
 from reviewgauge.engine.run.scored_run import ScoredRun
-from reviewgauge.views.files import csv_files, latex
+from reviewgauge.views.files import tables as files
 from reviewgauge.views.terminal import figures
 
 LEADERBOARD, SLICES, COMPARISONS = "leaderboard", "slices", "comparisons"
@@ -87,13 +87,13 @@ def _of_metric(group: Sequence[StoredRun], spec: str, name: str, settings: Table
             TableEntry(path=f"{TABLES}/{name}.{kind}.csv", kind=kind, metric=spec, runs=runs), text, to_latex
         )
 
-    tables = [table(LEADERBOARD, csv_files.leaderboard_csv(board), _leaderboard_latex(board, label, name))]
+    tables = [table(LEADERBOARD, files.leaderboard_csv(board), _leaderboard_latex(board, label, name))]
     if board.slices:
         facts = frozenset(piece.fact for piece in board.slices)
-        tables.append(table(SLICES, csv_files.slices_csv(board), None)._replace(facts=facts))
+        tables.append(table(SLICES, files.slices_csv(board), None)._replace(facts=facts))
     if sum(row.scored > 0 for row in board.systems) > 1:
         duels = compare(scored, resamples=settings.resamples, seed=settings.seed)
-        tables.append(table(COMPARISONS, csv_files.comparisons_csv(duels), _comparisons_latex(duels, label, name)))
+        tables.append(table(COMPARISONS, files.comparisons_csv(duels), _comparisons_latex(duels, label, name)))
     return tables
 
 
@@ -121,7 +121,7 @@ def _leaderboard_latex(board: Leaderboard, label: str, name: str) -> Callable[[s
         f"{figures.label(board.headline)} ({label}{note}) on {board.dataset}, with {figures.percent(board.level)} "
         f"percentile intervals from {board.resamples:,} resamples by {board.clustered_by}.{less}"
     )
-    return lambda text: latex.leaderboard_table(text, caption=caption, label=f"{_plain(name)}-leaderboard")
+    return lambda text: files.leaderboard_table(text, caption=caption, label=f"{_plain(name)}-leaderboard")
 
 
 def _is_less(board: Leaderboard, metric: Metric) -> bool:
@@ -135,7 +135,7 @@ def _comparisons_latex(table: ComparisonTable, label: str, name: str) -> Callabl
         f"Paired differences ({label}{note}) on {table.dataset}, corrected over {many} "
         f"comparison{'s' * (many != 1)} (Holm). Detectable: the smallest true difference found with 80% power."
     )
-    return lambda text: latex.comparisons_table(text, caption=caption, label=f"{_plain(name)}-comparisons")
+    return lambda text: files.comparisons_table(text, caption=caption, label=f"{_plain(name)}-comparisons")
 
 
 def _plain(text: str) -> str:

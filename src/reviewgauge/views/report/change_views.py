@@ -1,4 +1,4 @@
-"""Changes as the report shows them: references and comments once, with their results in the matching."""
+"""Changes as the report shows them: references and comments once, with their results, beside the marked diff lines."""
 
 from __future__ import annotations
 
@@ -8,10 +8,112 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reviewgauge.core.findings import findings
-from reviewgauge.core.records import Anchoring, Case, Comment, Span
+from reviewgauge.core.records import Anchoring, Case, ChangedFile, Comment, Side, Span
 from reviewgauge.core.results import CommentState, GroupOutcome, Matching, Outcome, Pair, Score
-from reviewgauge.views.report.diff_views import FileView, Mark, show_files
+from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 from reviewgauge.views.terminal import figures
+
+AROUND = 4  # lines shown before and after a marked line
+LONGEST = 400  # characters of a code line before it is cut
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A reference (with an excerpt) or a system's comment at a location."""
+
+    span: Span
+    state: str
+    anchor: str
+    name: str
+    excerpt: str
+
+
+@dataclass
+class LineView:
+    """One line of a diff, or (kind `gap`) omitted lines."""
+
+    kind: str
+    old: int | None
+    new: int | None
+    text: str
+    marks: list[Mark] = field(default_factory=list)
+
+
+@dataclass
+class FileView:
+    """The shown lines of one file."""
+
+    path: str
+    old_path: str | None
+    marks: list[Mark]  # about the file as a whole
+    lines: list[LineView]
+
+
+def show_files(files: Sequence[ChangedFile], marks: Iterable[Mark]) -> tuple[list[FileView], int]:
+    """(the files and lines with marks, the number of hunks without one)."""
+    by_path: dict[str, list[Mark]] = {}
+    for mark in marks:
+        by_path.setdefault(mark.span.path, []).append(mark)
+    views: list[FileView] = []
+    hidden = 0
+    for file in files:
+        if file.patch is None:
+            continue
+        about = by_path.get(file.path, [])
+        if file.old_path and file.old_path != file.path:
+            about = [*about, *(m for m in by_path.get(file.old_path, []) if m.span.side == Side.OLD)]
+        hunks = parse_patch(file.patch)
+        lines: list[LineView] = []
+        for hunk in hunks:
+            shown = list(_show_hunk(hunk, about))
+            hidden += not shown
+            lines += shown
+        whole = [m for m in about if m.span.start is None]
+        if lines or whole:
+            views.append(FileView(file.path, file.old_path, whole, lines))
+    return views, hidden
+
+
+def _show_hunk(hunk: Hunk, about: Sequence[Mark]) -> Iterator[LineView]:
+    placed: dict[int, list[Mark]] = {}
+    for mark in about:
+        at = _last_line(hunk.lines, mark.span)
+        if at is not None:
+            placed.setdefault(at, []).append(mark)
+    if not placed:
+        return
+    keep = {line for at, marks in placed.items() for line in _window(hunk.lines, at, marks)}
+    yield LineView("head", None, None, f"@@ -{hunk.old_start} +{hunk.new_start} @@ {hunk.heading}".rstrip())
+    skipped = 0
+    for at, line in enumerate(hunk.lines):
+        if at not in keep:
+            skipped += 1
+            continue
+        if skipped:
+            yield LineView("gap", None, None, f"{skipped} lines")
+            skipped = 0
+        text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST] + "…"
+        yield LineView(line.kind, line.old, line.new, text, placed.get(at, []))
+    if skipped:
+        yield LineView("gap", None, None, f"{skipped} lines")
+
+
+def _last_line(lines: Sequence[DiffLine], span: Span) -> int | None:
+    """The last line of the hunk that the span covers; None if it covers none."""
+    if span.start is None or span.end is None:
+        return None
+    found = None
+    for at, line in enumerate(lines):
+        number = line.old if span.side == Side.OLD else line.new
+        if number is not None and span.start <= number <= span.end:
+            found = at
+    return found
+
+
+def _window(lines: Sequence[DiffLine], at: int, marks: Sequence[Mark]) -> range:
+    longest = max((m.span.end or 0) - (m.span.start or 0) for m in marks)
+    return range(max(0, at - min(longest, 20) - AROUND), min(len(lines), at + AROUND + 1))
+
 
 ORDER = {state: at for at, state in enumerate((*CommentState, "rejected", "unscored"))}
 EXCERPT = 110  # shown characters of a reference beside its diff line

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_toys import Mean, Micro
-from reviewgauge.analysis.stats.aggregates import MatrixAggregate, reading_with, readings_of, swapped
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, reading_with, readings_of, swapped
 from reviewgauge.core.errors import UserError
 
 
