@@ -150,7 +150,7 @@ def test_bad_labels_are_one_clear_line(
     [
         (("nothing.csv",), "there is nothing at nothing.csv"),
         (("crscore",), "crscore"),
-        (("sample",), "sample holds no labels"),
+        (("sample",), "sample has no labels"),
         (("sample", "--tolerance", "-1"), "tolerance must be 0 or more, got -1"),
         (("sample", "--kind", "robot"), "robot"),
     ],

@@ -156,7 +156,7 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
         (["--from", "RUN", "--detect", ".1", "--metric", "hits(beta=2)"], "was not scored with hits(beta=2"),
         (["--from", "RUN", "--detect", ".1", "--reading", "f2"], "there is no reading 'f2'"),
         (["--from", "RUN", "--detect", ".1", "--system", "loud"], "there is no system 'loud'"),
-        (["--from", "RUN", "--detect", ".1", "--power", "1"], "power must be between the level and 1"),
+        (["--from", "RUN", "--detect", ".1", "--power", "1"], "power must be between the level and 1, got 1"),
         (["--from", "RUN", "--detect", ".1", "--change-cost", "-1"], "must be a valid price"),
         (["--labels", "RUN", "--margin", "0"], "--margin must be positive"),
         (["--labels", "nowhere"], "no dataset is called 'nowhere'"),
