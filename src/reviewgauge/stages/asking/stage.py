@@ -1,4 +1,4 @@
-"""What the stages that ask a chat model have in common: the model, its answers all read or a Failed, the decisions."""
+"""The base of stages that ask a chat model, and conversations for prompts: speakers by role, never by name."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class AskingStage(Stage):
         trials: Sequence[int] | None = None,
         schema: Mapping[str, JsonValue] | None = None,
     ) -> list[Reading[T]]:
-        """Every answer, all asked for at the same time. Raises Failed where one is missing: half of them is none."""
+        """All answers, asked for concurrently. Raises Failed where one is missing."""
         if not conversations:
             return []
         answers = ask_for_each(chat_model(self.model), conversations, read, trials=trials, schema=schema)
@@ -65,7 +65,7 @@ class AskingStage(Stage):
         return [answer for answer in answers if not isinstance(answer, Failed)]
 
     def decision(self, item: Candidate, *, shown: str, decided: str, reason: str = "") -> Decision:
-        """What the model decided about (a part of) one candidate."""
+        """The model's decision about (a part of) one candidate."""
         return Decision(
             item=item.id,
             by=short_spec(self),
@@ -88,14 +88,14 @@ def own_prompt(name: str) -> Prompt:
 
 
 def prompt_pins(prompt: Prompt, *, fenced: bool = True) -> Mapping[str, str]:
-    """The digest of what a model is told, the note on fences included where texts are fenced."""
+    """The digest of the prompt, including the note on fences where texts are fenced."""
     if not fenced:
         return {"prompt": prompt.digest}
     return {"prompt": hashlib.sha256(f"{prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
 
 
 def raw_votes(votes: Sequence[Vote]) -> str:
-    """The answers behind a vote, in the model's words."""
+    """The raw answers behind a vote."""
     return " | ".join(" ".join((vote.reason or "").split()) for vote in votes)
 
 
@@ -107,7 +107,7 @@ def storable(text: str) -> str:
 def code_of(item: Candidate, comment: Comment) -> str:
     """The diff hunk that a comment stands on: that of the change, else the one that the forge showed with its thread.
 
-    Empty where neither is at hand.
+    Empty where there is neither.
     """
     hunk, found = hunk_of(item.case.change, comment, comment)
     if found:
@@ -118,7 +118,7 @@ def code_of(item: Candidate, comment: Comment) -> str:
 
 
 def place_of(comment: Comment) -> str:
-    """Where a comment stands, in words for people; empty where it has no place."""
+    """The place of a comment, in words; empty where it has none."""
     span = comment.span
     if span is None:
         return ""
@@ -129,7 +129,7 @@ def place_of(comment: Comment) -> str:
 
 
 class Turn(NamedTuple):
-    """One message: the role of who spoke, and what was said."""
+    """One message: the role of the speaker, and the text."""
 
     role: str
     body: str
@@ -150,7 +150,7 @@ class Roles:
         return not is_bot(account) and (not account.login or account.login != self._author)
 
     def of(self, account: Account) -> str:
-        """The role of an account. A vanished account is a reviewer."""
+        """The role of an account. A deleted account is a reviewer."""
         if is_bot(account):
             return "bot"
         if not self._is_reviewer(account):
@@ -159,12 +159,12 @@ class Roles:
 
 
 def turns_of(thread: Thread, roles: Roles) -> list[Turn]:
-    """The messages of a thread that say something, in their order."""
+    """The non-empty messages of a thread, in order."""
     return turns(thread.remarks, roles)
 
 
 def turns(remarks: Iterable[Remark], roles: Roles) -> list[Turn]:
-    """The messages that say something, in their order."""
+    """The non-empty messages, in order."""
     return [Turn(roles.of(remark.author), remark.body.strip()) for remark in remarks if remark.body.strip()]
 
 
@@ -174,5 +174,5 @@ def plain_conversation(conversation: Iterable[Turn]) -> str:
 
 
 def fenced_conversation(conversation: Iterable[Turn]) -> str:
-    """The same with each message fenced on its own, so that none can speak in another's name."""
+    """The same with each message fenced, so that none can impersonate another speaker."""
     return "\n\n".join(f"{turn.role}:\n{fence(turn.body)}" for turn in conversation)

@@ -1,12 +1,11 @@
-"""What became of the lines that somebody commented on: did a later commit of the same pull request change them?
+"""Decides whether a later commit of the same pull request changed the lines that a comment is on.
 
-Lines are followed from the state that was commented on to the final one, commit by commit where the states follow each
-other, else (after a forced push) from state to state. What the base branch did meanwhile does not answer a comment: a
-line that came from the base, and that the base changed, is lost from sight (None), not adopted. Nor is a commit an
-answer that was made before the comment: somebody may speak of a state while the next one is on its way.
+Lines are traced from the commented state to the final one, commit by commit, or from state to state after a forced
+push. Changes of the base branch do not count: a line that came from the base and was changed there is lost (None), not
+adopted. Nor does a commit that is older than the comment, since people may comment while the next push is on its way.
 
-Beside each comment stands the base rate: how many of the places of the same size in the same hunk, that nobody
-commented on in any state, changed as well. Hunks that are reworked anyway would otherwise look like good advice.
+Each comment comes with a base rate: how many uncommented places of the same size in the same hunk changed as well.
+Hunks that are reworked anyway would otherwise look like good advice.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Step(NamedTuple):
 
 
 class LineOutcome(NamedTuple):
-    """What became of one line: changed by a commit, still there, or lost from sight (`changed` is None)."""
+    """The outcome of one line: changed by a commit, kept, or lost (`changed` is None)."""
 
     changed: bool | None
     commit: str | None = None
@@ -52,7 +51,7 @@ KEPT, LOST = LineOutcome(False), LineOutcome(None)
 
 
 class Position(NamedTuple):
-    """Where lines of a file are after a step, by their numbers at the beginning, and what became of those that went."""
+    """Where lines of a file are after a step, by their original numbers, and the outcomes of those that are gone."""
 
     commit: str
     path: str
@@ -61,14 +60,14 @@ class Position(NamedTuple):
 
 
 class ChangedPaths(NamedTuple):
-    """What changed between two commits, by the paths before (no new files) and after."""
+    """The changed files between two commits, by path before (no new files) and after."""
 
     before: Mapping[str, ChangedFile]
     after: Mapping[str, ChangedFile]
 
 
 class Adoption(NamedTuple):
-    """What became of one comment. `base_changed` of `base_places` places beside it changed too."""
+    """The outcome of one comment. `base_changed` of `base_places` places near it changed too."""
 
     changed: bool | None
     commit: str | None
@@ -78,7 +77,7 @@ class Adoption(NamedTuple):
 
 
 class LineTracker:
-    """One pull request whose lines are followed. Raises UserError where its repository is damaged."""
+    """Traces the lines of one pull request. Raises UserError where its repository is damaged."""
 
     def __init__(self, pull: PullRequest) -> None:
         self.pull = pull
@@ -89,7 +88,7 @@ class LineTracker:
         self._diff = lru_cache(maxsize=16)(self._read_diff)
 
     def adoption(self, thread: Thread) -> Adoption:
-        """What became of the lines of `thread`."""
+        """The outcome of the lines of `thread`."""
         steps = self.steps(thread.commit) if thread.commit is not None else None
         if steps is None:
             return Adoption(self._by_forge_flag(thread), None, None, 0, 0)
@@ -106,7 +105,7 @@ class LineTracker:
         return Adoption(own.changed, own.commit, own.snippet, changed, places)
 
     def _answer(self, outcome: LineOutcome, thread: Thread) -> LineOutcome:
-        """`fate`, lost from sight where the lines were changed before the comment was made: that was not an answer."""
+        """`fate`, or LOST where the lines were changed before the comment was made."""
         commented_at = thread.remarks[0].created
         if not outcome.changed or outcome.commit is None or commented_at is None:
             return outcome
@@ -114,7 +113,7 @@ class LineTracker:
         return outcome if committed is None or committed >= commented_at else LOST
 
     def _commit_time(self, commit: str) -> datetime | None:
-        """When a commit was made, by the clock of whoever made it."""
+        """The committer date of a commit."""
         if commit not in self._times:
             assert self.code is not None
             dated = self.code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", commit).split()
@@ -122,10 +121,10 @@ class LineTracker:
             self._times[commit] = datetime.fromtimestamp(seconds, UTC) if 0 < seconds < _LATEST else None
         return self._times[commit]
 
-    # --- the way from a state to the final one -------------------------------------------------------------------
+    # --- steps -------------------------------------------------------------------------------------------------
 
     def steps(self, commit: str) -> list[Step] | None:
-        """The steps from `commit` to the final state; None where that cannot be told."""
+        """The steps from `commit` to the final state; None where they are unknown."""
         if commit not in self._steps:
             self._steps[commit] = self._find_steps(commit)
         return self._steps[commit]
@@ -147,7 +146,7 @@ class LineTracker:
 
     @staticmethod
     def _between(code: Repository, before: str, after: str) -> list[str]:
-        """The commits of the branch from `before` to `after`; `after` alone where one does not lead to the other."""
+        """The branch's commits from `before` to `after`; only `after` where it does not descend from `before`."""
         if before == after:
             return []
         listed = code.run(
@@ -174,7 +173,7 @@ class LineTracker:
     # --- lines -------------------------------------------------------------------------------------------------
 
     def outcomes(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> dict[int, LineOutcome]:
-        """What became of each line of the new side of `path`, numbered as in the state where the steps begin."""
+        """The outcome of each line of the new side of `path`, numbered as before the first step."""
         lines = list(lines)
         outcomes = dict.fromkeys(lines, KEPT)
         for position in self.trace(path, lines, steps):
@@ -182,7 +181,7 @@ class LineTracker:
         return outcomes
 
     def trace(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> Iterator[Position]:
-        """Where lines of the new side of `path` are after each step."""
+        """The positions of lines of the new side of `path` after each step."""
         now = {line: line for line in lines}
         for step in steps:
             file = self._diff(step.before, step.after).before.get(path)
@@ -199,7 +198,7 @@ class LineTracker:
             yield Position(step.after, path, dict(now), gone)
 
     def _outcome(self, file: ChangedFile, path: str, at: int, step: Step) -> LineOutcome:
-        """Of a line that a step took away: by the pull request, or by its base branch."""
+        """The outcome of a line that a step removed: changed by the pull request, or lost to the base branch."""
         if file.patch is None:
             return LOST
         old, new = self._base(step.before), self._base(step.after)
@@ -226,7 +225,7 @@ class LineTracker:
         return KEPT
 
     def _restored(self, thread: Thread, lines: range, steps: Sequence[Step]) -> bool | None:
-        """Whether lines that were deleted, with nothing in their place, are back in the final state."""
+        """Whether lines that were deleted without replacement are back in the final state."""
         base, head = self._base(thread.commit or ""), self.pull.head
         if base is None or head is None:
             return None
@@ -238,7 +237,7 @@ class LineTracker:
     # --- the base rate -----------------------------------------------------------------------------------------
 
     def _patch_at(self, thread: Thread) -> str:
-        """The patch of the file as it was when it was commented on."""
+        """The patch of the file at the commented state."""
         base = self._base(thread.commit or "")
         if base is None or thread.commit is None:
             return ""
@@ -247,7 +246,7 @@ class LineTracker:
 
     @cached_property
     def _commented(self) -> Mapping[tuple[str, str], set[int]]:
-        """(commit, path) -> the lines that somebody commented on, there or in an earlier state that they come from."""
+        """(commit, path) -> the lines commented on there or in an earlier state."""
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for thread in self.pull.threads:
             steps = self.steps(thread.commit) if thread.commit is not None and not thread.whole_file else None
@@ -262,7 +261,7 @@ class LineTracker:
     def _uncommented(
         self, thread: Thread, hunk: Hunk, steps: Sequence[Step]
     ) -> tuple[list[int], dict[int, LineOutcome]]:
-        """The added lines of a hunk that nobody commented on, neither there nor before or after; and their fates."""
+        """The added lines of a hunk without comments in any state, and their outcomes."""
         taken = self._commented[thread.commit or "", thread.path]
         added = (line for line in hunk.lines if line.kind == "+" and line.new not in taken)
         outcomes = {line.new: KEPT for line in added if line.new is not None}
@@ -274,9 +273,9 @@ class LineTracker:
         return list(outcomes), outcomes
 
     def _base_rate(self, thread: Thread, patch: str, lines: Sequence[int], steps: Sequence[Step]) -> tuple[int, int]:
-        """(changed, all) of the runs of as many added lines in the same hunk that nobody commented on.
+        """(changed, all) counts of runs of as many added lines in the same hunk without comments.
 
-        A run of empty lines is not a place: nobody comments on one.
+        Runs of empty lines do not count.
         """
         hunk = hunk_at(patch, Side.NEW, lines[-1])
         if hunk is None:
@@ -295,30 +294,30 @@ class LineTracker:
         return changed, places
 
     def _by_forge_flag(self, thread: Thread) -> bool | None:
-        """Where the commits are not at hand: the forge calls a thread outdated once its lines were changed."""
+        """Without the commits: the forge marks a thread as outdated once its lines were changed."""
         return thread.outdated if thread.commit is None or thread.commit != self.pull.head else False
 
 
 def _span(thread: Thread) -> range:
-    """The lines that a thread stands on, on its side."""
+    """The lines of a thread, on its side."""
     assert thread.line is not None
     return range(min(thread.start or thread.line, thread.line), thread.line + 1)
 
 
 def _lines_of(thread: Thread, patch: str) -> range:
-    """The lines of the new side that a thread is about: of deleted lines those that replace them, if any do."""
+    """The new-side lines that a thread is about: for deleted lines, their replacement if any."""
     return _span(thread) if thread.side is Side.NEW else _replacing(patch, _span(thread))
 
 
 def _moved(file: ChangedFile, line: int) -> int | None:
-    """Where a line is after a change of its file; None where it was changed or is gone."""
+    """The line's number after a change of its file; None where it was changed or removed."""
     if file.status is FileStatus.DELETED or file.patch is None:
         return None
     return map_line(file.patch, line)
 
 
 def _replacement(file: ChangedFile, line: int) -> str | None:
-    """The code that stands where the line was: the new lines of the hunk that took it away."""
+    """The code in place of the line: the new lines of the hunk that removed it."""
     hunk = hunk_at(file.patch or "", Side.OLD, line)
     if hunk is None:
         return None
@@ -328,7 +327,7 @@ def _replacement(file: ChangedFile, line: int) -> str | None:
 
 
 def _replacing(patch: str, lines: Iterable[int]) -> range:
-    """The added lines that stand in place of deleted ones: those of the same block. Empty where there are none."""
+    """The added lines in the same block as deleted ones; empty where there are none."""
     wanted = set(lines)
     for hunk in parse_patch(patch):
         block: list[int] = []
@@ -346,7 +345,7 @@ def _replacing(patch: str, lines: Iterable[int]) -> range:
 
 
 def _combined(outcomes: Sequence[LineOutcome]) -> LineOutcome:
-    """Of several lines: changed where one is, unknown where one is lost and none changed."""
+    """The outcome of several lines: changed where one is, unknown where one is lost and none changed."""
     return next(
         (outcome for outcome in outcomes if outcome.changed), LOST if any(f.changed is None for f in outcomes) else KEPT
     )
@@ -368,7 +367,7 @@ def _runs(lines: Sequence[int]) -> list[list[int]]:
 
 
 def adoptions(pull: PullRequest) -> dict[str, Adoption | None]:
-    """What became of each thread, by its id; None where its repository is too damaged to tell."""
+    """The adoption of each thread, by id; None where its repository is damaged."""
     tracker = LineTracker(pull)
     found: dict[str, Adoption | None] = {}
     for thread in pull.threads:
@@ -380,7 +379,7 @@ def adoptions(pull: PullRequest) -> dict[str, Adoption | None]:
 
 
 def signals(thread: Thread, adoption: Adoption | None) -> dict[str, JsonValue]:
-    """What speaks for a thread having been acted on, as it stands in a comment's `extra["adoption"]`.
+    """The signals that a thread was acted on, for a comment's `extra["adoption"]`.
 
     `answered`: another person replied; `thumbs_up` and `thumbs_down` are the reactions to its first message.
     """

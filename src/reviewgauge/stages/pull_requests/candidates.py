@@ -1,4 +1,8 @@
-"""From a pull request to cases: its change at one of its states, and the references that people made there."""
+"""Turns pull requests into candidates: the change at one state, its texts then, and the references made there.
+
+Texts written later may reveal the findings ("use a lock, as Bob suggested"). A forge keeps each former title; of the
+description it only says when it was last changed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.pull_requests.threads import stands
 from reviewgauge.stages.sampling.facts import change_facts
 
-LARGEST_FILE = 16 * 1024**2  # bytes; a larger file has no diff that anybody would review
+LARGEST_FILE = 16 * 1024**2  # bytes; larger files get no diff
 NO_CODE = "its commits are not at hand"
 NO_BASE = "where it left its base cannot be found"
 NO_FILES = "changes nothing"
@@ -31,12 +35,12 @@ _CHOSEN = ("repositories", "chosen")
 
 
 def remember_repositories(context: BuildContext, names: Sequence[str]) -> None:
-    """Choose the repositories that a source of the same build reads where neither it nor the user names any."""
+    """Store the repositories that a source of the same build reads unless some are named."""
     context.remember(_CHOSEN, json.dumps(list(names)).encode())
 
 
 def chosen_repositories(context: BuildContext) -> tuple[str, ...]:
-    """The repositories that an earlier stage chose."""
+    """The repositories that an earlier stage stored."""
     found = context.recall(_CHOSEN)
     return tuple(json.loads(found)) if found else ()
 
@@ -50,14 +54,14 @@ def case_id(pull: PullRequest) -> str:
 
 
 def code_of(pull: PullRequest) -> Repository | None:
-    """The mirror that holds its commits, None where there is none."""
+    """The mirror with its commits, None where there is none."""
     return Repository(Path(pull.git)) if pull.git and Path(pull.git).is_dir() else None
 
 
 def merge_base(repository: Repository, base: str, head: str, merged_as: str | None = None) -> str | None:
-    """Where `head` left the branch whose tip was `base`; None where that cannot be told.
+    """The commit where `head` branched off from `base`; None where it is unknown.
 
-    A base that holds the head already was read after the merge: then the merge's first parent is the branch before it.
+    A base that already contains the head was read after the merge: then the first parent of the merge is used.
     """
     for tip in (base, f"{merged_as}^1" if merged_as else None):
         if tip is None:
@@ -72,7 +76,7 @@ def merge_base(repository: Repository, base: str, head: str, merged_as: str | No
 
 
 def change_at(pull: PullRequest, revision: Revision) -> Change | str:
-    """What the pull request was at `revision`, with the title of then, from its mirror or a dump; or why not."""
+    """The change at `revision` with its title then, from the mirror or a dump; or the reason why there is none."""
     repository = code_of(pull)
     if repository is None or not repository.exists(revision.head):
         return _change_from_forge(pull, revision)
@@ -84,13 +88,13 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
         return NO_BASE
     try:
         files = repository.changed_files(base, revision.head, LARGEST_FILE)
-    except UserError:  # a name that is not a path, a damaged object: it costs this state, not the build
+    except UserError:  # an invalid path or a damaged object: only this state is lost
         return NO_DIFF
     return _named(pull, revision, base, files) if files else NO_FILES
 
 
 def _change_from_forge(pull: PullRequest, revision: Revision) -> Change | str:
-    """What the pull request was at `revision` by the word of the forge, or of a dump."""
+    """The change at `revision` from the answers of the forge or a dump."""
     final = revision.head == pull.head and bool(pull.files)
     base, files = (pull.base, pull.files) if final else (revision.base, revision.files)
     if files is None:
@@ -125,7 +129,7 @@ def thread_id(thread: Thread) -> str:
 
 
 def is_review(pull: PullRequest, thread: Thread) -> bool:
-    """Whether a person other than the author opened the thread, and said something that a review would say."""
+    """Whether a person other than the author opened the thread with a review comment."""
     opener = thread.opened_by
     if opener.standing is AccountType.BOT or (opener.login and opener.login == pull.author.login):
         return False
@@ -133,7 +137,7 @@ def is_review(pull: PullRequest, thread: Thread) -> bool:
 
 
 def thread_comment(thread: Thread, span: Span | None) -> Comment:
-    """A thread's first message as a comment at `span`. What was answered stays in the pull request."""
+    """The first message of a thread as a comment at `span`."""
     first = thread.remarks[0]
     said, suggestion = split_suggestion(first.body)
     extra = {
@@ -157,7 +161,7 @@ def thread_comment(thread: Thread, span: Span | None) -> Comment:
 
 
 def thread_span(thread: Thread) -> Span:
-    """Where a thread was opened, in the state that it was opened on."""
+    """The span of a thread in the state where it was opened."""
     if thread.line is None or thread.whole_file:
         return Span(path=thread.path, side=thread.side)
     return Span(
@@ -166,7 +170,7 @@ def thread_span(thread: Thread) -> Span:
 
 
 def current_span(thread: Thread) -> Span | None:
-    """Where a thread stands in the final diff; None once its lines were changed."""
+    """The span of a thread in the final diff; None once its lines were changed."""
     if thread.outdated:
         return None
     if thread.whole_file:
@@ -178,12 +182,12 @@ def current_span(thread: Thread) -> Span | None:
 
 
 def references_at(pull: PullRequest, head: str) -> tuple[Comment, ...]:
-    """One comment for each thread that a person opened on the state `head`, placed where it was said."""
+    """One comment per thread that a person opened on the state `head`."""
     return _references(pull, ((thread, thread_span(thread)) for thread in pull.threads if thread.commit == head))
 
 
 def final_references(pull: PullRequest) -> tuple[Comment, ...]:
-    """One comment for each thread of a person that was opened on the final state, or whose lines still stand there."""
+    """One comment per thread of a person on the final state, or on lines that are still there."""
     placed = (
         (thread, thread_span(thread) if thread.commit == pull.head else current_span(thread)) for thread in pull.threads
     )
@@ -198,13 +202,13 @@ def _references(pull: PullRequest, placed: Iterable[tuple[Thread, Span]]) -> tup
 
 
 def final_candidate(pull: PullRequest, merge_base_of_final: str | None = None) -> Candidate:
-    """The candidate that a source makes of a pull request: its final state, with what people say about that state."""
+    """The candidate of a pull request at its final state, with the comments on that state."""
     change = change_of(pull, merge_base_of_final or pull.base, pull.head, pull.files)
     return _candidate(pull, change, final_references(pull))
 
 
 def candidate_at(item: Candidate, revision: Revision) -> Candidate | str:
-    """The candidate narrowed to one state of its pull request, or the reason why that cannot be had."""
+    """The candidate at one state of its pull request, or the reason why there is none."""
     if item.pull is None:
         return "no pull request behind it"
     change = change_at(item.pull, revision)
@@ -219,14 +223,14 @@ def candidate_at(item: Candidate, revision: Revision) -> Candidate | str:
 
 
 def carry_over(item: Candidate, change: Change) -> Change:
-    """Another state of the candidate's change, with what earlier stages made of its words, issues and task."""
+    """`change`, another state of the candidate's change, with the texts, issues and task that earlier stages set."""
     kept, own = item.case.change, item.pull.title if item.pull is not None else None
     update = {"description": kept.description, "issues": kept.issues, "task": kept.task}
     return change.model_copy(update=update if kept.title == own else {**update, "title": kept.title})
 
 
 def text_facts(pull: PullRequest, revision: Revision) -> dict[str, Fact]:
-    """`description_edited`: whether the description was changed after people began to speak about the state."""
+    """`description_edited`: whether the description was changed after the first comment on the state."""
     edited = description_edited(pull, revision)
     return {} if edited is None else {"description_edited": edited}
 
@@ -246,7 +250,7 @@ def _candidate(pull: PullRequest, change: Change, references: tuple[Comment, ...
 
 
 def _issues(pull: PullRequest) -> tuple[Issue, ...]:
-    """The issues that merging it closes, as the forge says; `link_issues` finds more."""
+    """The issues that merging closes according to the forge; `link_issues` finds more."""
     closes = pull.extra.get("closes")
     names = closes if isinstance(closes, list) else []
     return tuple(one.issue for one in pull.issues if not one.is_pull and f"{one.repo}#{one.issue.number}" in names)
@@ -256,14 +260,14 @@ NEVER = "never"
 
 
 def looked_at(pull: PullRequest, revision: Revision) -> datetime | None:
-    """When people began to speak about a state; else when it was there. None where neither is known."""
+    """When a state was first commented on, else when it was pushed; None where neither is known."""
     said = [thread.remarks[0].created for thread in pull.threads if thread.commit == revision.head]
     said += [review.created for review in pull.reviews if review.commit == revision.head]
     return min((time for time in said if time is not None), default=revision.pushed)
 
 
 def title_at(pull: PullRequest, revision: Revision) -> str:
-    """The title that stood when people began to speak about a state; the last one where the forge does not tell."""
+    """The title when a state was first commented on; the last one where that is unknown."""
     then = looked_at(pull, revision)
     if then is None:
         return pull.title
@@ -273,7 +277,7 @@ def title_at(pull: PullRequest, revision: Revision) -> str:
 
 
 def description_edited(pull: PullRequest, revision: Revision) -> bool | None:
-    """Whether the description was changed after people began to speak about a state; None where nobody says."""
+    """Whether the description was changed after the first comment on a state; None where that is unknown."""
     edited, then = pull.extra.get("edited"), looked_at(pull, revision)
     if edited == NEVER:
         return False

@@ -1,4 +1,4 @@
-"""The code behind pull requests: commits in a mirror where git reaches the forge, else the patches of the API."""
+"""Reads the code of pull requests: from a git mirror where git reaches the forge, else from patches of the API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from reviewgauge.repo.mirrors.mirrors import REFS, fetch_commits, mirror_local, 
 from reviewgauge.stages.pull_requests.candidates import LARGEST_FILE, merge_base
 
 CodeFrom = Literal["auto", "mirror", "api"]
-CLONE_REFS = ("refs/pull", "refs/reviewgauge")  # as GitHub names pull requests, and as the mirror of a build keeps them
+CLONE_REFS = ("refs/pull", "refs/reviewgauge")  # the refs of GitHub and of a build's mirror
 COMPARE_SHOWS = 300  # files that `compare` lists; `pulls/N/files` lists 3,000
 _LATEST = 253_402_300_799  # the end of the year 9999: authors' clocks go wrong
 _BRANCH = re.compile(r"\w[\w./-]{0,200}", re.ASCII)
@@ -42,7 +42,7 @@ _STATUSES = {
 
 
 class Found(NamedTuple):
-    """What a pull request changed: from `base`, where it left its branch."""
+    """The changed files of a pull request since its merge base `base`."""
 
     base: str | None
     files: tuple[ChangedFile, ...]
@@ -54,7 +54,7 @@ def mirror_folder(context: BuildContext, repo: str) -> Path:
 
 
 class Mirror:
-    """The commits of one repository's pull requests. `why` says why there is none; empty where there is one."""
+    """The commits of a repository's pull requests. `why` is the reason where there is none, else empty."""
 
     def __init__(
         self, context: BuildContext, repo: str, *, url: str = "", token: str = "", clone: str = "", branch: str = ""
@@ -70,16 +70,16 @@ class Mirror:
         return Repository(self.folder) if not self.why and self.folder.is_dir() else None
 
     def fetch(self, pulls: Sequence[PullRequest]) -> None:
-        """Bring the commits of these pull requests: all their states, and their base; first the main branch as it is.
+        """Fetch all states and the bases of these pull requests, and first the main branch.
 
-        A repository that git cannot be asked about is done without from then on. Raises Failed for a broken network.
+        A repository that git cannot read is not tried again. Raises Failed for network errors.
         """
         if self.why or not self._url:
             return
         wanted = [commit for pull in pulls for commit in _commits(pull)]
         scheme = urllib.parse.urlsplit(self._url).scheme
         try:
-            if self._branch:  # what was fixed later stands there, behind the last of the pull requests
+            if self._branch:  # later fixes are there
                 name, self._branch = f"refs/heads/{self._branch}", ""
                 mirror_remote(self._url, self.folder, (f"+{name}:{name}",), (scheme,), token=self._token)
             fetch_commits(self._url, self.folder, wanted, (scheme,), token=self._token)
@@ -89,7 +89,7 @@ class Mirror:
             self.why = error.problem
 
     def read(self, pull: PullRequest) -> Found | None:
-        """What it changed; None where its commits are not here."""
+        """The files it changed; None where its commits are missing."""
         code = self.repository
         if code is None or pull.head is None or pull.base is None:
             return None
@@ -99,7 +99,7 @@ class Mirror:
         return None if base is None else Found(base, code.changed_files(base, pull.head, LARGEST_FILE))
 
     def revisions(self, pull: PullRequest) -> tuple[Revision, ...]:
-        """Its states with their bases and commits, as far as they are here."""
+        """Its states, with bases and commits where they are in the mirror."""
         code = self.repository
         if code is None or pull.base is None or not code.exists(pull.base):
             return pull.revisions
@@ -108,14 +108,14 @@ class Mirror:
         return tuple(_completed(code, pull, revision, first.get(revision.head)) for revision in pull.revisions)
 
     def states(self, pull: PullRequest) -> list[JsonValue]:
-        """The states before the last that people spoke about, with what they changed, for the archive of a build."""
+        """The commented states before the last, with their files, for the archive of a build."""
         code = self.repository
         mentions = {thread.commit for thread in pull.threads} | {review.commit for review in pull.reviews}
         entries: list[JsonValue] = []
         for one in pull.revisions if code is not None else ():
             if code is None or one.base is None or one.head not in mentions - {pull.head} or not code.exists(one.head):
                 continue
-            with suppress(UserError):  # a state that git cannot show is not in the archive either
+            with suppress(UserError):  # a state that git cannot read is left out
                 files = code.changed_files(one.base, one.head, LARGEST_FILE)
                 state: Raw = {"head": one.head, "base": one.base, "commits": list(one.commits)}
                 pushed = {"pushed": one.pushed.isoformat()} if one.pushed is not None else {}
@@ -124,10 +124,10 @@ class Mirror:
 
 
 def _completed(code: Repository, pull: PullRequest, revision: Revision, mentioned: datetime | None) -> Revision:
-    """A state with its base and commits, and with the time of its commit where the forge did not tell of it."""
+    """A state with its base and commits, and with the time of its commit where the forge has none."""
     if not code.exists(revision.head) or pull.base is None:
         return revision
-    revision = revision.model_copy(update={"files": None})  # a dump's word, which the commits say better
+    revision = revision.model_copy(update={"files": None})  # the commits are more precise than a dump
     if revision.pushed is None:
         dated = code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", revision.head).split()[0]
         pushed = push_time(pull.created, datetime.fromtimestamp(min(int(dated), _LATEST), UTC), mentioned)
@@ -145,7 +145,7 @@ def _commits(pull: PullRequest) -> list[str]:
 
 
 def mirror_of(context: BuildContext, forge: Forge, reader: PullReader, code: CodeFrom, clone: str) -> Mirror | None:
-    """The mirror that a repository's code is read from; None where it is to be read from the API alone."""
+    """The mirror to read a repository's code from; None for the API alone."""
     if code == "api":
         return None
     if clone:
@@ -157,7 +157,7 @@ def mirror_of(context: BuildContext, forge: Forge, reader: PullReader, code: Cod
 
 
 def read_from_api(reader: PullReader, raw: Raw, pull: PullRequest) -> Found:
-    """What a pull request changed as the forge tells it: at most 3,000 files, without the patches of large ones."""
+    """The changed files according to the API: at most 3,000, large ones without patch."""
     compared: Json = {}
     if pull.base and pull.head and (number(raw, "pull", "changed_files") or 0) <= COMPARE_SHOWS:
         try:

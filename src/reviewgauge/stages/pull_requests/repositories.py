@@ -1,4 +1,7 @@
-"""Which of many repositories a benchmark is made from, by the rules of two papers; each other one with its reason."""
+"""Chooses repositories for a benchmark by the rules of two papers, from a file or a search; others get a reason.
+
+`version` names the state of a search: stored answers for it are not requested again, so a choice can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ Chosen = tuple[list[RepositoryCandidate], list[Refused]]
 def popular(
     candidates: Iterable[RepositoryCandidate], languages: Sequence[str], top: int
 ) -> tuple[list[RepositoryCandidate], list[Refused]]:
-    """The `top` most starred of each language (equal ones by name), and the others."""
+    """The `top` most starred of each language (ties by name), and the others."""
     kept, refused = _of_languages(candidates, languages)
     found: list[RepositoryCandidate] = []
     for language in languages:
@@ -55,7 +58,7 @@ def popular(
 
 
 def unfit(one: RepositoryCandidate, today: date, share: float, months: float, volume: int) -> Refused | None:
-    """Why a repository is not pure, active and large enough for ContextCRBench; None where it is."""
+    """The reason why ContextCRBench excludes a repository; None where it does not."""
     if one.language_share is None:
         return Refused(one.name, "the share of its language is not stated")
     if one.language_share <= share:
@@ -74,9 +77,9 @@ def unfit(one: RepositoryCandidate, today: date, share: float, months: float, vo
 
 
 def ranked(candidates: Iterable[RepositoryCandidate], languages: Sequence[str], rank: int, each: int) -> Chosen:
-    """AACR-Bench's: in the top `rank` both by new stars and by closed pull requests, then `each` of a language.
+    """AACR-Bench's choice: the top `rank` by new stars and by closed pull requests, then `each` per language.
 
-    Both ranks are among all candidates that are given, whatever their language.
+    Both ranks are among all candidates, whatever their language.
     """
     everything = list(candidates)
     refused = [
@@ -204,7 +207,7 @@ _MOST = 1000  # results that a search gives
 
 
 def most_starred(forge: Forge, language: str, top: int, version: str) -> Iterator[RepositoryCandidate]:
-    """The `top` repositories of a language with most stars. Forks and archived ones are none of them."""
+    """The `top` repositories of a language by stars, without forks and archived ones."""
     query = f'language:"{language}" stars:>100 fork:false archived:false'
     asked = {"q": query, "sort": "stars", "order": "desc"}
     for item in islice(forge.pages("search/repositories", asked, version=version), min(top, _MOST)):
@@ -221,7 +224,7 @@ def most_starred(forge: Forge, language: str, top: int, version: str) -> Iterato
 
 
 def language_share(forge: Forge, one: RepositoryCandidate, version: str) -> float | None:
-    """The share of its language in its code, in bytes. Raises Unavailable."""
+    """The share of its main language in its code, in bytes. Raises Unavailable."""
     counted = node(forge.get(f"repos/{one.name}/languages", version=version))
     sizes = {name: number(counted, name) or 0 for name in counted}
     whole = sum(sizes.values())

@@ -1,4 +1,4 @@
-"""Review threads as filters see them: whose they are, and taking some of them out of a candidate."""
+"""Review threads for filters: who opened them, whether they are current, and removing or replacing references."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from reviewgauge.core.records import Comment
 
 
 def replace_references(item: Candidate, by_id: Mapping[str, Sequence[Comment]]) -> Candidate:
-    """The candidate with each reference replaced by those under its id: itself, other words, several, or none.
+    """The candidate with each reference replaced by those under its id: itself, a rewording, several, or none.
 
-    What is left of a finding stays one finding. A reference that became several is several findings.
+    The rest of a finding stays one finding. A reference that became several is several findings.
     """
     kept: list[Comment] = []
     roots: dict[int, str] = {}
@@ -31,7 +31,7 @@ def replace_references(item: Candidate, by_id: Mapping[str, Sequence[Comment]]) 
 
 
 def left_out(comment: Comment, by: str, reason: str) -> Comment:
-    """The comment as it stands among the neutral ones, with why it is not a reference."""
+    """The comment for the neutral ones, with the reason why it is not a reference."""
     return comment.model_copy(update={"same_as": None, "extra": {**comment.extra, "left_out": reason, "by": by}})
 
 
@@ -39,31 +39,31 @@ NO_PULL = "no pull request behind it"
 
 
 def is_bot(account: Account) -> bool:
-    """Whether an app or a hosted bot spoke."""
+    """Whether the account is an app or a bot."""
     return account.standing is AccountType.BOT
 
 
 def by_others(pull: PullRequest, remarks: Iterable[Remark]) -> Iterator[Remark]:
-    """What people other than the author said. A vanished account is taken to be another one than the author's."""
+    """The remarks of people other than the author; a deleted account counts as another person."""
     for remark in remarks:
         if not is_bot(remark.author) and (not remark.author.login or remark.author.login != pull.author.login):
             yield remark
 
 
 def stands(thread: Thread) -> bool | None:
-    """Whether its line is still in the final diff, by its `position`; None where the forge tells nothing of that.
+    """Whether its line is still in the final diff, by its `position`; None where that is unknown.
 
-    A forge that leaves positions out altogether is asked whether the thread is outdated.
+    Where the forge gives no positions at all, its outdated flag decides.
     """
     if thread.position is not None:
         return thread.position >= 1
     if thread.original_position is not None:
-        return False  # it tells positions, and this one is null
+        return False  # the forge gives positions, and this one is null
     return None if thread.outdated is None else not thread.outdated
 
 
 def inline_comments(threads: Iterable[Thread]) -> int:
-    """The inline comments of people, answers included, as the forge lists them."""
+    """The number of inline comments of people, replies included."""
     return sum(not is_bot(remark.author) for thread in threads for remark in thread.remarks)
 
 
@@ -74,7 +74,7 @@ def thread_of(comment: Comment) -> str | None:
 
 
 def keep_threads(item: Candidate, wanted: Callable[[Thread], bool]) -> Candidate:
-    """The candidate without the threads that are not wanted, and without the references made from them."""
+    """The candidate with the wanted threads only, and without the references made from others."""
     if item.pull is None:
         return item
     kept = tuple(thread for thread in item.pull.threads if wanted(thread))
@@ -86,7 +86,7 @@ def keep_threads(item: Candidate, wanted: Callable[[Thread], bool]) -> Candidate
 
 
 def without_references(item: Candidate, threads: Collection[str]) -> Candidate:
-    """The candidate without the references made from these threads. What is left of a finding stays one finding."""
+    """The candidate without the references made from these threads. The rest of a finding stays one finding."""
     gone = {comment.id for comment in item.case.references if thread_of(comment) in threads}
     if not gone:
         return item

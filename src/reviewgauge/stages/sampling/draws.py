@@ -1,7 +1,7 @@
-"""What the stages that draw a sample have in common: seeded draws, facts to draw by, and how like the whole it is.
+"""Seeded draws, the facts to draw by, and how a sample compares with the whole.
 
-A draw takes the items with the smallest hash of seed, stratum and id. So it does not depend on the order of the stream,
-on a library's random numbers or on the machine, and a source that grew changes few of the items that were drawn.
+A draw takes the items with the smallest hash of seed, stratum and id. It does not depend on the order of the stream, on
+a random number generator or on the machine, and when the source grows, few of the drawn items change.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Row = tuple[str | int | float | None, ...]
 
 
 def draw_key(seed: int, *parts: object) -> int:
-    """A number of 64 bits that is random to anyone who does not know the seed."""
+    """A pseudo-random number of 64 bits."""
     joined = "\x1f".join(str(part) for part in (seed, *parts))
     return int.from_bytes(hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
 
 def draw(seed: int, stratum: object, members: Iterable[tuple[str, int]], count: int) -> list[int]:
-    """The positions of `count` of the members (id, position), all of them where there are no more."""
+    """The positions of `count` of the members (id, position), or of all where there are fewer."""
     ordered = sorted(members, key=lambda member: (draw_key(seed, stratum, member[0]), member))
     return [position for _, position in ordered[:count]]
 
@@ -54,20 +54,20 @@ def day_of(case: Case) -> str | None:
 
 @dataclass
 class Described:
-    """The facts of the items of a stream that a sample is compared with the whole by. Holds values, no items."""
+    """The facts for comparing a sample with the whole stream. Stores values, not items."""
 
     names: Sequence[str] = DESCRIBED
     columns: dict[str, list[Fact | None]] = field(default_factory=dict)
     count: int = 0
 
     def add(self, case: Case) -> None:
-        """Note the facts of one more item."""
+        """Add the facts of one item."""
         for name in self.names:
             self.columns.setdefault(name, []).append(value_of(case, name))
         self.count += 1
 
     def section(self, by: str, chosen: Collection[int]) -> CardSection:
-        """How far the facts of the items at the positions `chosen` are from those of all items."""
+        """The differences between the items at the positions `chosen` and all items."""
         rows = [row for name in self.names if (row := self._row(name, chosen)) is not None]
         return CardSection(
             by=by,
