@@ -162,7 +162,7 @@ def test_prepare_names_what_cannot_be_read_and_refuses_what_is_no_model() -> Non
         "bare": "no diff is at hand: the case will be a failure",
         "bin": "no hunk of text: the case will be a failure",
     }
-    with pytest.raises(UserError, match="names no model"):
+    with pytest.raises(UserError, match="is not a model"):
         Prompt("gpt-5").prepare([CHANGE])
     with pytest.raises(UserError, match="must not be negative"):
         Prompt("fake:rules", truncate=-1).prepare([CHANGE])

@@ -253,7 +253,7 @@ def test_what_is_refused() -> None:
         Classifier(FAKE, "type", prompt="published")
     with pytest.raises(UserError, match="votes must be from 1 to 99, got 0"):
         Classifier(FAKE, "category", votes=0)
-    with pytest.raises(UserError, match="names no model"):
+    with pytest.raises(UserError, match="is not a model"):
         Classifier("gpt-5", "category")
 
 

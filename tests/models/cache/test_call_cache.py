@@ -243,7 +243,7 @@ def test_a_file_of_a_newer_version_or_of_something_else_is_refused(tmp_path: Pat
     with sqlite3.connect(foreign) as other:
         other.execute("CREATE TABLE songs (name TEXT)")
     assert "newer ReviewGauge (schema 9" in refused(CallCache(newer))
-    assert "something else" in refused(CallCache(foreign))
+    assert "another program's database" in refused(CallCache(foreign))
 
 
 def test_a_lock_that_stays_is_said_and_no_answer_is_lost_in_silence(tmp_path: Path) -> None:

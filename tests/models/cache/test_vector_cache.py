@@ -65,7 +65,7 @@ def test_a_broken_file_is_set_aside(tmp_path: Path, damage: bytes) -> None:
     file = tmp_path / "vectors.sqlite"
     file.write_bytes(damage)
     cache = VectorCache(file)
-    with pytest.warns(RuntimeWarning, match=r"set aside as vectors\.sqlite\.broken"):
+    with pytest.warns(RuntimeWarning, match=r"renamed to vectors\.sqlite\.broken"):
         assert cache.get(MODEL, ["a"]) == {}
     assert (tmp_path / "vectors.sqlite.broken").read_bytes().startswith(damage[:16])
     cache.put(MODEL, {"a": vector(1, 2)})
@@ -78,7 +78,7 @@ def test_a_file_broken_in_its_middle_is_set_aside(tmp_path: Path) -> None:
     data = bytearray(cache.file.read_bytes())
     data[4096 : len(data)] = b"\xff" * (len(data) - 4096)
     cache.file.write_bytes(data)
-    with pytest.warns(RuntimeWarning, match="set aside"):
+    with pytest.warns(RuntimeWarning, match="renamed"):
         cache.get(MODEL, ["text 1", "text 150"])
         cache.put(MODEL, {"text 1": vector(5)})
     cache.put(MODEL, {"text 1": vector(5)})
@@ -88,7 +88,7 @@ def test_a_file_broken_in_its_middle_is_set_aside(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_to_costs_a_warning(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     cache = VectorCache(tmp_path / "file" / "vectors.sqlite")
-    with pytest.warns(RuntimeWarning, match="no cache of vectors can be kept"):
+    with pytest.warns(RuntimeWarning, match="the cache of vectors cannot be written to"):
         cache.put(MODEL, {"a": vector(1)})
     assert cache.get(MODEL, ["a"]) == {}
 

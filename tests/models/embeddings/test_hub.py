@@ -178,9 +178,9 @@ def test_what_is_not_there_is_said_in_one_line(hub: Hub, tmp_path: Path) -> None
         "hub:org/no-tokenizer": "holds no tokenizer.json",
         "hub:org/no-config": "holds no config.json",
         "hub:org/broken": "onnxruntime cannot load",
-        "hub:justaname": "names no model",
-        "hub:org/../../etc": "names no model",
-        "hub:": "names no model",
+        "hub:justaname": "is not a model",
+        "hub:org/../../etc": "is not a model",
+        "hub:": "is not a model",
     }
     found = ask(tmp_path / "home", hub.url, *wanted)
     for answer, words in zip(found, wanted.values(), strict=True):

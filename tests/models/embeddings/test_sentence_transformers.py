@@ -46,7 +46,7 @@ def test_its_fingerprint_is_of_its_weights(tmp_path: Path) -> None:
 
 
 def test_what_it_cannot_do_is_said(pair: tuple[SentenceTransformersEmbedder, OnnxEmbedder], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="its last layer alone"):
+    with pytest.raises(UserError, match="only its last layer"):
         pair[0].tokens(TEXTS, layer=1)
     with pytest.raises(UserError, match="sentence-transformers cannot load"):
         SentenceTransformersEmbedder("st", str(tmp_path / "nowhere")).vectors(["a"])

@@ -125,8 +125,8 @@ def test_an_address_that_never_answered_is_given_up_soon() -> None:
         ([Trouble.GARBLED] * 24, "answers, but not in the protocol", "ends in /v1"),
         ([Trouble.LATE] * 24, "does not answer in time", "?timeout="),
         ([Trouble.ERROR] * 24, "answers with errors only", "lower --in-flight or --rpm"),
-        ([Trouble.DROPPED] * 24, "is down", "see that it runs"),
-        ([Trouble.UNREACHED] * 24, "is down", "see that it runs"),
+        ([Trouble.DROPPED] * 24, "is down", "check that it runs"),
+        ([Trouble.UNREACHED] * 24, "is down", "check that it runs"),
         ([Trouble.ERROR] * 9 + [Trouble.GARBLED] * 14 + [Trouble.LATE], "not in the protocol", "ends in /v1"),
     ],
 )
@@ -140,8 +140,8 @@ def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], prob
     assert caught.value.stops
     assert problem in str(caught.value)
     assert remedy in caught.value.remedy
-    assert "what was answered is kept" in caught.value.remedy
-    assert "does something listen" not in caught.value.remedy
+    assert "finished calls are kept" in caught.value.remedy
+    assert "is a server running" not in caught.value.remedy
 
 
 def test_a_success_forgets_the_troubles_before_it() -> None:

@@ -57,7 +57,7 @@ async def test_a_call_that_was_not_answered_gives_back_what_was_put_aside() -> N
     for _ in range(5):
         reserved = await budget.reserve(FAKE, SHORT)
         assert budget.settle(FAKE, reserved, None) is None
-    assert (budget.spent, budget.totals.calls, budget.totals.gave_back) == (0, 0, 5)
+    assert (budget.spent, budget.totals.calls, budget.totals.unanswered) == (0, 0, 5)
 
 
 @on_a_loop
@@ -104,7 +104,7 @@ async def test_a_caller_that_is_cancelled_while_waiting_leaves_nothing_behind() 
     await asyncio.gather(second, return_exceptions=True)
     assert second.cancelled()
     assert budget.settle(FAKE, await third, None) is None
-    assert (budget.spent, budget._aside, budget._flying) == (0, 0, 0)
+    assert (budget.spent, budget._reserved, budget._in_flight) == (0, 0, 0)
 
 
 @on_a_loop
@@ -117,7 +117,7 @@ async def test_a_caller_that_is_cancelled_just_as_it_is_let_in_leaves_nothing_be
     second.cancel()
     await asyncio.gather(second, return_exceptions=True)
     assert second.cancelled()
-    assert (budget._aside, budget._flying) == (0, 0)
+    assert (budget._reserved, budget._in_flight) == (0, 0)
     assert budget.settle(FAKE, await budget.reserve(FAKE, SHORT), None) is None
 
 
@@ -184,7 +184,7 @@ async def _spend(tracker: BudgetTracker, budget: float, calls: int, at_once: int
             finally:
                 cost = tracker.settle(spec, reserved, made)
                 paid.append(cost or 0.0)
-                assert tracker.spent + tracker._aside / 1e12 <= budget + 1e-12
+                assert tracker.spent + tracker._reserved / 1e12 <= budget + 1e-12
 
     work = [asyncio.ensure_future(one(number)) for number in range(calls)]
     for _ in range(chance.randrange(calls)):
@@ -194,4 +194,4 @@ async def _spend(tracker: BudgetTracker, budget: float, calls: int, at_once: int
     assert all(one is None or isinstance(one, Failed | asyncio.CancelledError) for one in found), found
     assert tracker.spent == pytest.approx(sum(paid))
     assert tracker.spent <= budget
-    assert (tracker._aside, tracker._flying, len(tracker._waiting)) == (0, 0, 0)
+    assert (tracker._reserved, tracker._in_flight, len(tracker._waiting)) == (0, 0, 0)

@@ -94,7 +94,7 @@ def spending(client: ChatClient) -> Spending:
     totals, reused = client.budget.totals, client.reused
     found = Spending(
         calls=totals.calls,
-        unanswered=totals.gave_back,
+        unanswered=totals.unanswered,
         reused=reused.answers,
         tokens_in=totals.tokens_in,
         tokens_out=totals.tokens_out,

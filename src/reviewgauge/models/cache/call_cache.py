@@ -84,7 +84,7 @@ class CallCache:
                     self._reading = open_file(self.file, self._wait)
                 row = self._reading.execute("SELECT call, payer FROM calls WHERE key = ?", (_key(key),)).fetchone()
             except sqlite3.Error as error:
-                raise trouble(self.file, error) from None
+                raise cache_error(self.file, error) from None
         if row is None:
             return None
         call = unpack(row[0], self.file)
@@ -134,7 +134,7 @@ class CallCache:
 
 
 def cache_file() -> Path | None:
-    """Where the cache lies, None where it is turned off."""
+    """The file of the cache; None where it is turned off."""
     home = cache_home()
     return None if home is None else home / NAME
 
@@ -147,11 +147,13 @@ def _stop(problem: str, remedy: str) -> Failed:
 
 
 def open_file(file: Path, wait: float = WAIT) -> sqlite3.Connection:
-    """A connection to the cache, made where it is not there. Raises Failed that says what to do."""
+    """A connection to the cache, which is created where there is none. Raises Failed."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _stop(f"no cache of answers can be kept in {file.parent}: {error.strerror or error}", ELSEWHERE) from None
+        raise _stop(
+            f"the cache of answers cannot be written to {file.parent}: {error.strerror or error}", ELSEWHERE
+        ) from None
     connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(file, timeout=wait, isolation_level=None, check_same_thread=False)
@@ -164,7 +166,7 @@ def open_file(file: Path, wait: float = WAIT) -> sqlite3.Connection:
         if connection is not None:
             connection.close()
         if isinstance(error, sqlite3.Error):
-            raise trouble(file, error) from None
+            raise cache_error(file, error) from None
         raise
     return connection
 
@@ -186,11 +188,11 @@ def _make(connection: sqlite3.Connection, file: Path, found: int) -> None:
     """The table of an empty or an older file. Raises Failed for a file of a newer version, or of something else."""
     if found > SCHEMA:
         raise _stop(
-            f"the cache {file} is of a newer ReviewGauge (schema {found}; this one reads {SCHEMA})",
+            f"the cache {file} was written by a newer ReviewGauge (schema {found}; this one reads {SCHEMA})",
             "pip install --upgrade reviewgauge, or " + ELSEWHERE,
         )
     if connection.execute("SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'calls'").fetchone()[0]:
-        raise _stop(f"{file} is a database of something else", ELSEWHERE)
+        raise _stop(f"{file} is another program's database", ELSEWHERE)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(_TABLE)
     if connection.execute("SELECT count(*) FROM pragma_table_info('calls') WHERE name = 'payer'").fetchone()[0] == 0:
@@ -199,26 +201,26 @@ def _make(connection: sqlite3.Connection, file: Path, found: int) -> None:
     connection.execute("COMMIT")
 
 
-def trouble(file: Path, error: sqlite3.Error) -> Failed:
-    """What a user is told when the cache cannot be used."""
-    said = str(error)
-    if "locked" in said or "busy" in said:
+def cache_error(file: Path, error: sqlite3.Error) -> Failed:
+    """The error for a cache that cannot be used."""
+    text = str(error)
+    if "locked" in text or "busy" in text:
         return _stop(
-            f"the cache of answers {file} is locked by another process, and stays so",
+            f"the cache of answers {file} is locked by another process",
             "end that process and run the same command again, or ask without a cache (--no-cache)",
         )
-    if "full" in said:
-        return _stop(f"{file}: no room left to keep an answer", "free some space and run the same command again")
+    if "full" in text:
+        return _stop(f"{file}: the disk is full", "free some space and run the same command again")
     if isinstance(error, sqlite3.OperationalError):  # read-only, no permission, an input/output error
-        return _stop(f"the cache of answers {file} cannot be used: {said}", ELSEWHERE)
+        return _stop(f"the cache of answers {file} cannot be used: {text}", ELSEWHERE)
     return _stop(
-        f"the cache of answers {file} is broken: {said}",
-        f"what it holds would be paid for again: restore it, or move it away, or {ELSEWHERE}",
+        f"the cache of answers {file} is broken: {text}",
+        f"its answers would be paid for again: restore it, or move it away, or {ELSEWHERE}",
     )
 
 
 def unpack(packed: bytes, file: Path) -> Call:
-    """A call as the cache keeps it. Raises Failed for one that is broken."""
+    """A call from its stored form. Raises Failed for one that is broken."""
     try:
         return parse_record(Call, zlib.decompress(packed), str(file))
     except (zlib.error, BadInput) as error:
@@ -232,7 +234,7 @@ def unpack(packed: bytes, file: Path) -> Call:
 
 
 def _write(file: Path, wait: float, jobs: queue.SimpleQueue[_Put | _Forget | None]) -> None:
-    """The writer's thread: what waits is written in one transaction, and its callers are told after the commit."""
+    """The writer's thread: write what is queued in one transaction, and wake its callers after the commit."""
     connection: sqlite3.Connection | None = None
     last = False
     while not last:
@@ -250,16 +252,16 @@ def _write(file: Path, wait: float, jobs: queue.SimpleQueue[_Put | _Forget | Non
             rows, refused = _rows(work)
             _commit(connection, rows)
         except sqlite3.Error as error:
-            problem, refused = trouble(file, error), {}
-        except Exception as error:  # the thread must live, and its callers must hear of it
+            problem, refused = cache_error(file, error), {}
+        except Exception as error:  # the thread must go on, and its callers must get the error
             problem, refused = error, {}
-        _tell(work, problem, refused)
+        _notify(work, problem, refused)
     if connection is not None:
         connection.close()
 
 
 def _rows(work: Sequence[_Put | _Forget]) -> tuple[list[tuple[object, ...] | _Forget], dict[int, Failed]]:
-    """The rows to write, in order, and by position the calls that no file can carry."""
+    """The rows to write, in order, and by position the calls that cannot be stored."""
     rows: list[tuple[object, ...] | _Forget] = []
     refused: dict[int, Failed] = {}
     for at, job in enumerate(work):
@@ -271,7 +273,7 @@ def _rows(work: Sequence[_Put | _Forget]) -> tuple[list[tuple[object, ...] | _Fo
         except ValueError as error:  # pydantic's serialisation errors are ValueErrors
             refused[at] = Failed(
                 FailureKind.UNREADABLE,
-                f"{job.row.model} answered with characters that no file can carry ({error})",
+                f"{job.row.model} answered with characters that cannot be stored ({error})",
                 raw=job.row.answer.text.encode("utf-8", "replace").decode(),
             )
     return rows, refused
@@ -298,21 +300,21 @@ def _commit(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...] | 
         raise
 
 
-def _tell(work: Sequence[_Put | _Forget], problem: BaseException | None, refused: Mapping[int, Failed]) -> None:
-    """Wake those who wait, all of one loop at once."""
+def _notify(work: Sequence[_Put | _Forget], problem: BaseException | None, refused: Mapping[int, Failed]) -> None:
+    """Wake the waiting callers, all of one loop at once."""
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[None], BaseException | None]]] = {}
     for at, job in enumerate(work):
         if isinstance(job, _Put):
             by_loop.setdefault(job.loop, []).append((job.done, problem or refused.get(at)))
-    for loop, told in by_loop.items():
+    for loop, outcomes in by_loop.items():
         try:
-            loop.call_soon_threadsafe(_wake, told)
-        except RuntimeError:  # the loop was closed: nobody waits any more
+            loop.call_soon_threadsafe(_wake, outcomes)
+        except RuntimeError:  # the loop was closed
             continue
 
 
-def _wake(told: Iterable[tuple[asyncio.Future[None], BaseException | None]]) -> None:
-    for future, problem in told:
+def _wake(outcomes: Iterable[tuple[asyncio.Future[None], BaseException | None]]) -> None:
+    for future, problem in outcomes:
         if future.done():
             continue
         if problem is None:

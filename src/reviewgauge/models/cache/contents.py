@@ -1,4 +1,4 @@
-"""What the caches on disk hold, and taking things out of them: for people, not for runs."""
+"""Listing and clearing the caches on disk."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from reviewgauge.models.cache.call_cache import open_file, trouble, unpack
+from reviewgauge.models.cache.call_cache import cache_error, open_file, unpack
 from reviewgauge.models.request.budget import kind_of
 from reviewgauge.models.request.messages import Call
 
 T = TypeVar("T")
-_SAMPLE = 5_000  # calls of a model that say how long its answers are
+_SAMPLE = 5_000  # calls of a model to estimate the length of its answers from
 
 
-class OfModel(NamedTuple):
+class ModelCalls(NamedTuple):
     """The calls of one model, by its whole spec. `dollars` is the sum of those whose price was known."""
 
     model: str
@@ -30,16 +30,16 @@ class OfModel(NamedTuple):
     newest: datetime
 
 
-def calls_by_model(file: Path) -> list[OfModel]:
+def calls_by_model(file: Path) -> list[ModelCalls]:
     """What a cache of calls holds, the model with the most calls first. Raises UserError."""
     query = (
         "SELECT model, count(*), sum(tokens_in), sum(tokens_out), total(dollars), sum(dollars IS NULL), min(made), "
         "max(made) FROM calls GROUP BY model ORDER BY 2 DESC, 1"
     )
 
-    def read(connection: sqlite3.Connection) -> list[OfModel]:
+    def read(connection: sqlite3.Connection) -> list[ModelCalls]:
         return [
-            OfModel(model, calls, tokens_in, tokens_out, dollars, unpriced, _time(oldest), _time(newest))
+            ModelCalls(model, calls, tokens_in, tokens_out, dollars, unpriced, _time(oldest), _time(newest))
             for model, calls, tokens_in, tokens_out, dollars, unpriced, oldest, newest in connection.execute(query)
         ]
 
@@ -47,7 +47,7 @@ def calls_by_model(file: Path) -> list[OfModel]:
 
 
 def usual_answers(file: Path, model: str) -> dict[str, tuple[int, float]]:
-    """By kind of question: how many of a sample of a model's calls were that, and the mean of their tokens out.
+    """By kind of prompt: how many of a sample of a model's calls had it, and the mean of their tokens out.
 
     `model` is its whole spec. Raises UserError.
     """
@@ -63,24 +63,24 @@ def stored_calls(file: Path, model: str | None = None) -> Iterator[Call]:
     """The calls of a cache, those of one model where it is named, in the order in which they were made."""
     with closing(open_file(file)) as connection:
         try:
-            for word, packed in connection.execute("SELECT model, call FROM calls ORDER BY made, key"):
-                if model is None or is_of(word, model):
+            for stored, packed in connection.execute("SELECT model, call FROM calls ORDER BY made, key"):
+                if model is None or is_of(stored, model):
                     yield unpack(packed, file)
         except sqlite3.Error as error:
-            raise trouble(file, error) from None
+            raise cache_error(file, error) from None
 
 
 def delete_calls(file: Path, model: str | None = None, before: datetime | None = None) -> int:
-    """Take calls out, of one model or made before a time where that is asked for; returns how many."""
+    """Delete calls, all or those of one model or before a time; returns how many."""
 
     def delete(connection: sqlite3.Connection) -> int:
-        words = [row[0] for row in connection.execute("SELECT DISTINCT model FROM calls")]
-        chosen = [word for word in words if model is None or is_of(word, model)]
+        specs = [row[0] for row in connection.execute("SELECT DISTINCT model FROM calls")]
+        chosen = [spec for spec in specs if model is None or is_of(spec, model)]
         until = before.timestamp() if before is not None else float("inf")
         connection.execute("BEGIN IMMEDIATE")
         gone = sum(
-            connection.execute("DELETE FROM calls WHERE model = ? AND made < ?", (word, until)).rowcount
-            for word in chosen
+            connection.execute("DELETE FROM calls WHERE model = ? AND made < ?", (spec, until)).rowcount
+            for spec in chosen
         )
         connection.execute("COMMIT")
         connection.execute("VACUUM")
@@ -95,7 +95,7 @@ def count_vectors(file: Path) -> int:
 
 
 def delete_vectors(file: Path) -> int:
-    """Take all vectors out; returns how many."""
+    """Delete all vectors; returns how many."""
 
     def delete(connection: sqlite3.Connection) -> int:
         gone = connection.execute("DELETE FROM vectors").rowcount
@@ -113,8 +113,8 @@ def is_of(stored: str, model: str) -> bool:
 
 def size_of(file: Path) -> int:
     """Bytes on disk, the log that is not yet merged included."""
-    places = [file, file.with_name(file.name + "-wal")]
-    return sum(place.stat().st_size for place in places if place.exists())
+    files = [file, file.with_name(file.name + "-wal")]
+    return sum(one.stat().st_size for one in files if one.exists())
 
 
 def _use(file: Path, work: Callable[[sqlite3.Connection], T], of_calls: bool = True) -> T:
@@ -123,7 +123,7 @@ def _use(file: Path, work: Callable[[sqlite3.Connection], T], of_calls: bool = T
         with closing(opened) as connection:
             return work(connection)
     except sqlite3.Error as error:
-        raise trouble(file, error) from None
+        raise cache_error(file, error) from None
 
 
 def _time(stamp: float) -> datetime:

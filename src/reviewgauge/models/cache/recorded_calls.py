@@ -29,25 +29,25 @@ class RecordedCalls:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._stream = _open(path)
-        self._places: dict[str, tuple[int, int, int]] = {}  # offset, length, number of the line
+        self._index: dict[str, tuple[int, int, int]] = {}  # offset, length, number of the line
         for number, line in _whole_lines(self._stream, path):
             found = _KEY.match(line)
             key = found[1].decode() if found else parse_record(Call, line, str(path), number).key
-            self._places[key] = (self._stream.tell() - len(line), len(line), number)
+            self._index[key] = (self._stream.tell() - len(line), len(line), number)
 
     def __len__(self) -> int:
         """The number of keys."""
-        return len(self._places)
+        return len(self._index)
 
     def __contains__(self, key: str) -> bool:
-        return key in self._places
+        return key in self._index
 
     def get(self, key: str) -> Call | None:
         """The last call under a key."""
-        place = self._places.get(key)
-        if place is None:
+        entry = self._index.get(key)
+        if entry is None:
             return None
-        offset, length, number = place
+        offset, length, number = entry
         self._stream.seek(offset)
         return parse_record(Call, self._stream.read(length), str(self.path), number)
 

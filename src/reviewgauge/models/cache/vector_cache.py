@@ -1,9 +1,9 @@
-"""Vectors on disk, by model and text: what was embedded once is not embedded again.
+"""Vectors on disk, by model and text: no text is embedded twice.
 
 One SQLite file, `vectors.sqlite`, in `$REVIEWGAUGE_CACHE`, else `$XDG_CACHE_HOME/reviewgauge`, else
 `~/.cache/reviewgauge`; `REVIEWGAUGE_CACHE=off` keeps nothing. Several processes may use it at once. It holds hashes
-of texts, never texts. Losing it costs time alone, so no trouble with it is an error: there is a warning, and the
-vectors are computed.
+of texts, never texts. Losing it costs time alone, so a cache that cannot be used is a warning, and
+the vectors are computed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float32]
 
 OFF = ("off", "0", "no", "")
 LARGEST = 2 * 1024**3  # bytes; then the oldest quarter goes
-_AT_ONCE = 500  # keys in one query
+_KEYS_PER_QUERY = 500  # keys in one query
 _WAIT = 30.0  # seconds for another process to finish writing
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS vectors (
 
 
 def cache_home() -> Path | None:
-    """The folder that the cache lies in; None where it is turned off, or where there is no place for it."""
+    """The folder of the caches; None where they are turned off, or where there is no home folder."""
     own = os.environ.get("REVIEWGAUGE_CACHE")
     if own is not None:
         return None if own.strip().lower() in OFF else Path(own).expanduser()
@@ -48,7 +48,7 @@ def cache_home() -> Path | None:
 
 
 def open_cache() -> VectorCache | None:
-    """The cache at its place, None where it is turned off."""
+    """The cache in its folder; None where it is turned off."""
     home = cache_home()
     return None if home is None else VectorCache(home / "vectors.sqlite")
 
@@ -61,7 +61,7 @@ class VectorCache:
         self._usable = True
 
     def get(self, model: str, texts: Sequence[str]) -> dict[str, Floats]:
-        """The vectors that are there, by text."""
+        """The vectors that it holds, by text."""
         found: dict[str, Floats] = {}
         if not self.file.exists():
             return found
@@ -78,7 +78,7 @@ class VectorCache:
         return found
 
     def put(self, model: str, vectors: Mapping[str, Floats]) -> None:
-        """Keep these vectors, by text; what is there already stays."""
+        """Store these vectors, by text; those already there stay."""
         rows = [(_model(model), _key(text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()]
 
         def write(connection: sqlite3.Connection) -> None:
@@ -97,7 +97,7 @@ class VectorCache:
             connection.execute(f"DELETE FROM vectors WHERE id IN ({quarter})")
 
     def _use(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do `work` on a connection, if there can be one; a broken file is set aside."""
+        """Do `work` on a connection, if there can be one; a broken file is renamed."""
         if not self._usable:
             return
         opened = None
@@ -116,21 +116,21 @@ class VectorCache:
             self._set_aside(opened, error)
         except OSError as error:
             self._usable = False
-            _warn(f"no cache of vectors can be kept at {self.file.parent}: {error.strerror or error}")
+            _warn(f"the cache of vectors cannot be written to {self.file.parent}: {error.strerror or error}")
 
     def _set_aside(self, opened: tuple[int, int] | None, error: sqlite3.Error) -> None:
         """Rename the broken file, unless another process has already put a new one in its place."""
         if opened is None or _identity(self.file) != opened:
             return
-        places = (self.file.with_name(f"{self.file.name}.broken{n or ''}") for n in count())
-        place = next(place for place in places if not place.exists())
+        names = (self.file.with_name(f"{self.file.name}.broken{n or ''}") for n in count())
+        backup = next(name for name in names if not name.exists())
         try:
-            self.file.replace(place)
+            self.file.replace(backup)
             for suffix in ("-wal", "-shm"):
                 self.file.with_name(self.file.name + suffix).unlink(missing_ok=True)
         except OSError:
             self._usable = False
-        _warn(f"the cache of vectors was broken ({error}): it was set aside as {place.name}, and a new one begun")
+        _warn(f"the cache of vectors was broken ({error}): it was renamed to {backup.name}, and a new one was created")
 
 
 def _warn(message: str) -> None:
@@ -154,5 +154,5 @@ def _key(text: str) -> bytes:
 
 
 def _batches(keys: list[bytes]) -> Iterator[list[bytes]]:
-    for start in range(0, len(keys), _AT_ONCE):
-        yield keys[start : start + _AT_ONCE]
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        yield keys[start : start + _KEYS_PER_QUERY]

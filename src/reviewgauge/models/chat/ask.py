@@ -1,4 +1,4 @@
-"""Ask until the answer can be read: up to three times, telling the model what was wrong, then a Failed."""
+"""Ask until the answer can be read: up to three times, with the reason why the last could not, then a Failed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ASKS = 3
 
 
 class Reading(NamedTuple, Generic[T]):
-    """A value, and the answers on the way to it; the last one is the one that was read."""
+    """A value, and the answers that led to it; it was read from the last."""
 
     value: T
     answers: tuple[Answer, ...]
@@ -40,7 +40,7 @@ def ask_for(
     asks: int = ASKS,
     remind: bool = True,
 ) -> Reading[T]:
-    """What `read` makes of the model's answer. `remind`: a further ask shows the answer before and what was wrong.
+    """What `read` makes of the model's answer. `remind`: a further ask shows the last answer and what was wrong.
 
     Raises Failed: that of the call, or UNREADABLE with the last raw answer after `asks` of them.
     """
@@ -65,15 +65,15 @@ def ask_for_each(
     The same conversation several times needs different `trials` (default: all 1).
     """
     numbers = trials if trials is not None else [1] * len(conversations)
-    talk = _Talk(model, read, schema, asks, remind)
+    conversation = _Conversation(model, read, schema, asks, remind)
     return together(
-        [partial(talk.until_readable, tuple(m), trial) for m, trial in zip(conversations, numbers, strict=True)]
+        [partial(conversation.until_readable, tuple(m), trial) for m, trial in zip(conversations, numbers, strict=True)]
     )
 
 
 @dataclass(frozen=True)
-class _Talk(Generic[T]):
-    """How answers are asked for. See `ask_for`."""
+class _Conversation(Generic[T]):
+    """The settings of `ask_for`."""
 
     model: ChatModel
     read: Callable[[str], T]
@@ -85,9 +85,9 @@ class _Talk(Generic[T]):
         """Ask, read, and ask again. Runs on the background loop."""
         answers: list[Answer] = []
         keys: list[str] = []
-        talk, reason = messages, ""
+        asked, reason = messages, ""
         for ask in range(1, self.asks + 1):
-            request = Request(messages=talk, answer_schema=self.schema)
+            request = Request(messages=asked, answer_schema=self.schema)
             keys.append(call_key(self.model.of, request, Repeat(tally.attempt if tally else 1, trial, ask)))
             answer = await self.model.answer(request, tally, trial=trial, ask=ask)
             answers.append(answer)
@@ -96,7 +96,7 @@ class _Talk(Generic[T]):
             except Unreadable as error:
                 reason = str(error)
             if self.remind:
-                talk = (*messages, assistant(answer.text), user(f"That answer cannot be used: {reason}."))
+                asked = (*messages, assistant(answer.text), user(f"That answer cannot be used: {reason}."))
         self.model.client.forget(keys)
         raise Failed(
             FailureKind.UNREADABLE,

@@ -1,4 +1,4 @@
-"""Embedding models behind one protocol: texts in, vectors out, whoever computes them.
+"""Embedding models behind one protocol: texts in, vectors out.
 
 `embedder(word)` makes one. A word is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`,
 `st:ORG/NAME` or `st:FOLDER`, or `openai:MODEL[@http://HOST/v1]`. Only `hub:`, `st:ORG/NAME` and `openai:` use the
@@ -63,7 +63,7 @@ class Refused(ValueError):
 
 
 class Embedder(ABC):
-    """An embedding model. `name` is the word that it was asked for by.
+    """An embedding model. `name` is the spec that it was opened with.
 
     A route writes `fingerprint`, `dimensions`, `_encode`, and what it can of the rest.
     """
@@ -84,12 +84,12 @@ class Embedder(ABC):
 
     @property
     def longest(self) -> int | None:
-        """How many tokens of a text a vector is made from, special ones included; None where nobody says."""
+        """How many tokens of a text a vector is made from, special ones included; None where it is unknown."""
         return None
 
     @property
     def usage(self) -> Usage:
-        """What calls over the network have cost so far."""
+        """The cost of calls over the network so far."""
         return Usage()
 
     @abstractmethod
@@ -129,7 +129,7 @@ class Embedder(ABC):
             self.cache.put(self.fingerprint, vectors)
 
     def cut(self, texts: Sequence[str]) -> Truths | None:
-        """Which texts have more tokens than `longest`, so that their ends are not read; None where nobody says."""
+        """Which texts have more tokens than `longest`, so that their ends are not read; None where it is unknown."""
         return None
 
     def tokens(
@@ -158,7 +158,7 @@ def readable(text: str) -> str:
 def check_fitted_for(model: Embedder, fitted_for: str, what: str) -> None:
     """Refuse `what` (a threshold, a floor, a set of weights) unless it was fitted on this model's vectors.
 
-    `fitted_for` is the model's word, or the first hex digits of its fingerprint, at least eight.
+    `fitted_for` is the model's spec, or the first hex digits of its fingerprint, at least eight.
     """
     prefix = fitted_for.lower()
     by_print = re.fullmatch(f"[0-9a-f]{{{_SHORTEST_PREFIX},64}}", prefix) is not None
@@ -166,7 +166,7 @@ def check_fitted_for(model: Embedder, fitted_for: str, what: str) -> None:
         return
     raise UserError(
         f"{what} belongs to the model {fitted_for}, and this is {model.name} (fingerprint {model.fingerprint[:12]})",
-        remedy="no threshold travels from one embedding model to another: fit it again",
+        remedy="thresholds do not carry over between embedding models: fit it again",
     )
 
 

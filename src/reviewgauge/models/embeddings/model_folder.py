@@ -1,6 +1,6 @@
-"""What a model's folder says of itself: tokenizer, tokens read, pooling. Folders as sentence-transformers saves them.
+"""The settings in a model's folder, as sentence-transformers saves it: tokenizer, tokens read, pooling.
 
-Source: https://sbert.net (modules.json, sentence_bert_config.json, 1_Pooling/config.json), in the words of releases
+Source: https://sbert.net (modules.json, sentence_bert_config.json, 1_Pooling/config.json), as of releases
 2 to 6. A folder that names no pooling is pooled by the mean, as sentence-transformers does.
 """
 
@@ -120,9 +120,9 @@ def _read(file: Path) -> Any:
 
 
 def _whole(value: object) -> int:
-    """A length that is one, else 0."""
-    sound = isinstance(value, int | float) and not isinstance(value, bool) and 2 < value < _UNSET
-    return int(value) if sound else 0  # type: ignore[call-overload]
+    """A valid length, else 0."""
+    valid = isinstance(value, int | float) and not isinstance(value, bool) and 2 < value < _UNSET
+    return int(value) if valid else 0  # type: ignore[call-overload]
 
 
 def _positions(config: Mapping[str, Any]) -> int:
@@ -141,7 +141,7 @@ def _refuse_prompt(folder: Path) -> None:
 
 def _pooling(folder: Path) -> str:
     modules = _read(folder / "modules.json")
-    place = "1_Pooling"
+    pooling = "1_Pooling"
     if modules is not None:
         for module in modules:
             kind = str(module.get("type", "")).rpartition(".")[2] if isinstance(module, dict) else str(module)
@@ -150,16 +150,16 @@ def _pooling(folder: Path) -> str:
                     str(folder / "modules.json"), f"the module {kind!r} is not known", remedy="use it as st:ORG/NAME"
                 )
             if kind == "Pooling":
-                place = str(module.get("path") or place)
-    found = _read(folder / place / CONFIG)
+                pooling = str(module.get("path") or pooling)
+    found = _read(folder / pooling / CONFIG)
     if found is None:
         return "mean"
     mode = found.get("pooling_mode") or [word for key, word in _LEGACY.items() if found.get(key)] or "mean"
     modes = [mode] if isinstance(mode, str) else list(mode)
     if len(modes) != 1 or modes[0] not in _POOLINGS:
         raise BadInput(
-            str(folder / place / CONFIG),
-            f"pooling by {' and '.join(map(str, modes))} is none of {', '.join(_POOLINGS)}",
+            str(folder / pooling / CONFIG),
+            f"pooling by {' and '.join(map(str, modes))} is not one of {', '.join(_POOLINGS)}",
             remedy="use it as st:ORG/NAME",
         )
     return str(modes[0])

@@ -1,7 +1,7 @@
 """Embeddings by onnxruntime, from a model's folder: safetensors of a BERT or RoBERTa, or an ONNX file of anything.
 
-Texts of one length go through together: there is no padding, so a text's vector is the same to the last bit whatever
-else is embedded with it, and however many threads there are. A CUDA device is used where onnxruntime offers one.
+Texts of one length go through together: there is no padding, so a text's vector is the same to the last bit in any
+batch and with any number of threads. A CUDA device is used where onnxruntime offers one.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from reviewgauge.models.embeddings import model_folder
 from reviewgauge.models.embeddings.bert_graph import Shape, build_graph, is_known, read_shape, read_weights
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable
 
-_TOKENS_AT_ONCE = 1024  # more makes the intermediate values fall out of the processor's cache
+_TOKENS_PER_BATCH = 1024  # more makes the intermediate values fall out of the processor's cache
 _TOKENS_ON_CUDA = 65_536
 _CUDA = "CUDAExecutionProvider"
 _STATES = ("last_hidden_state", "token_embeddings")
 
 
 class OnnxEmbedder(Embedder):
-    """The model in a folder. Nothing but its settings is read before it is needed."""
+    """The model in a folder. Weights and tokenizer are read when they are first needed."""
 
     def __init__(self, name: str, folder: Path, cache: VectorCache | None = None, *, official: str = "") -> None:
         super().__init__(name, cache)
@@ -44,7 +44,7 @@ class OnnxEmbedder(Embedder):
 
     @property
     def _is_built(self) -> bool:
-        """Whether the graph is made here; an ONNX file is used where it cannot be."""
+        """Whether the graph is built from weights; else an ONNX file is used."""
         weights = (self.folder / model_folder.SAFETENSORS).is_file()
         return weights and (is_known(self.settings.config) or self._onnx_file is None)
 
@@ -184,7 +184,7 @@ class OnnxEmbedder(Embedder):
             return Session(*_built(self._weights[0], self._shape, layer))
         if layer is not None:
             raise UserError(
-                f"{self.name} came as an ONNX file, which gives its last layer alone",
+                f"{self.name} is an ONNX file, which gives only its last layer",
                 remedy="leave layer out, or use a folder with model.safetensors",
             )
         return Session(self._weights[0], {})
@@ -224,9 +224,9 @@ class Session:
         options.log_severity_level = 3  # errors
         options.intra_op_num_threads = 1
         # The session reads the arrays where they are: they must live as long as it does.
-        self._held = [onnxruntime.OrtValue.ortvalue_from_numpy(values) for values in weights.values()]
+        self._weights_in_use = [onnxruntime.OrtValue.ortvalue_from_numpy(values) for values in weights.values()]
         if weights:
-            options.add_external_initializers(list(weights), self._held)
+            options.add_external_initializers(list(weights), self._weights_in_use)
         providers: list[Any] = ["CPUExecutionProvider"]
         if _CUDA in onnxruntime.get_available_providers():
             providers.insert(0, (_CUDA, {"use_tf32": "0"}))  # 10-bit products would move thresholds
@@ -238,7 +238,7 @@ class Session:
             raise UserError(f"onnxruntime cannot load {named}: {one_line(str(error), 200)}") from None
         self.device = "cuda" if _CUDA in self._session.get_providers() else "cpu"
         self.tokens_at_once, self.workers = (
-            (_TOKENS_ON_CUDA, 1) if self.device == "cuda" else (_TOKENS_AT_ONCE, threads())
+            (_TOKENS_ON_CUDA, 1) if self.device == "cuda" else (_TOKENS_PER_BATCH, threads())
         )
         self._inputs = [wanted.name for wanted in self._session.get_inputs()]
         if unknown := sorted(set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}):
@@ -264,10 +264,10 @@ def _states_output(session: Any, source: str) -> str:
 
 
 def threads() -> int:
-    """How many batches are worked on at a time: OMP_NUM_THREADS, else every core, but one in a worker process."""
-    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    if told.isdigit() and int(told) > 0:
-        return int(told)
+    """How many batches run at a time: OMP_NUM_THREADS, else one per core, but one in a worker process."""
+    setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    if setting.isdigit() and int(setting) > 0:
+        return int(setting)
     if multiprocessing.parent_process() is not None:
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

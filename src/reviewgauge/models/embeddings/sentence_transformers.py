@@ -19,15 +19,15 @@ from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.chat.client import is_offline
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, readable
 
-_AT_ONCE = 32  # texts in a batch
+_BATCH = 32  # texts in a batch
 
 
 class SentenceTransformersEmbedder(Embedder):
     """A SentenceTransformer. It is loaded when it is first needed; a CUDA device is used where torch has one."""
 
-    def __init__(self, name: str, place: str, cache: VectorCache | None = None) -> None:
+    def __init__(self, name: str, source: str, cache: VectorCache | None = None) -> None:
         super().__init__(name, cache)
-        self._place = place
+        self._source = source
 
     @cached_property
     def _model(self) -> Any:
@@ -36,10 +36,10 @@ class SentenceTransformersEmbedder(Embedder):
         except ImportError:
             raise MissingExtra("sentence-transformers", "sentence-transformers") from None
         try:
-            return SentenceTransformer(self._place, **({"local_files_only": True} if is_offline() else {}))
+            return SentenceTransformer(self._source, **({"local_files_only": True} if is_offline() else {}))
         except Exception as error:  # the library raises whatever its own libraries do
             reason = one_line(f"{type(error).__name__}: {error}", 200)
-            raise UserError(f"sentence-transformers cannot load {self._place}: {reason}") from None
+            raise UserError(f"sentence-transformers cannot load {self._source}: {reason}") from None
 
     @cached_property
     @override
@@ -87,13 +87,13 @@ class SentenceTransformersEmbedder(Embedder):
     def tokens(
         self, texts: Sequence[str], *, layer: int | None = None, longest: int | None = None
     ) -> list[TokenStates]:
-        """See `Embedder.tokens`. The library cuts where its sentence vectors do, and gives its last layer alone."""
+        """See `Embedder.tokens`. The library cuts where its sentence vectors do, and gives only its last layer."""
         if layer is not None:
-            raise UserError(f"{self.name} gives its last layer alone", remedy="leave layer out")
+            raise UserError(f"{self.name} gives only its last layer", remedy="leave layer out")
         if longest is not None and longest < self.longest:
             raise UserError(f"{self.name} cuts texts after {self.longest} tokens, not after {longest}")
         stripped = [readable(text).strip() for text in texts]
-        options: dict[str, Any] = {"batch_size": _AT_ONCE, "show_progress_bar": False}
+        options: dict[str, Any] = {"batch_size": _BATCH, "show_progress_bar": False}
         states = self._model.encode(stripped, output_value="token_embeddings", **options)
         found = []
         for text, encoding, vectors in zip(texts, self._encodings(texts, self.longest), states, strict=True):
@@ -108,7 +108,7 @@ class SentenceTransformersEmbedder(Embedder):
 
     @override
     def _encode(self, texts: Sequence[str]) -> Floats:
-        found = self._model.encode(list(texts), batch_size=_AT_ONCE, show_progress_bar=False, convert_to_numpy=True)
+        found = self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(found, dtype=np.float32)
 
 

@@ -74,11 +74,11 @@ class AnthropicChat:
         """There is one name only."""
 
     def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
-        """What is sent for a request. System messages stand apart in this protocol; `attempt` has no part in it."""
-        said = "\n\n".join(m.text for m in request.messages if m.role is Role.SYSTEM and m.text)
+        """The body of a request. System messages are apart in this protocol; `attempt` is not sent."""
+        system = "\n\n".join(m.text for m in request.messages if m.role is Role.SYSTEM and m.text)
         body = {"model": self._spec.model, "messages": _messages(request.messages), **self._sampling}
-        if said:
-            body["system"] = said
+        if system:
+            body["system"] = system
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
         config = dict(self._effort)
@@ -89,7 +89,7 @@ class AnthropicChat:
         return body
 
     def read(self, payload: Mapping[str, Any]) -> ProviderReply:
-        """What an answer says. Raises Broken where it is not what the protocol says."""
+        """The parts of an answer. Raises Broken for one that is not in the protocol."""
         blocks = payload.get("content")
         if not isinstance(blocks, list):
             raise Broken("the answer is not what the protocol says", Trouble.GARBLED)
@@ -121,7 +121,7 @@ _CUTS = {
 
 
 def _thinking(spec: ModelSpec) -> tuple[dict[str, Any], dict[str, Any]]:
-    """How reasoning is asked for: (`thinking`, what stands in `output_config`)."""
+    """The parameters that ask for reasoning: (`thinking`, those in `output_config`)."""
     assert spec.reasoning is not None
     if spec.reasoning == "none":
         return {"type": "disabled"}, {}
@@ -144,15 +144,15 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
             else:
                 turns.append({"role": "user", "content": [block]})
         elif message.tool_calls:
-            said: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
-            turns.append({"role": "assistant", "content": said + [_use(call) for call in message.tool_calls]})
+            blocks: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
+            turns.append({"role": "assistant", "content": blocks + [_use(call) for call in message.tool_calls]})
         else:
             turns.append({"role": message.role.value, "content": message.text})
     return turns
 
 
 def _use(call: ToolCall) -> dict[str, Any]:
-    """A call as the protocol wants it back. What the model wrote may be no JSON object, which it does not take."""
+    """A call as it is sent back. Arguments that are not a JSON object are wrapped, as the protocol takes no others."""
     try:
         arguments = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):

@@ -75,7 +75,7 @@ class OpenAIChat:
             self._longest = LIMIT
 
     def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
-        """What is sent for a request."""
+        """The body of a request."""
         body = {"model": self._spec.model, "messages": [_message(m) for m in request.messages], **self._sampling}
         if self._spec.seed is not None:
             body["seed"] = self._spec.seed + attempt - 1  # repeats with one seed would be one answer
@@ -87,17 +87,17 @@ class OpenAIChat:
         return body
 
     def read(self, payload: Mapping[str, Any]) -> ProviderReply:
-        """What an answer says. Raises Broken where it is not what the protocol says."""
+        """The parts of an answer. Raises Broken for one that is not in the protocol."""
         try:
             choice = payload["choices"][0]
             message = choice.get("message") or {}
             calls = tuple(_call(call) for call in message.get("tool_calls") or ())
         except (KeyError, IndexError, TypeError, AttributeError):
             raise Broken("the answer is not what the protocol says", Trouble.GARBLED) from None
-        ended = choice.get("finish_reason")
+        finish = choice.get("finish_reason")
         usage = payload.get("usage")
         refusal = text_of(message.get("refusal"))
-        if ended == "content_filter":
+        if finish == "content_filter":
             refusal = refusal or "the provider's filter held the answer back"
         return ProviderReply(
             text=_content(message.get("content")),
@@ -107,28 +107,28 @@ class OpenAIChat:
             tokens_out=_tokens_out(usage),
             reasoning_tokens=count(usage, "completion_tokens_details", "reasoning_tokens") or 0,
             refusal=refusal,
-            cut="the answer is cut off at max_tokens" if ended == "length" else "",
+            cut="the answer is cut off at max_tokens" if finish == "length" else "",
             fake=is_fake(payload.get("model"), payload.get("system_fingerprint")),
         )
 
 
 def _message(message: Message) -> dict[str, Any]:
-    made: dict[str, Any] = {"role": message.role.value, "content": message.text}
+    sent: dict[str, Any] = {"role": message.role.value, "content": message.text}
     if message.role is Role.TOOL:
-        made["tool_call_id"] = message.answers or ""
+        sent["tool_call_id"] = message.answers or ""
     if message.tool_calls:
-        made["content"] = message.text or None
-        made["tool_calls"] = [
+        sent["content"] = message.text or None
+        sent["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in message.tool_calls
         ]
-    return made
+    return sent
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
     parameters = tool.parameters or {"type": "object", "properties": {}}
-    made = {"name": tool.name, "description": tool.description, "parameters": parameters}
-    return {"type": "function", "function": made}
+    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
+    return {"type": "function", "function": function}
 
 
 def _call(call: Mapping[str, Any]) -> ToolCall:
@@ -147,11 +147,11 @@ def _content(content: object) -> str:
 
 def _tokens_out(usage: object) -> int | None:
     """Tokens of the answer. Some gateways leave reasoning out of them, but not out of the total."""
-    said = count(usage, "completion_tokens")
+    completion = count(usage, "completion_tokens")
     total, prompt = count(usage, "total_tokens"), count(usage, "prompt_tokens")
-    if said is None or total is None or prompt is None:
-        return said
-    return max(said, total - prompt)
+    if completion is None or total is None or prompt is None:
+        return completion
+    return max(completion, total - prompt)
 
 
 def is_strict(schema: object) -> bool:

@@ -1,4 +1,4 @@
-"""What an address can take: calls in flight, requests and tokens per minute, pauses it asks for, and whether it is up.
+"""The limits of an address: calls in flight, requests and tokens per minute, pauses, and a circuit breaker.
 
 All models at one address share one `EndpointLimiter`, used on the background loop only. A cancelled caller gives back
 what it held.
@@ -17,31 +17,31 @@ from enum import StrEnum
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.results import Failed, FailureKind
 
-LONGEST_PAUSE = 15 * 60.0  # seconds; an endpoint that asks for more is done for today
+LONGEST_PAUSE = 15 * 60.0  # seconds; an endpoint that asks for more ends the run
 _IN_A_ROW = 24  # failed tries with no success between them; at 40% random failures that is one run in 10**9
-_UNREACHED = 4  # the same where nothing was ever heard from the address
-_PENDING = 4  # failed tries more for each one that is still under way, as failures may come back sooner than answers
-_BLIP = 30.0  # first waits; an address that has answered before is given that long to come back
+_UNREACHED = 4  # the same for an address that never answered
+_PENDING = 4  # more failed tries allowed for each one in flight, as failures may come back sooner than answers
+_GRACE = 30.0  # times the first wait: how long an address that has answered before may be down
 
 
 class Trouble(StrEnum):
-    """What was wrong with a try."""
+    """Why a try failed."""
 
-    UNREACHED = "unreached"  # nothing listens there, or there is no way to it
+    UNREACHED = "unreached"  # nothing listens there, or it cannot be reached
     DROPPED = "dropped"  # the connection broke
     LATE = "late"  # no answer in time
     ERROR = "error"  # a 5xx, or an error in place of an answer
     GARBLED = "garbled"  # an answer that is not what the protocol says
 
 
-_AGAIN = "then repeat the command: what was answered is kept"
+_AGAIN = "then repeat the command: finished calls are kept"
 NOT_THE_PROTOCOL = (
     "is the address right (an OpenAI-compatible one usually ends in /v1), and is it the model's own server, "
     "not the page of a proxy?"
 )
 _WORDS = {
-    Trouble.UNREACHED: ("is down", "see that it runs"),
-    Trouble.DROPPED: ("is down", "see that it runs, and what closes its connections"),
+    Trouble.UNREACHED: ("is down", "check that it runs"),
+    Trouble.DROPPED: ("is down", "check that it runs, and what closes its connections"),
     Trouble.LATE: ("does not answer in time", "raise timeout in the model's name (?timeout=...), or lower --in-flight"),
     Trouble.ERROR: ("answers with errors only", "wait a while, or lower --in-flight or --rpm"),
     Trouble.GARBLED: ("answers, but not in the protocol", NOT_THE_PROTOCOL),
@@ -125,7 +125,7 @@ class EndpointLimiter:
         self._free += 1
 
     async def _clear(self, tokens: int) -> None:
-        """Wait for what the address asked for, and for the paces."""
+        """Wait for the pause that the address asked for, and for the token buckets."""
         self.check()
         now = time.monotonic()
         wait = max(self._requests.book(1, now), self._tokens.book(tokens, now))
@@ -133,14 +133,14 @@ class EndpointLimiter:
             if wait:
                 await self.sleep(wait)
             while (left := self._resume - time.monotonic()) > 0:
-                await self.sleep(left + random.uniform(0, min(left, self.patience)))  # not all in one instant
+                await self.sleep(left + random.uniform(0, min(left, self.patience)))  # not all at once
         except BaseException:
             self._requests.correct(-1)
             self._tokens.correct(-tokens)
             raise
 
     def used(self, tokens: int) -> None:
-        """Tokens that a call took beyond those it was let in with; below zero: fewer."""
+        """Correct the tokens of a call by those used beyond the expected ones; below zero gives back."""
         self._tokens.correct(tokens)
 
     async def sleep(self, seconds: float) -> None:
@@ -153,9 +153,9 @@ class EndpointLimiter:
         self.check()
 
     def pause(self, asked: float | None, sent: float) -> None:
-        """Everybody waits: as long as the address asks for, else longer each time it has to say so again.
+        """All calls wait: as long as the address asks for, else longer with each further request to wait.
 
-        A try that was `sent` before the last pause says nothing new.
+        A try that was `sent` before the last pause changes nothing.
         """
         now = time.monotonic()
         if asked is None:
@@ -167,18 +167,18 @@ class EndpointLimiter:
         self._resume = max(self._resume, now + asked)
 
     def heard(self) -> None:
-        """The address answered something, if only an error."""
+        """The address sent something, if only an error."""
         self._reached = True
 
     def succeeded(self) -> None:
-        """The address answered a call, or said plainly why it will not."""
+        """The address answered a call, or explained why it rejects it."""
         self._reached = self._succeeded = True
         self._row = self._pauses = 0
 
     def failed(self, reason: str, trouble: Trouble = Trouble.DROPPED) -> None:
         """A try failed. Raises Failed where that is one too many.
 
-        Answers that are none count as well: whoever answers nothing but those may bill for each.
+        Unreadable answers count as well: an endpoint may bill for each.
         """
         now = time.monotonic()
         if not self._row:
@@ -187,28 +187,28 @@ class EndpointLimiter:
         self._row += 1
         self._troubles.append(trouble)
         enough = (_IN_A_ROW if self._reached else _UNREACHED) + _PENDING * self._pending
-        if self._row < enough or (self._succeeded and now - self._row_began < _BLIP * self.patience):
+        if self._row < enough or (self._succeeded and now - self._row_began < _GRACE * self.patience):
             return
         self._tripped = now
-        self._judge(f"{self._row} tries in a row failed, the last one with: {reason}")
+        self._describe(f"{self._row} tries in a row failed, the last one with: {reason}")
         self._down.set()
         self.check()
 
-    def _judge(self, reason: str) -> None:
-        """Say what is wrong with the address and what to do, by what went wrong most of the last times."""
+    def _describe(self, reason: str) -> None:
+        """Set the problem and the remedy by the most frequent trouble of the last tries."""
         ((trouble, _),) = Counter(reversed(self._troubles)).most_common(1)
         problem, remedy = _WORDS[trouble]
         if not self._reached:
-            remedy = f"is the address right, and does something listen there? {remedy}"
+            remedy = f"is the address right, and is a server running there? {remedy}"
         self._kind = FailureKind.TIMEOUT if trouble is Trouble.LATE else FailureKind.NETWORK
         self._problem = f"{self.address} {problem}: {reason}"
         self._remedy = f"{remedy}{' ' if remedy.endswith('?') else ', '}{_AGAIN}"
 
     def check(self) -> None:
-        """Raise Failed where the address is down. After a while it gets another chance."""
+        """Raise Failed while the address is down; after a while it is tried again."""
         if not self._down.is_set():
             return
-        if time.monotonic() - self._tripped > _BLIP * self.patience:
+        if time.monotonic() - self._tripped > _GRACE * self.patience:
             self._down.clear()
             self._row = 0
             return

@@ -1,8 +1,8 @@
 """What an endpoint says: the parts of an answer, or what its error means.
 
 An error means to try again (Broken), to ask in another form (AskOtherwise), or a Failed that says what to do.
-Source: https://platform.openai.com/docs/guides/error-codes, https://docs.anthropic.com/en/api/errors, and what vLLM,
-Ollama and gateways say in their place.
+Source: https://platform.openai.com/docs/guides/error-codes, https://docs.anthropic.com/en/api/errors, and the
+errors of vLLM, Ollama and gateways.
 """
 
 from __future__ import annotations

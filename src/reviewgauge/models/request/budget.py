@@ -1,4 +1,4 @@
-"""Money: what calls may cost at worst, what they did cost, and the budget that stops before it is broken."""
+"""The cost of calls: at worst, in fact, and the budget that they must stay within."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _OF_TOOLS = 1024  # tokens that a protocol puts around tools and schemas, at mos
 
 
 class Totals(NamedTuple):
-    """What went through a budget. `dollars` is that of the calls with a price; `unpriced` names the other models.
+    """The calls of a budget. `dollars` is the cost of those with a price; `unpriced` names the other models.
 
-    `calls` were answered and paid for, `gave_back` were not answered. `worst` is what all of them could have cost,
-    `prices_of` the day of the oldest price that was counted with.
+    `calls` were answered and paid for, `unanswered` were not. `worst` is what all of them could have cost,
+    `prices_of` the day of the oldest price used.
     """
 
     calls: int = 0
-    gave_back: int = 0
+    unanswered: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     dollars: float = 0.0
@@ -48,8 +48,8 @@ class _Waiting(NamedTuple):
 class BudgetTracker:
     """Adds up dollars. Used on the background loop only.
 
-    The dollars that were spent and those put aside are together never more than the budget. A call that does not fit
-    waits, first come first served, for those in flight, which cost less than was put aside for them.
+    What is spent and what is reserved never exceed the budget together. A call that does not fit waits in order for
+    those in flight, which cost less than was reserved for them.
     """
 
     def __init__(self, budget: float | None = None, spent: float = 0.0, prices: Path | None = None) -> None:
@@ -57,8 +57,8 @@ class BudgetTracker:
         self._prices_in = prices
         self._most = None if budget is None else trillionths(budget)
         self._spent = trillionths(spent)
-        self._aside = self._flying = self._worst = 0
-        self._gave_back = 0
+        self._reserved = self._in_flight = self._worst = 0
+        self._unanswered = 0
         self._unpriced: dict[str, None] = {}
         self.by_model: dict[ModelSpec, UsageSum] = {}
         self.asked: Counter[tuple[ModelSpec, str]] = Counter()  # tries by model and kind of question
@@ -89,7 +89,7 @@ class BudgetTracker:
         sums = self.by_model.values()
         return Totals(
             sum(one.calls for one in sums),
-            self._gave_back,
+            self._unanswered,
             sum(one.tokens_in for one in sums),
             sum(one.tokens_out for one in sums),
             round(dollars(self._spent - trillionths(self.before)), 12),
@@ -99,10 +99,10 @@ class BudgetTracker:
         )
 
     async def reserve(self, spec: ModelSpec, request: Request) -> float:
-        """Put aside the most that a call may cost; waits for calls in flight where that would break the budget.
+        """Reserve the most that a call may cost; waits for calls in flight where that would exceed the budget.
 
-        Raises Failed (it stops the run) where it would break it with nothing in flight, or where a budget was given
-        and the model's price is not known. What is returned goes to `settle`, once, whatever comes of the call.
+        Raises Failed, which stops the run, for a call that exceeds it with nothing in flight, and for a model without
+        a price where a budget was given. Hand the result to `settle` once, whatever the outcome of the call.
         """
         self.asked[spec, kind_of(message.text for message in request.messages)] += 1
         entry = self._facts_of(spec).price
@@ -110,11 +110,11 @@ class BudgetTracker:
             if self._most is not None:
                 raise Failed(
                     FailureKind.BUDGET,
-                    f"the price of {_name(spec)} is not known, so a budget cannot be kept",
-                    remedy=f"give its price with --prices FILE or ${VARIABLE}, or leave --budget away",
+                    f"the price of {_name(spec)} is not known, so the budget cannot be enforced",
+                    remedy=f"give its price with --prices FILE or ${VARIABLE}, or leave out --budget",
                     stops=True,
                 )
-            self._flying += 1
+            self._in_flight += 1
             return 0.0
         worst = entry.cost(most_tokens(request), spec.max_tokens)
         if self._most is not None and (self._waiting or not self._fits(worst)):
@@ -124,16 +124,16 @@ class BudgetTracker:
         return dollars(worst)
 
     def settle(self, spec: ModelSpec, reserved: float, answer: Answer | None) -> float | None:
-        """Give back what was put aside and book what `answer` cost (None: nothing came); the dollars, if known."""
-        self._aside -= trillionths(reserved)
-        self._flying -= 1
+        """Release a reservation and book the cost of `answer` (None: no answer came); its dollars, if known."""
+        self._reserved -= trillionths(reserved)
+        self._in_flight -= 1
         cost = self._book(spec, answer)
-        self._let_in()
+        self._admit()
         return cost
 
     def _book(self, spec: ModelSpec, answer: Answer | None) -> float | None:
         if answer is None:
-            self._gave_back += 1
+            self._unanswered += 1
             return None
         usage = answer.usage
         self.by_model.setdefault(spec, UsageSum()).add(answer)
@@ -148,49 +148,49 @@ class BudgetTracker:
         return dollars(cost)
 
     def _fits(self, worst: int) -> bool:
-        return self._most is None or self._spent + self._aside + worst <= self._most
+        return self._most is None or self._spent + self._reserved + worst <= self._most
 
     def _take(self, worst: int, calls: int = 1) -> None:
-        self._aside += worst
+        self._reserved += worst
         self._worst += worst
-        self._flying += calls
+        self._in_flight += calls
 
     async def _wait(self, worst: int, model: str) -> None:
-        """Until the call is let in. A caller that is cancelled meanwhile leaves nothing behind."""
+        """Wait until the call is admitted. A caller that is cancelled meanwhile leaves nothing reserved."""
         turn = _Waiting(worst, model, asyncio.get_running_loop().create_future())
         self._waiting.append(turn)
-        self._let_in()
+        self._admit()
         try:
             await turn.granted
         except asyncio.CancelledError:
             if turn.granted.done() and not turn.granted.cancelled() and turn.granted.exception() is None:
-                self._take(-worst, -1)  # let in and cancelled in one breath
+                self._take(-worst, -1)  # admitted and cancelled in one step of the loop
             elif turn in self._waiting:
                 self._waiting.remove(turn)
-            self._let_in()
+            self._admit()
             raise
 
-    def _let_in(self) -> None:
-        """Let those in whose turn it is; with nothing in flight, who does not fit now never will."""
+    def _admit(self) -> None:
+        """Admit waiting calls in order; reject those that cannot fit."""
         while self._waiting and self._fits(self._waiting[0].worst):
             turn = self._waiting.popleft()
             if not turn.granted.cancelled():
                 self._take(turn.worst)
                 turn.granted.set_result(None)
-        if self._flying == 0:
+        if self._in_flight == 0:
             while self._waiting:
                 turn = self._waiting.popleft()
                 if not turn.granted.cancelled():
-                    turn.granted.set_exception(self._spent_up(turn))
+                    turn.granted.set_exception(self._exceeded(turn))
 
-    def _spent_up(self, turn: _Waiting) -> Failed:
+    def _exceeded(self, turn: _Waiting) -> Failed:
         assert self.limit is not None
         before = f", {money(self.before)} of it before this command" if self.before else ""
         return Failed(
             FailureKind.BUDGET,
-            f"the budget of {money(self.limit)} would not hold: {money(self.spent)} is spent{before}, and the next "
+            f"the budget of {money(self.limit)} would be exceeded: {money(self.spent)} is spent{before}, and the next "
             f"call to {turn.model} could cost {money(dollars(turn.worst))}",
-            remedy="run the same command again with a larger --budget; what is done stays done. "
+            remedy="run the same command again with a larger --budget: finished work is kept. "
             "A smaller ?max_tokens= makes a call's worst case cheaper",
             stops=True,
         )
@@ -209,12 +209,12 @@ def most_tokens(request: Request) -> int:
 
 
 def kind_of(texts: Iterable[str]) -> str:
-    """How a prompt begins: questions that begin alike have answers of like length."""
+    """The beginning of a prompt: prompts that begin alike have answers of like length."""
     return next((text[:_OPENING] for text in texts if text != FENCE_NOTE), "")
 
 
 def money(amount: float) -> str:
-    """A sum for people: cents from a dollar on, and two digits that say something below."""
+    """A sum for people: in cents from a dollar on, with two significant digits below."""
     if amount >= 1 or amount == 0:
         return f"${amount:,.2f}"
     digits = 2

@@ -24,13 +24,13 @@ PROVIDERS = ("openai", "anthropic", "fake")
 REMEDY = "write openai:MODEL, anthropic:MODEL or openai:MODEL@http://HOST/v1"
 MAX_TOKENS = 8192  # of one answer, reasoning included, unless the spec says otherwise
 _NUMBERS: Mapping[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
-_WHOLE: Mapping[str, tuple[int, int]] = {
+_INTEGERS: Mapping[str, tuple[int, int]] = {
     "top_k": (1, 100_000),
     "seed": (0, 2**53),
     "max_tokens": (1, 10_000_000),
     "timeout": (1, 86_400),
 }
-_WORDS: Mapping[str, tuple[str, ...]] = {
+_CHOICES: Mapping[str, tuple[str, ...]] = {
     "reasoning": ("none", "minimal", "low", "medium", "high", "xhigh"),
     "json": ("auto", "off"),
 }
@@ -59,7 +59,7 @@ class ModelSpec:
         """The spec again; `parse_model(str(spec)) == spec`."""
         given = {
             name: value
-            for name in (*_NUMBERS, *_WHOLE, *_WORDS)
+            for name in (*_NUMBERS, *_INTEGERS, *_CHOICES)
             if (value := getattr(self, name)) != type(self).__dataclass_fields__[name].default
         }
         where = f"@{self.address}" if self.address else ""
@@ -87,7 +87,7 @@ def address_of(spec: ModelSpec) -> str:
     given = os.environ.get(variable, "").strip().rstrip("/")
     if given in ("", official):
         return ""
-    if not is_address(given) or holds_more(given) or "?" in given:
+    if not is_address(given) or has_credentials(given) or "?" in given:
         raise Failed(
             FailureKind.REQUEST,
             f"{variable} is not an http or https address of host and path: {given}",
@@ -106,20 +106,20 @@ def parse_model(text: str) -> ModelSpec:
     """The model that `text` names. Raises UserError that says what is wrong with it."""
     if variable := secret_in(text):
         raise UserError(
-            f"the value of {variable} stands in the name of a model, which is written into manifests and reports",
+            f"the value of {variable} is in the model's name, which is written into manifests and reports",
             remedy=f"leave it out: {variable} is read where it is needed",
         )
     head, _, query = text.strip().partition("?")
     provider, colon, rest = head.partition(":")
     if not colon or provider not in PROVIDERS:
-        raise UserError(f"{text!r} names no model: the provider {provider!r} is unknown", remedy=REMEDY)
+        raise UserError(f"{text!r} is not a model: the provider {provider!r} is unknown", remedy=REMEDY)
     name, at, address = _split_address(rest)
     if not name or re.search(r"\s", name):
-        raise UserError(f"{text!r} names no model", remedy=REMEDY)
+        raise UserError(f"{text!r} is not a model", remedy=REMEDY)
     if at:
         address = _checked(text, address)
     elif (host := name[1:].partition("@")[2]) and (host == "localhost" or re.search(r"[.:/]", host)):
-        # Taken for a part of the model's name, it would send the code under review to the provider.
+        # As part of the model's name, it would send the code under review to the provider.
         raise UserError(f"{text!r}: {host} is not an http or https address", remedy=REMEDY)
     return ModelSpec(provider, name, address, **_parameters(text, query))  # type: ignore[arg-type]
 
@@ -133,9 +133,9 @@ def _split_address(rest: str) -> tuple[str, str, str]:
 def _checked(text: str, address: str) -> str:
     if not is_address(address):
         raise UserError(f"{text!r}: {address} is not an http or https address", remedy=REMEDY)
-    if holds_more(address):
+    if has_credentials(address):
         raise UserError(
-            "the address of an endpoint stands in manifests and reports, and holds no more than host and path",
+            "the address of an endpoint is written into manifests and reports: it may hold no more than host and path",
             remedy="put the key into the environment",
         )
     return address.rstrip("/")
@@ -145,13 +145,13 @@ def is_address(text: str) -> bool:
     """Whether it is an http or https address with a host."""
     try:
         parts = urllib.parse.urlsplit(text)
-        parts.port  # noqa: B018  (raises where it is none)
+        parts.port  # noqa: B018  (raises for an invalid port)
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.hostname) and text.isprintable() and " " not in text
 
 
-def holds_more(address: str) -> bool:
+def has_credentials(address: str) -> bool:
     """Whether an address has a user, a password or a fragment, which may be secrets."""
     parts = urllib.parse.urlsplit(address)
     return bool(parts.username or parts.password or parts.fragment)
@@ -164,18 +164,18 @@ def _parameters(text: str, query: str) -> dict[str, object]:
             raise UserError(f"{text!r} gives {name} twice")
         if name in _NUMBERS:
             found[name] = _number(text, name, value, *_NUMBERS[name])
-        elif name in _WHOLE:
-            number = _number(text, name, value, *_WHOLE[name])
+        elif name in _INTEGERS:
+            number = _number(text, name, value, *_INTEGERS[name])
             if not number.is_integer():
                 raise UserError(f"{text!r}: {name}={value} is not a whole number")
             found[name] = int(number)
-        elif name in _WORDS:
-            if value not in _WORDS[name]:
-                raise UserError(f"{text!r}: {name}={value} is none of {', '.join(_WORDS[name])}")
+        elif name in _CHOICES:
+            if value not in _CHOICES[name]:
+                raise UserError(f"{text!r}: {name}={value} is not one of {', '.join(_CHOICES[name])}")
             found[name] = value
         else:
-            known = ", ".join((*_NUMBERS, *_WHOLE, *_WORDS))
-            raise UserError(f"{text!r}: there is no parameter {name!r}", remedy=f"there are: {known}")
+            known = ", ".join((*_NUMBERS, *_INTEGERS, *_CHOICES))
+            raise UserError(f"{text!r}: there is no parameter {name!r}", remedy=f"known parameters: {known}")
     return found
 
 

@@ -1,7 +1,7 @@
-"""What models cost: a shipped, dated table of list prices, which a table of one's own overrides.
+"""The prices of models: a shipped, dated table of list prices, which the user's own table overrides.
 
-A price is dollars per million tokens of input and of output. A model that no table names has no price: what it costs
-is None, never 0. Discounts (cached prompts, batches) are left out, so that what is booked is at least what is billed.
+A price is dollars per million tokens of input and of output. A model that no table names has no price: its cost is
+None, never 0. Discounts (cached prompts, batches) are left out, so the cost booked is at least the bill.
 Source: the vendors' price pages, as of the date in `prices.json`.
 """
 
@@ -27,7 +27,7 @@ from reviewgauge.models.request.model_spec import BASE_URLS, ModelSpec, address_
 VARIABLE = "REVIEWGAUGE_PRICES"
 FAKE = "fake"
 _DATED = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
-_TRILLION = 1_000_000_000_000  # parts of a dollar that sums are made in: whole numbers, which add up exactly
+_TRILLION = 1_000_000_000_000  # of a dollar: sums of whole numbers are exact
 
 Day = datetime.date
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
@@ -58,11 +58,11 @@ class PriceEntry(Record):
         return self
 
     def cost(self, tokens_in: int, tokens_out: int) -> int:
-        """What a call costs, in trillionths of a dollar."""
+        """The cost of a call, in trillionths of a dollar."""
         long = self.long_over is not None and tokens_in > self.long_over
-        dear_in, dear_out = (self.long_input, self.long_output) if long else (self.input, self.output)
-        assert dear_in is not None and dear_out is not None
-        return tokens_in * _per_token(dear_in) + tokens_out * _per_token(dear_out)
+        price_in, price_out = (self.long_input, self.long_output) if long else (self.input, self.output)
+        assert price_in is not None and price_out is not None
+        return tokens_in * _per_token(price_in) + tokens_out * _per_token(price_out)
 
 
 class PriceTable(Record):
@@ -74,7 +74,7 @@ class PriceTable(Record):
 
 
 class Facts(NamedTuple):
-    """What is known of a model; None is not known. `price_of` is the day that the price is of."""
+    """Known facts of a model; None is unknown. `price_of` is the date of the price."""
 
     price: PriceEntry | None = None
     price_of: Day | None = None
@@ -89,7 +89,7 @@ class Prices:
         self._own, self._shipped = own, shipped
 
     def facts(self, spec: ModelSpec) -> Facts:
-        """What is known of a model. A dated name (`gpt-5-2025-08-07`) is looked up as such, then without its date.
+        """The known facts of a model. A dated name (`gpt-5-2025-08-07`) is looked up as such, then without its date.
 
         At another address than its vendor's the same name has the same context and cut-off, but not the same price.
         """
@@ -97,7 +97,7 @@ class Prices:
         tables = [table for table in (self._own, self._shipped) if table is not None]
         found = [(table, entry) for table in tables for entry in _entries(table, spec)]
         known = found[0][1] if found else None
-        priced = next(((table, entry) for table, entry in found if _holds(entry, spec)), None)
+        priced = next(((table, entry) for table, entry in found if _applies(entry, spec)), None)
         return Facts(
             price=priced[1] if priced else None,
             price_of=(priced[1].date or priced[0].date) if priced else None,
@@ -109,12 +109,12 @@ class Prices:
 def open_prices(file: Path | None = None) -> Prices:
     """The prices in `file`, else in the file that `$REVIEWGAUGE_PRICES` names, before the shipped ones. BadInput."""
     named = os.environ.get(VARIABLE, "").strip()
-    place = file if file is not None else Path(named).expanduser() if named else None
-    return Prices(None if place is None else read_prices(place), shipped_prices())
+    own = file if file is not None else Path(named).expanduser() if named else None
+    return Prices(None if own is None else read_prices(own), shipped_prices())
 
 
 def read_prices(file: Path) -> PriceTable:
-    """A table of one's own. Raises UserError for a file that cannot be read, BadInput for one that is not a table."""
+    """A table of prices. Raises UserError for a file that cannot be read, BadInput for one that is not a table."""
     try:
         raw = file.read_bytes()
     except OSError as error:
@@ -138,7 +138,7 @@ def dollars(trillionths: int) -> float:
 
 
 def trillionths(amount: float) -> int:
-    """A sum of dollars, to be counted with."""
+    """A sum of dollars as a whole number of trillionths."""
     return round(amount * _TRILLION)
 
 
@@ -149,12 +149,12 @@ def _per_token(per_million: float) -> int:
 def _entries(table: PriceTable, spec: ModelSpec) -> list[PriceEntry]:
     """The entries that may be a model's, the closest first."""
     name = FAKE if spec.provider == FAKE else spec.model
-    words = dict.fromkeys((name, _DATED.sub("", name)))
-    places = [word for each in words for word in ((f"{each}@{spec.address}", each) if spec.address else (each,))]
-    return [table.models[place] for place in places if place in table.models]
+    names = dict.fromkeys((name, _DATED.sub("", name)))
+    keys = [key for each in names for key in ((f"{each}@{spec.address}", each) if spec.address else (each,))]
+    return [table.models[key] for key in keys if key in table.models]
 
 
-def _holds(entry: PriceEntry, spec: ModelSpec) -> bool:
-    """Whether a price is that of this endpoint: the same name elsewhere is another bill."""
+def _applies(entry: PriceEntry, spec: ModelSpec) -> bool:
+    """Whether a price is that of this endpoint: the same name elsewhere has another."""
     own = not spec.address or (spec.provider in BASE_URLS and spec.address == BASE_URLS[spec.provider].official)
     return entry.provider is None or (entry.provider == spec.provider and own)

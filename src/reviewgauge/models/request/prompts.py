@@ -28,7 +28,7 @@ _SECTION = re.compile(r"^\[(system|user|assistant)\]\n", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt read from a file: (role, template) pairs. `digest` pins its words."""
+    """A prompt read from a file: (role, template) pairs. `digest` is a hash of the file."""
 
     name: str
     parts: tuple[tuple[Role, str], ...]
