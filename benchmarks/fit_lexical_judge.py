@@ -19,12 +19,12 @@ import json
 from importlib import metadata
 from pathlib import Path
 
-from offline.lexical_fit import FOLDS, LINK_WEIGHT, JudgedPair, Link, can_be_fitted, counts, fit_stored
+from offline.lexical_fit import FOLDS, LINK_WEIGHT, JudgedPair, Link, can_be_fitted, count_documents, counts, fit_stored
 from offline.verdicts import crscore_links, idf_texts, martian, own_pairs
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.judges.pairs.lexical_model import StoredWeights
-from reviewgauge.models.text.lexical import FEATURES, count_documents
+from reviewgauge.models.text.lexical import FEATURES
 
 ROOT = Path(__file__).resolve().parents[1]
 IDF = ROOT / "src/reviewgauge/models/idf.json"

@@ -7,8 +7,9 @@ The same is done once more without each repository: those fits judge the reposit
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -31,6 +32,7 @@ from reviewgauge.judges.pairs.lexical_model import (
     rivals,
     same_repository,
 )
+from reviewgauge.models.text import words
 from reviewgauge.models.text.lexical import FEATURES, dice
 
 PENALTY = 0.15  # set by hand, not searched for
@@ -357,3 +359,18 @@ def fit_dice(items: Sequence[JudgedPair]) -> DiceWeights:
     some = np.array([len(item.comments) > 0 for item in items for _ in item.references])
     slope, intercept = fit_platt(scores[some], y[some])
     return DiceWeights(slope=slope, intercept=intercept, cut=choose_threshold(items, tables))
+
+
+def count_documents(texts: Iterable[str], most: int = 1000) -> tuple[dict[str, float], float, int]:
+    """(idf of the `most` commonest stems, idf of any other, number of texts) over distinct texts.
+
+    The idf is ln((n + 1) / (df + 1)). Only words of two letters or more enter the table, so that it holds no numbers.
+    """
+    distinct = sorted(set(texts))
+    found: Counter[str] = Counter()
+    for text in distinct:
+        found.update({w for w in words.tokens(text) if w not in words.STOP_WORDS and len(w) > 1 and not w.isdigit()})
+    n = len(distinct)
+    commonest = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
+    table = {word: round(math.log((n + 1) / (df + 1)), 2) for word, df in commonest}
+    return dict(sorted(table.items())), max(table.values(), default=1.0), n

@@ -47,13 +47,13 @@ def benchmark(name: str) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def items(shared_data: Path) -> list[JudgedPair]:
-    found: list[JudgedPair] = benchmark("_judged").martian(shared_data / "martian")
+    found: list[JudgedPair] = benchmark("offline.verdicts").martian(shared_data / "martian")
     return found
 
 
 @pytest.fixture(scope="module")
 def links(shared_data: Path) -> list[Link]:
-    found: list[Link] = benchmark("_judged").crscore_links(shared_data / "crscore")
+    found: list[Link] = benchmark("offline.verdicts").crscore_links(shared_data / "crscore")
     return found
 
 
@@ -238,10 +238,10 @@ def test_own_labels_are_read_and_bad_ones_named(tmp_path: Path) -> None:
         '"references": ["c"], "credited": {"c": "a"}}\n'
     )
     file.write_text(good)
-    (item,) = benchmark("_judged").own_pairs(file)
+    (item,) = benchmark("offline.verdicts").own_pairs(file)
     assert known_pairs(item) == [(0, 0, True)]
     file.write_text(good + good.replace('["a", "b"]', '"a"'))
     with pytest.raises(BadInput, match="line 2, field comments"):
-        benchmark("_judged").own_pairs(file)
+        benchmark("offline.verdicts").own_pairs(file)
     with pytest.raises(UserError, match="cannot read"):
-        benchmark("_judged").own_pairs(tmp_path / "absent.jsonl")
+        benchmark("offline.verdicts").own_pairs(tmp_path / "absent.jsonl")

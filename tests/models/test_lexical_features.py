@@ -5,11 +5,11 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from offline.lexical_fit import count_documents
 
 from reviewgauge.models.text.lexical import (
     FEATURES,
     SWAPPED,
-    count_documents,
     dice,
     features,
     idf_table,

@@ -128,7 +128,7 @@ def test_what_ends_every_review_ends_the_build() -> None:
     finally:
         server.stop()
     assert broken.value.stops
-    with pytest.raises(UserError, match="below 0") as wrong:
+    with pytest.raises(UserError, match="must not be negative") as wrong:
         made(stage_of(f"prompt(model={FAKE!r}, truncate=-1)"), candidate())
     assert not isinstance(wrong.value, Failed)
 

@@ -18,6 +18,7 @@ from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
+from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable, without_reasoning
 from reviewgauge.models.request.messages import Message, system
 from reviewgauge.models.request.prompts import FENCE_NOTE, fence
@@ -31,7 +32,6 @@ from reviewgauge.stages.asking.stage import (
     place_of,
     plain_conversation,
     prompt_pins,
-    storable,
     turns_of,
 )
 from reviewgauge.stages.pull_requests.threads import left_out, replace_references, thread_of

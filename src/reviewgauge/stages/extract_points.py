@@ -20,6 +20,7 @@ from reviewgauge.core.history import Revision
 from reviewgauge.core.records import Change, Comment, Location, Resolution
 from reviewgauge.core.results import Drop
 from reviewgauge.judges.classes.change_types import TYPES
+from reviewgauge.models.answers.json_values import storable
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.stages.asking.change_points import (
     SCHEMA,
@@ -38,7 +39,6 @@ from reviewgauge.stages.asking.stage import (
     own_prompt,
     plain_conversation,
     prompt_pins,
-    storable,
     turns,
 )
 from reviewgauge.stages.pull_requests.candidates import NO_CODE as NOT_HERE

@@ -20,7 +20,8 @@ from reviewgauge.core.protocols import Reviewer, Stage
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.stages.asking.stage import code_of, place_of, storable
+from reviewgauge.models.answers.json_values import storable
+from reviewgauge.stages.asking.stage import code_of, place_of
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ from reviewgauge.core.records import Case, Change, Comment, Review, Side
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.judges.pairs.asking import ModelJudge, judge_of
 from reviewgauge.judges.same_concern import SameConcern
+from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.request.model_spec import is_model
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
-from reviewgauge.stages.asking.stage import check_model, code_of, place_of, storable
+from reviewgauge.stages.asking.stage import check_model, code_of, place_of
 
 Cell = tuple[int, int]
 NO_PLACE, WHOLE_FILE, OUTSIDE = -3, -2, -1

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import RequiredContext
 from reviewgauge.core.results import Failed, FailureKind, Vote
 from reviewgauge.judges.classes.change_types import TYPES, listing
+from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import choice
 from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
@@ -31,7 +31,6 @@ What = Literal["category", "domain", "type", "context"]
 PromptKind = Literal["published", "fenced", "own"]
 NO_HUNK = "(not at hand)"
 MOST_VOTES = 99
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Question(NamedTuple):
@@ -179,10 +178,7 @@ class Classifier:
         trials = list(range(1, self.votes + 1))
         answers = ask_for_each(chat_model(self.model), [messages] * self.votes, read, trials=trials)
         readings = [answer for answer in answers if not isinstance(answer, Failed)]
-        votes = tuple(
-            Vote(rater=self.model, value=one.value, reason=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", one.raw))
-            for one in readings
-        )
+        votes = tuple(Vote(rater=self.model, value=one.value, reason=storable(one.raw)) for one in readings)
         return decided(self.votes, votes, [answer for answer in answers if isinstance(answer, Failed)])
 
 

@@ -9,7 +9,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import JsonValue
 
@@ -24,6 +24,7 @@ from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.model_spec import is_model, parse_model
 
+T = TypeVar("T")
 Agree = Literal["majority", "mean"]
 Table = Sequence[Sequence[Verdict | None]]
 _REASON = 300  # characters of a model's reasoning that a verdict repeats; its vote keeps all of it
@@ -204,7 +205,7 @@ class ModelJudge(Asking):
         answers = ask_for_each(
             chat_model(self.model), conversations, self.read, trials=trials, schema=self.answer_schema
         )
-        verdicts = _all_read(answers)
+        verdicts = [reading.value for reading in all_read(answers, "votes")]
         return [verdicts[at : at + self.votes] for at in range(0, len(verdicts), self.votes)]
 
     def _named(self, verdicts: Sequence[PairVerdict], swapped: bool) -> list[Cast]:
@@ -219,16 +220,14 @@ class ModelJudge(Asking):
         return cast
 
 
-def _all_read(answers: Sequence[Reading[PairVerdict] | Failed]) -> list[PairVerdict]:
-    """All values. Raises the first failure: a missing vote is not a vote against."""
+def all_read(answers: Sequence[Reading[T] | Failed], name: str) -> list[Reading[T]]:
+    """All readings. Raises the first failure, with their number: a missing vote is not a vote against."""
     broken = [answer for answer in answers if isinstance(answer, Failed)]
     if broken:
-        first = broken[0]
-        problem = (
-            first.problem if len(answers) == 1 else f"{len(broken)} of {len(answers)} votes failed: {first.problem}"
-        )
+        first, count = broken[0], f"{len(broken)} of {len(answers)} {name} failed: "
+        problem = f"{count if len(answers) > 1 else ''}{first.problem}"
         raise Failed(first.kind, problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
-    return [answer.value for answer in answers if not isinstance(answer, Failed)]
+    return [answer for answer in answers if not isinstance(answer, Failed)]
 
 
 def judge_some(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from reviewgauge.core.findings import findings
 from reviewgauge.core.records import Case, Comment, Review, Span
 from reviewgauge.core.results import Failed
 from reviewgauge.judges.classes.change_types import TYPES, change_type, listing
+from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.chat.ask import ask_for, ask_for_each
 from reviewgauge.models.chat.client import ChatModel
@@ -155,7 +155,6 @@ def _listed(names: Sequence[str]) -> str:
 
 
 PACKAGE = "reviewgauge.metrics"
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Point(NamedTuple):
@@ -203,7 +202,7 @@ def extract(model: ChatModel, review: Review) -> Extraction:
         return Extraction()
     read = partial(read_points, comments=len(comments))
     reading = ask_for(model, extraction_messages(comments), read, schema=EXTRACTION)
-    raw = _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", reading.raw)
+    raw = storable(reading.raw)
     return Extraction(_named(comments, reading.value), raw, any(answer.fake for answer in reading.answers))
 
 

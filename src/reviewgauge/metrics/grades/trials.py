@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.results import Failed, Vote
+from reviewgauge.core.results import Vote
+from reviewgauge.judges.pairs.asking import all_read
+from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.model_spec import parse_model
-
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Grades(NamedTuple):
@@ -41,17 +40,12 @@ def grades(
         raise UserError(f"{metric} needs a chat model", remedy=f'{metric}(model="openai:gpt-5")')
     numbers = range(1, trials + 1)
     answers = ask_for_each(chat_model(model), [messages] * trials, read, trials=numbers, remind=remind)
-    broken = [answer for answer in answers if isinstance(answer, Failed)]
-    if broken:
-        first = broken[0]
-        problem = first.problem if trials == 1 else f"{len(broken)} of {trials} trials failed: {first.problem}"
-        raise Failed(first.kind, problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
-    readings = [answer for answer in answers if not isinstance(answer, Failed)]
+    readings = all_read(answers, "trials")
     votes = tuple(
         Vote(
             rater=model if trials == 1 else f"{model} (trial {trial})",
             value=reading.value,
-            reason=_UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", reading.raw),
+            reason=storable(reading.raw),
         )
         for trial, reading in zip(numbers, readings, strict=True)
     )

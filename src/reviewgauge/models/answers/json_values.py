@@ -21,6 +21,11 @@ _CLOSES = {"{": "}", "[": "]"}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
+def storable(text: str) -> str:
+    """`text` with NULs and lone surrogates, which no record and no line of JSON can hold, replaced."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 class Span(NamedTuple):
     """A piece of the answer from an opening brace or bracket to the one that closes it."""
 

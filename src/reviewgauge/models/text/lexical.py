@@ -237,18 +237,3 @@ def shared_words(comment: Profile, reference: Profile, most: int = 4) -> list[st
     """The rarest content words that both texts hold, rarest first."""
     shared = comment.content & reference.content
     return sorted(shared, key=lambda word: (-comment.idf[word], word))[:most]
-
-
-def count_documents(texts: Iterable[str], most: int = 1000) -> tuple[dict[str, float], float, int]:
-    """(idf of the `most` commonest stems, idf of any other, number of texts) over distinct texts.
-
-    The idf is ln((n + 1) / (df + 1)). Only words of two letters or more enter the table, so that it holds no numbers.
-    """
-    distinct = sorted(set(texts))
-    found: Counter[str] = Counter()
-    for text in distinct:
-        found.update({w for w in words.tokens(text) if w not in words.STOP_WORDS and len(w) > 1 and not w.isdigit()})
-    n = len(distinct)
-    commonest = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
-    table = {word: round(math.log((n + 1) / (df + 1)), 2) for word, df in commonest}
-    return dict(sorted(table.items())), max(table.values(), default=1.0), n

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, NamedTuple, TypeVar
 
@@ -18,6 +17,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Failed, Vote
 from reviewgauge.judges.pairs.location import hunk_of
+from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
@@ -27,7 +27,6 @@ from reviewgauge.stages.pull_requests.threads import is_bot, thread_of
 
 T = TypeVar("T")
 MOST_VOTES = 99
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class AskingStage(Stage):
@@ -97,11 +96,6 @@ def prompt_pins(prompt: Prompt, *, fenced: bool = True) -> Mapping[str, str]:
 def raw_votes(votes: Sequence[Vote]) -> str:
     """The raw answers behind a vote."""
     return " | ".join(" ".join((vote.reason or "").split()) for vote in votes)
-
-
-def storable(text: str) -> str:
-    """`text` without what no record and no line of JSON can hold."""
-    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def code_of(item: Candidate, comment: Comment) -> str:
