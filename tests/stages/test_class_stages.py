@@ -79,6 +79,6 @@ def test_unknown_models_and_votes_are_refused_at_once() -> None:
         assert stage(FAKE).pins() == stage("openai:gpt-5").pins() != {}
         with pytest.raises(UserError, match="names no model"):
             stage("gpt-5")
-        with pytest.raises(UserError, match="0 votes"):
+        with pytest.raises(UserError, match="votes must be from 1 to 99, got 0"):
             stage(FAKE, votes=0)
     assert ClassifyDomain(FAKE).pins() != ClassifyDomain(FAKE, prompt="published").pins()
