@@ -1,1 +1,1 @@
-"""The verbs as Python functions, and what several verbs share; the only place where words become objects."""
+"""The verbs as Python functions, one per file, and what several share; specs and paths become objects here only."""

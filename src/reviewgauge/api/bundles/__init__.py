@@ -1,1 +1,1 @@
-"""One archive that recomputes every number: what goes in, its tables, and the check of one."""
+"""What a bundle holds beside the runs (tables, validity reports), and its verification."""

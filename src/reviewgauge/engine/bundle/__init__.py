@@ -1,1 +1,1 @@
-"""The archive of a run: its contents, how it is read safely, and how its scores are made again."""
+"""The archive of runs: its contents, safe reading, and recomputing its scores."""

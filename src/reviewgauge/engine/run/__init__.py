@@ -1,1 +1,1 @@
-"""The run folder: manifest, journal, lock, calls; and what runs the work: executors, progress, interruption."""
+"""The run folder, what works on it (executors, model calls, progress), and its scores read as one ScoredRun."""
