@@ -3,10 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 SYSTEM := scripts/install-system-packages
 
-.PHONY: demo test check fix docs clean
+.PHONY: demo quick test check fix docs clean
 
 demo: .venv/demo
 	$(BIN)/reviewgauge demo
+
+# The inner loop: no pages, browser, processes, public data, nothing slow.
+quick: .venv/dev
+	$(BIN)/pytest -n 2 -m "not (pages or browser or processes or reference or slow)"
 
 test: .venv/dev .venv-reference/ready
 	@$(SYSTEM) git chromium shellcheck nodejs wordnet-base wordnet-sense-index

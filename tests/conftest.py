@@ -18,6 +18,18 @@ hypothesis.settings.register_profile("ci", _UNHURRIED, max_examples=100)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they need; `make quick` runs those without a mark."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        if "docs" in item.path.parts:
+            item.add_marker("pages")
+        if "browser" in fixtures:
+            item.add_marker("browser")
+        if "shared_data" in fixtures:
+            item.add_marker("reference")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The official files of the public data sets: `../shared/data` beside the clone, or `$REVIEWGAUGE_TEST_DATA`."""
