@@ -65,10 +65,10 @@ def compare(
     warnings = scheme.warnings()
     resamplers: dict[int, Resampler] = {}  # kept: most pairs have the same clusters, and so the same draws
     for first, second in chosen:
-        duel = _Duel(panel, metric, panel.row(first), panel.row(second), scheme)
-        size = duel.clusters.count
+        pair = _SystemPair(panel, metric, panel.row(first), panel.row(second), scheme)
+        size = pair.clusters.count
         resampler = resamplers.setdefault(size, Resampler(size, resamples, seed))
-        comparisons, notes = duel.compare(wanted, resampler)
+        comparisons, notes = pair.compare(wanted, resampler)
         found += comparisons
         warnings += notes
     corrected = holm([comparison.p for comparison in found])
@@ -111,7 +111,7 @@ def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs) -> list[tuple
 
 
 @dataclass(frozen=True)
-class _Duel:
+class _SystemPair:
     """Two rows of a panel on their common cases. `scheme` says what the whole table is clustered by."""
 
     panel: ScoreTable

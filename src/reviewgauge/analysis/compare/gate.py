@@ -55,24 +55,26 @@ def gate(
     _check(margin, resamples, level)
     metric = run.metric
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
-    duel = _Duel(panel, metric, reading or metric.headline, panel.row(candidate), panel.row(baseline), resamples, seed)
+    paired = _PairedReading(
+        panel, metric, reading or metric.headline, panel.row(candidate), panel.row(baseline), resamples, seed
+    )
     if candidate == baseline:
         raise UserError("candidate and baseline are the same system", remedy="name two with --system and --against")
-    values = duel.values()
-    found = duel.interval(panel.parts[[duel.first, duel.second]], duel.common, level)
-    failed = int(duel.failed_alone.sum())
-    pessimist = duel.pessimistic(level) if failed else None
+    values = paired.values()
+    found = paired.interval(panel.parts[[paired.first, paired.second]], paired.common, level)
+    failed = int(paired.failed_alone.sum())
+    pessimist = paired.pessimistic(level) if failed else None
     difference = None if None in values else float(values[0]) - float(values[1])  # type: ignore[arg-type]
-    ruling = _Ruling(duel.sign, margin, difference, found, pessimist, failed)
+    ruling = _Ruling(paired.sign, margin, difference, found, pessimist, failed)
     verdict, reason = ruling.verdict()
     return Gate(
         verdict=verdict,
         reason=reason,
         metric=signature(metric),
         label=short_spec(metric),
-        reading=duel.reading,
-        unit=metric.units.get(duel.reading, "share"),
-        lower_is_better=duel.sign < 0,
+        reading=paired.reading,
+        unit=metric.units.get(paired.reading, "share"),
+        lower_is_better=paired.sign < 0,
         margin=margin,
         candidate=candidate,
         baseline=baseline,
@@ -81,23 +83,23 @@ def gate(
         difference=difference,
         low=found.low,
         high=found.high,
-        low_if_worst=None if pessimist is None else (pessimist.low if duel.sign > 0 else pessimist.high),
+        low_if_worst=None if pessimist is None else (pessimist.low if paired.sign > 0 else pessimist.high),
         level=level,
-        n=int(duel.common.sum()),
+        n=int(paired.common.sum()),
         of=len(panel.cases),
         clusters=found.clusters,
         clustered_by=found.by,
-        attempts=(duel.attempts(duel.first), duel.attempts(duel.second)),
+        attempts=(paired.attempts(paired.first), paired.attempts(paired.second)),
         failed=failed,
         needed=ruling.needed() if verdict is GateVerdict.CANNOT_TELL else None,
-        cases=tuple(duel.cases()),
+        cases=tuple(paired.cases()),
         dataset=run.dataset,
         benchmark=run.benchmark,
         resamples=resamples,
         seed=seed,
-        fake=bool(panel.fake[[duel.first, duel.second]].any()),
+        fake=bool(panel.fake[[paired.first, paired.second]].any()),
         estimate_note=metric.estimate_note,
-        warnings=tuple(dict.fromkeys([*duel.warnings(), *found.warnings, *merge_pins(panel)[1]])),
+        warnings=tuple(dict.fromkeys([*paired.warnings(), *found.warnings, *merge_pins(panel)[1]])),
     )
 
 
@@ -182,7 +184,7 @@ class _Ruling:
 
 
 @dataclass(frozen=True)
-class _Duel:
+class _PairedReading:
     """Two rows of a panel and one reading."""
 
     panel: ScoreTable
