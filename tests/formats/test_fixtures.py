@@ -58,7 +58,7 @@ def test_each_fixture_is_known_by_its_content(name: str, form: str) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"  \n", b"\x00\x01\x02", b"{}", b'{"a": 1}', b"[1, 2]", b"\xff\xfe\xff"])
 def test_a_file_in_no_format_is_refused_with_the_formats_there_are(data: bytes) -> None:
-    with pytest.raises(BadInput, match="no known format"):
+    with pytest.raises(BadInput, match="not in a known format"):
         detect(data, "file")
 
 

@@ -157,7 +157,7 @@ def test_colours_and_bytes_that_are_no_text_cost_no_review(change: Change) -> No
     assert comment.span is not None and comment.span.start == 2
     assert comment.body.endswith("caf\N{REPLACEMENT CHARACTER} is loud") and "\x1b" not in comment.body
     assert "1 bytes that are not UTF-8 were replaced" in (review.trace or "")
-    with pytest.raises(Failed, match="in no known format"):
+    with pytest.raises(Failed, match="not in a known format"):
         shell("head -c 500 /dev/zero; echo '- m.py:2 loud'").review(change)
 
 

@@ -95,7 +95,7 @@ def _findings(found: list[Block], collector: Collector) -> list[_Finding]:
 
 
 def _without_bare_headings(findings: list[_Finding], collector: Collector) -> list[_Finding]:
-    """A heading that only names the file of the findings below it is not a finding."""
+    """The findings without headings that only name the file of the findings below."""
     kept = []
     for i, finding in enumerate(findings):
         bare = finding.headed and finding.text == finding.heading
@@ -240,14 +240,14 @@ def title(heading: str) -> str:
 
 
 def is_report(heading: str) -> bool:
-    """Whether a section speaks of the change or the review, and raises nothing."""
+    """Whether a section describes the change or the review and raises no finding."""
     return _REPORT.fullmatch(title(heading)) is not None and place_in(heading) is None
 
 
 def place_in(text: str) -> Location | None:
     """The first place that a text names: `src/a.py:12-14`, `src/a.py` (lines 12-14), a link to a blob; None if none.
 
-    What only looks like a path (`self.items`, `e.g.`) is none: it must hold a slash and a dot, or end as code does.
+    `self.items` and `e.g.` are not paths: a path has a slash and a dot, or the suffix of a code file.
     """
     text = _URL.sub(" ", _BLOB.sub(r" \1 ", text[:20_000]))
     for match in _PLACE.finditer(text):

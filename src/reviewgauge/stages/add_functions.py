@@ -27,7 +27,7 @@ from reviewgauge.repo.git.blobs import BlobReader, file_name
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.functions import Enclosing, definitions, enclosing, prepare
 
-_AHEAD = 8  # candidates that are worked on before the first of them is asked for
+_AHEAD = 8  # candidates in progress at a time
 _THREADS = 2
 _LOST = "is not in the repository"
 Lines = tuple[int, int]
@@ -73,7 +73,7 @@ class AddFunctions(Stage):
         context.report(counts.section("add_functions"))
 
     def _snippets(self, change: Change, readers: _Readers) -> list[Found] | str:
-        """What was found for each side of each hunk, each once; or why the change is dropped, and a detail."""
+        """The distinct snippets of each side of each hunk; or the reason to drop the change, and a detail."""
         if not change.has_diff:
             return "no diff at hand"
         if change.git is None or change.base is None or change.head is None:
@@ -105,7 +105,7 @@ class AddFunctions(Stage):
     def _scope(self, hunk: Hunk, side: Side, sides: dict[Side, tuple[str, bytes]]) -> Enclosing:
         path, content = sides[side]
         lines = _touched(hunk, side) if self.changed else _whole(hunk, side)
-        if lines is None:  # nothing of the hunk is on this side: what was inserted belongs to what it lies in
+        if lines is None:  # the hunk has no line on this side: its insertion point decides
             start, end = _gap(hunk, side, content, whole=not self.changed)
             other = Side.OLD if side is Side.NEW else Side.NEW
             if other in sides:
@@ -133,14 +133,14 @@ class _Readers:
         self._held: dict[Path, BlobReader] = {}
 
     def of(self, git: Path) -> BlobReader:
-        """The reader of a git directory, which is started with the first question."""
+        """The reader of a git directory, started on first use."""
         if git not in self._held:
             self._held[git] = self._stack.enter_context(BlobReader(Repository(git)))
         return self._held[git]
 
 
 class _Counts:
-    """What kinds of snippets there are, and why some are windows."""
+    """Counts snippets by kind, and the reasons for windows."""
 
     def __init__(self) -> None:
         self.kinds: Counter[tuple[str, str]] = Counter()
@@ -175,7 +175,7 @@ class _Counts:
 def _ahead(
     items: Iterable[Candidate], work: Callable[[Candidate], list[Found] | str], threads: ThreadPoolExecutor
 ) -> Iterator[tuple[Candidate, Future[list[Found] | str]]]:
-    """Each item with its result, in order, while the next ones are worked on."""
+    """Each item with its result, in order, while later ones are in progress."""
     waiting: deque[tuple[Candidate, Future[list[Found] | str]]] = deque()
     source = iter(items)
     while True:
@@ -222,7 +222,7 @@ def _touched(hunk: Hunk, side: Side) -> Lines | None:
 
 
 def _gap(hunk: Hunk, side: Side, content: bytes, *, whole: bool) -> Lines:
-    """The lines on both sides of the place where the other side has more, over blank ones."""
+    """The lines around the insertion point on the side without the hunk's lines, skipping blank ones."""
     start, count = (hunk.new_start, hunk.new_count) if side is Side.NEW else (hunk.old_start, hunk.old_count)
     before = start if count == 0 else start - 1
     if not whole:

@@ -1,4 +1,4 @@
-"""Put each review thread into one precise comment; threads that found no issue leave the references.
+"""Summarise each review thread as one precise comment; threads without an issue leave the references.
 
 Source: AACR-Bench (arXiv:2601.19494), appendix B.1 and Figure 8, whose prompt this is. The paper does not print how a
 conversation is written out: here each message stands behind the role of who said it.
@@ -42,11 +42,11 @@ NO_ISSUE = "no code issue in its thread"
 
 @dataclass(frozen=True)
 class Augment(AskingStage):
-    """Each reference in the model's words, its own and its replies in `extra["original"]`; several issues are several.
+    """Rewords each reference by model; the thread is kept in `extra["original"]`. Several issues become several.
 
     A reference without a thread is summarised by itself, a clean change passes. `others`: threads without an issue are
-    left out as in the paper ("drop"), or stand among the neutral comments with the reason ("neutral"). `prompt`: the
-    paper's words, "published" to the letter, or "fenced" with each message and the hunk marked as data.
+    left out as in the paper ("drop"), or become neutral comments with the reason ("neutral"). `prompt`: the paper's,
+    "published" to the letter, or "fenced" with each message and the hunk marked as data.
     """
 
     model: str
@@ -94,7 +94,7 @@ class Augment(AskingStage):
         yield kept
 
     def _turns(self, item: Candidate, comment: Comment) -> list[Turn]:
-        """The conversation that a reference comes from, else its own words."""
+        """The conversation behind a reference, else its own text."""
         name = thread_of(comment)
         if item.pull is not None and name is not None:
             roles = Roles(item.pull)
@@ -113,7 +113,7 @@ class Augment(AskingStage):
 
 
 def _in_other_words(comment: Comment, turns: Sequence[Turn], issues: Sequence[str], by: str) -> list[Comment]:
-    """One comment an issue, at the place of the first; `id#1`, `id#2` ... where there are several."""
+    """One comment per issue at the reference's place; ids are `id#1`, `id#2` ... where there are several."""
     original = [{"role": turn.role, "body": turn.body} for turn in turns]
     extra = {**comment.extra, "original": original, "augmented_by": by}
     names = [comment.id] if len(issues) == 1 else [f"{comment.id[:480]}#{n}" for n in range(1, len(issues) + 1)]

@@ -1,4 +1,4 @@
-"""Collect what hosted bots and people already posted, as reviews of the states of a pull request they looked at.
+"""Collect the comments that bots and people already posted, as reviews of the states of a pull request.
 
 Source: this project; "which bot do our people act on" needs no judge and no labels (docs/guides/build.md). Comments
 count where they were said (`original_commit_id`), as GitHub's REST API documents it.
@@ -36,7 +36,7 @@ from reviewgauge.stages.sampling.facts import change_facts
 
 
 class _State(NamedTuple):
-    """One state of a pull request, and what became of what was said on it."""
+    """One state of a pull request, and the adoption of its threads."""
 
     pull: PullRequest
     revision: Revision
@@ -45,13 +45,13 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True)
 class CollectReviews(Stage):
-    """One candidate for each state of a pull request that one of `reviews_by` looked at, with `reviews` filled.
+    """One candidate for each state of a pull request that one of `reviews_by` reviewed, with `reviews` filled.
 
-    `reviews_by` are logins, with or without `[bot]`. Who submitted a review and said nothing has an empty review of
-    that state; who never looked at it has none. Each comment has in `extra["adoption"]` what became of it, and in
-    `extra["after_push"]` and `extra["after_open"]` the seconds until it was posted. References are the comments of
-    people who are not of `reviews_by`. `summaries`: also take the words above a review's comments, where they are no
-    approval and no status post. What somebody says about a pull request of their own is not a review.
+    `reviews_by` are logins, with or without `[bot]`. A submitted review without text is an empty review of that state;
+    an account that did not review it has none. `extra["adoption"]` of each comment says whether it was acted on,
+    `extra["after_push"]` and `extra["after_open"]` are the seconds until it was posted. References are the comments of
+    people outside `reviews_by`. `summaries`: also take the text of a review, unless it is an approval or a status post.
+    Comments on one's own pull request are not reviews.
     """
 
     reviews_by: tuple[str, ...] = ()
@@ -84,9 +84,7 @@ class CollectReviews(Stage):
                     yield self.drop(_name(pull, revision), change)
                 else:
                     states.append((revision, change))
-        there = {
-            revision.head for revision, _ in states
-        }  # a state that is lost is not a look that comments are shared by
+        there = {revision.head for revision, _ in states}
         looks = {login: [head for head in heads if head in there] for login, heads in looks.items()}
         by_thread = adoptions(pull) if states else {}
         for revision, change in states:
@@ -130,7 +128,7 @@ class CollectReviews(Stage):
         submitted = [one for one in pull.reviews if one.commit == head and same_login(one.author.login, login)]
         if self.summaries:
             comments += [_with_timing(_summary(one), one.created, state) for one in submitted if _is_summary(one)]
-        # which of its looks at this pull request it was: an empty review cannot say so otherwise
+        # an empty review has no other record of which look it was
         trace = {"look": looks.index(head) + 1, "looks": len(looks), "states": [one.state for one in submitted]}
         return Review(case=name, system=login, comments=tuple(comments), trace=json.dumps(trace))
 
@@ -140,9 +138,9 @@ def _name(pull: PullRequest, revision: Revision) -> str:
 
 
 def _looks(pull: PullRequest, login: str) -> list[str]:
-    """The states that an account looked at, in their order: it opened a thread there, or submitted a review.
+    """The states that an account reviewed, in order: it opened a thread there, or submitted a review.
 
-    An answer to a thread comes as a review too, without words or a verdict of its own: that is not a look.
+    A reply to a thread is also stored as a review, without text or verdict: it does not count.
     """
     if same_login(pull.author.login, login):
         return []
@@ -157,7 +155,7 @@ def _is_by(thread: Thread, login: str) -> bool:
 
 
 def _change(item: Candidate, pull: PullRequest, revision: Revision) -> Change | str:
-    """The change at a state; the final one needs no commits."""
+    """The change at a state; for the final one no commits are needed."""
     found = change_at(pull, revision)
     if isinstance(found, str) and revision.head == item.case.change.head:
         return item.case.change
@@ -183,7 +181,7 @@ def _summary(review: Remark) -> Comment:
 def _with_timing(
     comment: Comment, created: datetime | None, state: _State, adoption: dict[str, JsonValue] | None = None
 ) -> Comment:
-    """A comment with when it came, and what became of it."""
+    """A comment with its timing and adoption."""
     extra = dict(comment.extra)
     if adoption is not None:
         extra["adoption"] = adoption
@@ -194,7 +192,7 @@ def _with_timing(
 
 
 def _seconds(start: datetime | None, end: datetime | None) -> float | None:
-    """Whole seconds between two times; None where one is not known, or a clock was wrong."""
+    """Whole seconds between two times; None where one is unknown, or a clock was wrong."""
     if start is None or end is None or end < start:
         return None
     return round((end - start).total_seconds())

@@ -1,4 +1,4 @@
-"""Drop what bots opened, and what bots alone reviewed; take the words of bots out of the rest.
+"""Drop pull requests that bots opened or only bots reviewed; remove bot comments from the rest.
 
 Source: ContextCRBench's bot removal (arXiv:2511.07017, section 2.3.1). Who is a bot is the forge's word (the account's
 type) or a known name; it stands on each account as its `standing`.
@@ -21,8 +21,7 @@ from reviewgauge.stages.pull_requests.threads import NO_PULL, is_bot, keep_threa
 class DropBots(Stage):
     """Drop by author (`authors`) and by reviewers (`reviewers`).
 
-    `also` names further accounts that are bots; with `ghosts`, accounts that are gone count as bots, since nobody can
-    say what they were.
+    `also` names further bot accounts; with `ghosts`, deleted accounts count as bots.
     """
 
     authors: bool = True

@@ -48,7 +48,7 @@ _NAMED_REVERT = "reverts a change that it names"
 
 @dataclass(frozen=True)
 class DropBuggy(Stage):
-    """Keep changes that no fix within `horizon` days speaks about, and that were observed for as long.
+    """Keep changes that no fix within `horizon` days points to, and that were observed for as long.
 
     `horizon=0`: any later fix counts, however much later, and nothing is asked of the time of observation. `branch` is
     where fixes are looked for: by default the repository's HEAD, or where a mirror has none the newest merge commit
@@ -83,7 +83,7 @@ class DropBuggy(Stage):
             yield self._decide(item, looks[folder])
 
     def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], context: BuildContext) -> _Look | str:
-        """The later fixes of a repository, or why they cannot be looked for."""
+        """The later fixes of a repository, or the reason why there are none."""
         repository = Repository(Path(folder))
         rows = _rows(repository, [self.branch or "HEAD"], 1) or ([] if self.branch else _rows(repository, [newest], 1))
         if not rows:
@@ -130,7 +130,7 @@ class _Look:
     fixes: LaterFixes
 
     def landed(self, item: Candidate) -> tuple[float, set[str]] | None:
-        """When the change came into the history, and its commits there; None when it did not."""
+        """When the change landed in the history, and its commits there; None when it did not."""
         change, pull = item.case.change, item.pull
         merged = pull.merge_commit if pull is not None else None
         at = next((c for c in (merged, change.head) if c and self._contains(c)), None)
@@ -180,7 +180,7 @@ def _subject(message: str) -> str:
 
 
 def _folder(item: Candidate) -> str:
-    """The git directory of its change; empty where there is none."""
+    """The git directory of the change; empty where there is none."""
     folder = item.case.change.git or (item.pull.git if item.pull is not None else None)
     return folder if folder and Path(folder).is_dir() else ""
 

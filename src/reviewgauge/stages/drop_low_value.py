@@ -1,4 +1,4 @@
-"""Take out review comments that have little to do with their code, as a chat model finds after some reasoning.
+"""Remove review comments that a chat model, after reasoning, finds of little relevance to their code.
 
 Source: ContextCRBench (arXiv:2511.07017), section 2.3.3: relevance to the associated code, with examples of good and
 poor comments, and reasoning before the judgement. Its prompt is not printed: words and examples here are our own.
@@ -27,7 +27,7 @@ LOW, NO_CODE, EMPTY = "low relevance to its code", "no code at hand to hold it a
 
 
 class ValueVerdict(NamedTuple):
-    """What a model answered about one comment."""
+    """The model's answer about one comment."""
 
     relevance: str
     reasoning: str
@@ -37,8 +37,8 @@ class ValueVerdict(NamedTuple):
 class DropLowValue(AskingStage):
     """Keep references of high relevance; drop a candidate of which none is left. One without any passes.
 
-    A reference whose code is not at hand cannot be held against it and goes too. `others`: what goes is left out as in
-    the paper ("drop"), or stands among the neutral comments with the reason ("neutral").
+    A reference without code cannot be judged and is removed too. `others`: removed comments are left out as in the
+    paper ("drop"), or become neutral comments with the reason ("neutral").
     """
 
     model: str

@@ -19,11 +19,11 @@ from reviewgauge.stages.pull_requests.threads import NO_PULL, is_bot, stands, th
 
 @dataclass(frozen=True)
 class DropOutdated(Stage):
-    """Take out the references whose thread is outdated. `whole_files`: what was said of a whole file never is.
+    """Remove the references of outdated threads. `whole_files`: comments on a whole file are never outdated.
 
-    Where the forge tells no positions, its word on whether a thread is outdated counts; without either a thread goes
-    too, since nobody knows. The pull request keeps its threads. A candidate that no person commented on passes. With
-    `task="assess"` all pass: there `split_hunks` takes a hunk as it was when it was commented on, and has `outdated`.
+    Where the forge gives no positions, its outdated flag counts; without either the thread is removed too. The pull
+    request keeps its threads. A candidate without comments of people passes. With `task="assess"` all pass:
+    `split_hunks` takes a hunk as it was when it was commented on, and has its own parameter `outdated`.
     """
 
     whole_files: bool = True

@@ -1,7 +1,7 @@
-"""Find out which review comments were acted on: did a later commit of the pull request change the commented lines?
+"""Find the review comments that were acted on: a later commit of the pull request changed their lines.
 
 Source: this project, for the criterion that SWR-Bench, ContextCRBench and AACR-Bench name without a procedure (AACR,
-arXiv:2601.19494: "at least one adopted comment that led to code modification"). No model is asked: lines are followed
+arXiv:2601.19494: "at least one adopted comment that led to code modification"). No model is asked: lines are traced
 through the commits. That lines changed is not proof that a comment was right; docs/guides/build.md has the base rate.
 """
 
@@ -54,7 +54,7 @@ def _is_changed(adoption: Adoption | None) -> bool:
 def _with_adoption(
     comment: Comment, pull: PullRequest, threads: dict[str, Thread], by_thread: dict[str, Adoption | None]
 ) -> Comment:
-    """A reference with what became of its thread."""
+    """A reference with the adoption of its thread."""
     thread = threads.get(thread_of(comment) or "")
     if thread is None:
         return comment

@@ -1,4 +1,4 @@
-"""Let several reviewers propose further comments, which stand as neutral until people have verified them.
+"""Let several reviewers propose further comments, which are neutral until people have verified them.
 
 Source: AACR-Bench (arXiv:2601.19494), appendix B.1: a matrix of models and frameworks proposes comments, since people
 alone overlook much. There over 80 engineers then decide which of them are right; no build can do that.
@@ -29,9 +29,9 @@ class Generate(Stage):
     """Adds what `reviewers` say: `reviewers=("prompt(model='openai:gpt-5')", "prompt(model='anthropic:...')")`.
 
     `as_="neutral"`: neither right nor wrong, so that no reviewer gains or loses by a claim that nobody verified.
-    "references" takes them as true without a check; the verdict of a clean change is then no longer known. Each has
-    `extra["source"] = "generated"` and `extra["proposed"] = True`, and its author is the reviewer. One reviewer that
-    fails fails the change: a pool that lacks a reviewer here and there would favour the others.
+    "references" takes them as correct without a check; a clean change then has no known verdict. Each has
+    `extra["source"] = "generated"` and `extra["proposed"] = True`, and its author is the reviewer. A change fails if
+    one reviewer fails: an uneven pool would favour the others.
     """
 
     costly: ClassVar[bool] = True
@@ -106,7 +106,7 @@ def _broken(
 
 
 def _proposal(comment: Comment, system: str, taken: set[str]) -> Comment:
-    """A comment as a proposal, under an id of its own."""
+    """A comment as a proposal, with its own id."""
     key = content_id(system, comment.id, comment.span.to_line().decode() if comment.span else "", comment.body)
     name = f"proposed-{key}"
     while name in taken:

@@ -28,7 +28,7 @@ Named = tuple[str, int]  # repository in lower case, number
 
 @dataclass(frozen=True)
 class LinkIssues(Stage):
-    """Put the fixed issues into the change; drop a candidate without one, saying which step none passed.
+    """Put the fixed issues into the change; drop a candidate without one, with the step that failed.
 
     With `required=False` it is kept without issues instead.
     """
@@ -46,7 +46,7 @@ class LinkIssues(Stage):
 
 
 def fixed_issues(pull: PullRequest) -> tuple[list[IssueHistory], str]:
-    """(the issues that it fixes, in the order in which they are named; why there is none)."""
+    """(the issues that it fixes, in order of mention; the reason where there are none)."""
     own = (pull.repo.lower(), pull.number)
     named = [name for text in _words(pull) for name, _ in references(text, pull.repo) if name != own]
     if not named:
@@ -65,7 +65,7 @@ def fixed_issues(pull: PullRequest) -> tuple[list[IssueHistory], str]:
 
 
 def references(text: str, repo: str) -> Iterator[tuple[Named, bool]]:
-    """What a text refers to (`#26`, `GH-26`, `owner/name#26`, an address); whether a closing word stands before it."""
+    """The issues that a text names (`#26`, `GH-26`, `owner/name#26`, a URL), and whether a closing word precedes."""
     for match in REFERENCE.finditer(text):
         where = match["url_repo"] or match["repo"] or repo
         name = (where.lower(), int(match["url_number"] or match["number"]))

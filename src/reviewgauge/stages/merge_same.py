@@ -1,4 +1,4 @@
-"""Join comments that say the same about one diff hunk, pair by pair, by a judge or by five votes of a chat model.
+"""Join comments with the same meaning on one diff hunk, pair by pair, by a judge or five votes of a chat model.
 
 Source: AACR-Bench (arXiv:2601.19494), appendix B.1: within repository, pull request, path and diff hunk, with the
 prompt of Figure 9 and the election of five answers. Without a model the offline judge decides, which is our own.
@@ -32,7 +32,7 @@ NO_PLACE, WHOLE_FILE, OUTSIDE = -3, -2, -1
 
 
 class SameVerdict(NamedTuple):
-    """What the judge says about one pair."""
+    """The judge's verdict on one pair."""
 
     same: bool
     reason: str
@@ -40,7 +40,7 @@ class SameVerdict(NamedTuple):
 
 @dataclass(frozen=True)
 class MergeSame(Stage):
-    """Comments on one hunk that are the same, directly or by way of others, become one finding.
+    """Comments on one hunk that are the same, directly or transitively, become one finding.
 
     `judge`: a judge's spec, or a chat model's, which is asked `votes` times in the words of Figure 9 (`prompt`).
     `of`: the references, or "both": the neutral comments as well. `repeats="join"`: a repeated reference is another
@@ -97,7 +97,7 @@ class MergeSame(Stage):
         )
 
     def _verdicts(self, case: Case, comments: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, SameVerdict]:
-        """What the judge says about these pairs. A chat model gets all questions at once."""
+        """The judge's verdicts on these pairs. A chat model gets all questions at once."""
         judge, review = self._judge, Review(case=case.id, system="merge_same", comments=tuple(comments))
         if isinstance(judge, ModelJudge):
             found = judge.judge_some(case, comments, comments, review, cells)
@@ -121,7 +121,7 @@ class MergeSame(Stage):
 
 
 def _one_by_one(judge: Judge, case: Case, one: Comment, other: Comment, review: Review) -> SameVerdict:
-    """A pair alone, so that no other comment is its rival; in both orders where that costs nothing."""
+    """Judges a pair alone, so that no other comment competes; in both orders where that is free."""
     orders = [(one, other)] if judge.models else [(one, other), (other, one)]
     verdicts = [judge.judge(case, [a], [b], review)[0][0] for a, b in orders]
     found = [verdict for verdict in verdicts if verdict is not None]
@@ -134,7 +134,7 @@ def _one_by_one(judge: Judge, case: Case, one: Comment, other: Comment, review: 
 
 
 def _by_hunk(change: Change, comments: Sequence[Comment]) -> Iterator[list[int]]:
-    """The comments by file and hunk, two at least; what has no place stands together, and so does a whole file."""
+    """The comments grouped by file and hunk, two or more each; comments without a place form one group."""
     groups: dict[tuple[str, int], list[int]] = {}
     for at, comment in enumerate(comments):
         if comment.body.strip():
@@ -162,7 +162,7 @@ def _covers(hunk: Hunk, side: Side, start: int, end: int) -> bool:
 
 
 def _groups(comments: Sequence[Comment], pairs: Sequence[Cell]) -> list[list[int]]:
-    """The findings as positions, each in order: what pairs and `same_as` join, also by way of others."""
+    """The findings as positions, in order: what pairs and `same_as` join, also transitively."""
     known = [list(members) for members in groups_of(comments)]
     home = {at: number for number, members in enumerate(known) for at in members}
     for one, other in pairs:

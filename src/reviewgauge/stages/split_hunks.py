@@ -97,7 +97,7 @@ class SplitHunks(Stage):
             )
 
     def _assessed(self, item: Candidate) -> Iterator[Candidate | Drop]:
-        """Commented hunks as they were seen, and hunks that were merged without a word."""
+        """Commented hunks in their commented state, and hunks that were merged without a comment."""
         seen, lost = seen_hunks(item, outdated=self.outdated)
         for comment, reason, detail in lost:
             yield self.drop(f"{item.id}/{comment}", reason, detail)
@@ -115,7 +115,7 @@ class SplitHunks(Stage):
             yield part.with_case(references=(), verdict=True)
 
     def _commented_now(self, item: Candidate) -> Iterator[Candidate | Drop]:
-        """The hunks of the change as it is that people commented on."""
+        """The commented hunks of the current change."""
         hunks = hunks_of(item.case.change)
         on: dict[int, list[Comment]] = {}
         for comment in item.case.references:
@@ -162,13 +162,13 @@ def _as_merged(item: Candidate) -> bool:
 
 
 def _hunk_id(item: Candidate, file: ChangedFile, hunk: Hunk) -> str:
-    """A name for a hunk that tells a reviewer nothing: neither its state nor whether anybody spoke of it."""
+    """An id for a hunk that does not reveal its state, nor whether it was commented on."""
     content = f"{file.path}\0{_text(hunk)}".encode("utf-8", "surrogatepass")
     return f"{item.id}/hunk/{hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def _self_contained(comments: list[Comment]) -> tuple[Comment, ...]:
-    """The comments of one case; joined phrasings stay joined where both are here."""
+    """The comments of one case; `same_as` stays where it refers to one of them."""
     names = {comment.id for comment in comments}
     return tuple(c if c.same_as in names else c.model_copy(update={"same_as": None}) for c in comments)
 
@@ -194,7 +194,7 @@ Lost = tuple[str, str, str]  # (id of a comment, why there is no hunk for it, a 
 
 
 class SeenHunk(NamedTuple):
-    """A hunk in one state of its change, with what people said on it there."""
+    """A hunk in one state of its change, with the comments on it."""
 
     change: Change
     file: ChangedFile
@@ -220,10 +220,10 @@ def hunk_at(hunks: Sequence[Placed], span: Span | None) -> int | None:
 
 
 def seen_hunks(item: Candidate, *, outdated: bool) -> tuple[list[SeenHunk], list[Lost]]:
-    """Each hunk that people commented on, as it stood then, in the order of the comments; and comments without one.
+    """The commented hunks in their commented state, in the order of the comments; and the comments without a hunk.
 
-    A hunk that several states have in common is one, as the first of them has it. Without a pull request behind it, a
-    change has one state. `outdated`: also comments whose lines were changed later.
+    A hunk that several states share counts once, as in the first. Without a pull request, a change has one state.
+    `outdated`: include comments whose lines were changed later.
     """
     comments, lost = _comments_by_commit(item, outdated)
     states: dict[str | None, tuple[Change, list[Placed]] | str] = {}
@@ -247,9 +247,9 @@ def seen_hunks(item: Candidate, *, outdated: bool) -> tuple[list[SeenHunk], list
 
 
 def _comments_by_commit(item: Candidate, outdated: bool) -> tuple[list[tuple[str | None, Comment]], list[Lost]]:
-    """(the commit that was looked at, the comment) of each; no commit stands for the change as it is.
+    """(commented commit, comment) of each, and lost comments; None stands for the current change.
 
-    What was said of an earlier state, and is not a reference of this one, counts too; what a stage took out does not.
+    Comments on earlier states count even if they are not references now; comments that a stage removed do not.
     """
     pull, references = item.pull, item.case.references
     if pull is None:
@@ -288,7 +288,7 @@ def _outdated(thread: Thread) -> str:
 
 
 def _state(item: Candidate, commit: str | None) -> tuple[Change, list[Placed]] | str:
-    """The change as it was at `commit`, or why that cannot be told."""
+    """The change at `commit`, or the reason why there is none."""
     change = item.case.change
     if commit is not None and commit != change.head:
         revisions = item.pull.revisions if item.pull is not None else ()
@@ -304,7 +304,7 @@ def _state(item: Candidate, commit: str | None) -> tuple[Change, list[Placed]] |
 
 
 def _shifted(comment: Comment, here: Hunk, there: Hunk) -> Comment:
-    """A comment on a hunk, placed on the same hunk as another state has it."""
+    """A comment moved from a hunk to the same hunk in another state."""
     span = comment.span
     if span is None or span.start is None or span.end is None:
         return comment
@@ -317,7 +317,7 @@ def _shifted(comment: Comment, here: Hunk, there: Hunk) -> Comment:
 
 
 def merged_unchanged(item: Candidate, seen: SeenHunk) -> bool | None:
-    """Whether a commented hunk is part of what was merged, as it stood; None where that cannot be told.
+    """Whether a commented hunk was merged unchanged; None where that is unknown.
 
     It is when its lines are those of the final diff, context included, also as a part of a larger hunk; or when its
     file has a hunk with the same changed lines among other context.
@@ -337,7 +337,7 @@ def merged_unchanged(item: Candidate, seen: SeenHunk) -> bool | None:
 
 
 def untouched(item: Candidate, seen: Collection[SeenHunk]) -> list[Placed]:
-    """The hunks of a merged change that nobody commented on; none of a file where a comment has lost its place."""
+    """The uncommented hunks of a merged change, without files where a comment has lost its place."""
     hunks = hunks_of(item.case.change)
     touched: set[int] = set()
     lost: set[str | None] = set()
@@ -356,7 +356,7 @@ def untouched(item: Candidate, seen: Collection[SeenHunk]) -> list[Placed]:
 
 
 def _places(item: Candidate) -> list[tuple[str, Span | None]]:
-    """(path, place in the change as it is) of all that was said on lines, by whomever; None where it has lost it."""
+    """(path, span in the current change) of all line comments; the span is None where it is lost."""
     pull: PullRequest | None = item.pull
     threads = pull.threads if pull is not None else ()
     head = item.case.change.head
@@ -366,7 +366,7 @@ def _places(item: Candidate) -> list[tuple[str, Span | None]]:
 
 
 def written(hunk: Hunk) -> str:
-    """The lines of a hunk with their marks, each between newlines; without its place."""
+    """The marked lines of a hunk, each between newlines, without the header."""
     return "\n" + "".join(f"{line.kind}{line.text}\n" for line in hunk.lines)
 
 

@@ -1,4 +1,4 @@
-"""What all formats share: comments with ids made from content, and severities."""
+"""What the formats share: reading documents, severities, collecting comments, and detecting the format."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _SEVERITIES = {word: severity for severity, words in _WORDS.items() for word in 
 
 
 def severity_of(word: str | None) -> Severity | None:
-    """The severity that a tool's word stands for, None for a word that nobody knows."""
+    """The severity that a tool's word means, None for an unknown word."""
     return None if word is None else _SEVERITIES.get(word.strip().lower())
 
 
 @dataclass
 class Collector:
-    """Gathers the comments of one change, gives each an id, and remembers what was left out."""
+    """Collects the comments of one change, with ids made from content, and what was left out."""
 
     source: str
     by: str
@@ -64,7 +64,7 @@ class Collector:
         created: datetime | None = None,
         extra: Mapping[str, JsonValue] | None = None,
     ) -> None:
-        """One comment. Its id is made from place and body; equal ones are numbered. Raises BadInput."""
+        """Add a comment. Its id is made from place and body; equal ones are numbered. Raises BadInput."""
         key = content_id(claimed.path, claimed.start, claimed.end, claimed.side, claimed.hunk, body)
         self._seen[key] += 1
         try:
@@ -88,7 +88,7 @@ class Collector:
         self.comments.append(comment)
 
     def skip(self, item: str, reason: str) -> None:
-        """Something that is not a review comment."""
+        """Record something that is not a review comment."""
         self.skipped.append(Drop(item=item[:200], by=self.by, reason=reason))
 
     def parsed(self) -> Parsed:
@@ -106,7 +106,7 @@ class Collector:
 
 
 def place_of(comment: Comment) -> Location:
-    """Where a comment is to be written: its span, else what it claimed, else nowhere."""
+    """The place to write a comment at: its span, else what it claimed, else nowhere."""
     if comment.span is not None:
         span = comment.span
         return Location(path=span.path, start=span.start, end=span.end, side=span.side)
@@ -120,7 +120,7 @@ def place_of(comment: Comment) -> Location:
 
 
 def old_side(comment: Comment) -> bool:
-    """Whether it stands on the version before the change."""
+    """Whether a comment is on the old side."""
     return place_of(comment).side is Side.OLD
 
 
@@ -139,7 +139,7 @@ def detect(data: bytes, source: str) -> Format:
     fitting = [form for form in formats if form.recognises(data)]
     named = [form for form in fitting if source.lower().endswith(form.suffixes)]
     if not fitting:
-        raise BadInput(source, "is in no known format", remedy=f"name one of {', '.join(known)}")
+        raise BadInput(source, "is not in a known format", remedy=f"name one of {', '.join(known)}")
     return (named or fitting)[0]
 
 
@@ -148,7 +148,7 @@ _DEEPEST = 6
 
 
 def decode(data: bytes, source: str) -> str:
-    """Text for the formats that are text: UTF-8, or UTF-16 where it begins with that mark. Raises BadInput."""
+    """The text of a file: UTF-8, or UTF-16 with a byte order mark. Raises BadInput."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         return clean(data.decode(encoding)).replace("\r\n", "\n")
@@ -189,7 +189,7 @@ def unknown_fields(node: Node, *known: str) -> dict[str, JsonValue]:
 
 
 def tidy(value: object, depth: int = 0) -> JsonValue:
-    """`value` where it is small, shallow and plain enough to be kept aside, else None."""
+    """`value` where it is small and shallow enough to be kept in `extra`, else None."""
     if isinstance(value, str):
         return clean(value) if len(value) <= KEPT else None
     if value is None or isinstance(value, bool):
