@@ -171,7 +171,7 @@ def test_a_dry_run_leaves_the_run_as_it_is(run: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["gpt-5"], "names no model"),
+        (["gpt-5"], "is not a model"),
         (["fake:rules", "--what", "type", "--prompt", "published"], "no paper prints a prompt for the type"),
         (["fake:rules", "--what", "domain", "--of", "comments"], "domain is a question about changes (--of changes)"),
         (["fake:rules", "--votes", "0"], "votes must be from 1 to 99, got 0"),

@@ -77,7 +77,7 @@ def test_unknown_models_and_votes_are_refused_at_once() -> None:
     for stage in (ClassifyDomain, ContextLevel):
         assert stage(FAKE).models == (FAKE,)
         assert stage(FAKE).pins() == stage("openai:gpt-5").pins() != {}
-        with pytest.raises(UserError, match="names no model"):
+        with pytest.raises(UserError, match="is not a model"):
             stage("gpt-5")
         with pytest.raises(UserError, match="votes must be from 1 to 99, got 0"):
             stage(FAKE, votes=0)

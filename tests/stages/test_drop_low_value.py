@@ -107,7 +107,7 @@ def test_texts_under_review_are_fenced_and_forge_no_example(calls: list[Call]) -
 def test_the_pins_are_those_of_the_words() -> None:
     assert DropLowValue(FAKE).pins() == DropLowValue("openai:gpt-5").pins()
     assert DropLowValue(FAKE).models == (FAKE,)
-    with pytest.raises(UserError, match="names no model"):
+    with pytest.raises(UserError, match="is not a model"):
         DropLowValue("gpt-5")
 
 

@@ -391,7 +391,7 @@ def test_it_is_refused_without_sense() -> None:
     assert ExtractPoints(FAKE).pins() == ExtractPoints("openai:gpt-5").pins()
     for spec, problem in (
         ("extract_points", "needs model"),
-        ("extract_points(model='gpt-5')", "names no model"),
+        ("extract_points(model='gpt-5')", "is not a model"),
         ("extract_points(model='fake:rules', requests=0)", "requests=0"),
         ("extract_points(model='fake:rules', agree='all')", "must be one of"),
     ):
