@@ -2,7 +2,7 @@
 
 Source: ContextCRBench's suffix check (arXiv:2511.07017, section 2.3.1): "code changes [that] involve only documentation
 or non-functional files, such as .md or .rst files". The paper's list of suffixes is not printed; ours is in
-repo/languages.py.
+repo/syntax/languages.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Drop changes that nobody wrote by hand: every changed line in generated, vendored, minified or lock files.
 
 Source: what counts as generated or vendored is github.com/github-linguist/linguist's rules (docs/overrides.md), as
-repo/languages.py has them; none of the three papers says that it leaves such files out, reviewers do.
+repo/syntax/languages.py has them. None of the three papers says that it leaves such files out; reviewers do.
 """
 
 from __future__ import annotations
