@@ -200,7 +200,7 @@ def _stored(tmp_path: Path) -> Path:
         (["chrf", "--on", "martian"], "martian has verdicts on pairs"),
         (["lexical", "--on", "graded_reviews"], "no labels of pairs by people"),
         (["rank_mean", "--on", "graded_reviews"], "reads several reviews together"),
-        (["openai:", "--on", "martian"], "names no model"),
+        (["openai:", "--on", "martian"], "is not a model"),
         (["lexical", "--on", "martian", "--author", "x"], "names no model"),
         (['recorded(rater="x")', "--on", "martian"], "has no verdicts by"),
     ],
