@@ -1,4 +1,4 @@
-"""How fast calls go through the door, beside the raw SDK and inspect_ai, against a slow local server.
+"""How fast calls go through the client, beside the raw SDK and inspect_ai, against a slow local server.
 
     REVIEWGAUGE_PEERS=PYTHON python benchmarks/harness.py [--calls 2000] [--repeats 1] [--only 64@0.2]
 
@@ -46,7 +46,7 @@ class Run(NamedTuple):
 
 
 def ours(job: dict[str, Any]) -> Run:
-    """2,000 calls through the door from as many threads as are in flight, with everything on."""
+    """2,000 calls through the client from as many threads as are in flight, with everything on."""
     from reviewgauge.core.version import __version__
     from reviewgauge.models.chat.client import ChatClient, chat_model, counted
     from reviewgauge.models.request.messages import Answer, Request, system, user
@@ -59,7 +59,7 @@ def ours(job: dict[str, Any]) -> Run:
             def record(call: Call) -> None:
                 records.write(call.to_line())
 
-            with ChatClient(ChatSettings(in_flight=job["in_flight"]), record=record) as door:
+            with ChatClient(ChatSettings(in_flight=job["in_flight"]), record=record) as client:
 
                 def call(number: int) -> Answer:
                     with counted():
@@ -71,7 +71,7 @@ def ours(job: dict[str, Any]) -> Run:
                     began, worked = time.perf_counter(), time.process_time()
                     answers = list(pool.map(call, range(job["calls"])))
                     wall, processor = time.perf_counter() - began, time.process_time() - worked
-                if len(answers) != job["calls"] or door.budget.totals.calls != job["calls"] + 1:
+                if len(answers) != job["calls"] or client.budget.totals.calls != job["calls"] + 1:
                     raise RuntimeError("a call was lost, or made twice")
     return Run(wall, processor, __version__)
 

@@ -1,4 +1,4 @@
-"""Fixtures of the tests that go through the door to a scripted endpoint."""
+"""Fixtures of the tests that go through the client to a scripted endpoint."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def server(protocol: Protocol) -> Iterator[Scripted]:
 
 
 @pytest.fixture
-def door() -> Iterator[ChatClient]:
+def client() -> Iterator[ChatClient]:
     with ChatClient(ChatSettings(cache=False, patience=0.002)) as opened:
         yield opened

@@ -32,12 +32,12 @@ SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "intege
 TALK = (system("Be short."), system("Be kind."), user("Hi."), assistant("Hello."), user("Bye \u2192 \U0001f600"))
 
 
-def ask(door: ChatClient, spec: str, *messages: Message, **more: Any) -> Answer:
-    return door.model(spec).ask(Request(messages=messages or (user("Say yes."),), **more))
+def ask(client: ChatClient, spec: str, *messages: Message, **more: Any) -> Answer:
+    return client.model(spec).ask(Request(messages=messages or (user("Say yes."),), **more))
 
 
-def test_the_turns_of_a_talk(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
-    ask(door, protocol.spec(server), *TALK)
+def test_the_turns_of_a_talk(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
+    ask(client, protocol.spec(server), *TALK)
     body = server.bodies[0]
     turns = [(turn["role"], turn["content"]) for turn in body["messages"]]
     talk = [("user", "Hi."), ("assistant", "Hello."), ("user", TALK[-1].text)]
@@ -48,15 +48,15 @@ def test_the_turns_of_a_talk(protocol: Protocol, server: Scripted, door: ChatCli
     assert server.asked[0].path == protocol.path
 
 
-def test_nothing_is_sent_that_was_not_asked_for(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
-    ask(door, protocol.spec(server))
+def test_nothing_is_sent_that_was_not_asked_for(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
+    ask(client, protocol.spec(server))
     assert set(server.bodies[0]) == {"model", "messages", "max_tokens"}
     assert server.bodies[0]["max_tokens"] == 8192
 
 
-def test_parameters_go_out_under_the_protocols_names(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
+def test_parameters_go_out_under_the_protocols_names(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     query = "?temperature=0&top_p=0.9&top_k=20&reasoning=high&max_tokens=3000"
-    ask(door, protocol.spec(server, query))
+    ask(client, protocol.spec(server, query))
     body = server.bodies[0]
     assert [body[name] for name in ("temperature", "top_p", "top_k", "max_tokens")] == [0, 0.9, 20, 3000]
     if protocol.provider == "openai":
@@ -66,16 +66,16 @@ def test_parameters_go_out_under_the_protocols_names(protocol: Protocol, server:
         assert body["output_config"] == {"effort": "high"}
 
 
-def test_repeats_get_seeds_of_their_own(server: Scripted, protocol: Protocol, door: ChatClient) -> None:
+def test_repeats_get_seeds_of_their_own(server: Scripted, protocol: Protocol, client: ChatClient) -> None:
     if protocol.provider == "anthropic":
         pytest.skip("its protocol has no seed")
     for attempt in (1, 2, 3):
         with counted(attempt):
-            ask(door, protocol.spec(server, "?seed=7"))
+            ask(client, protocol.spec(server, "?seed=7"))
     assert [body["seed"] for body in server.bodies] == [7, 8, 9]
 
 
-def test_tools_go_both_ways(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
+def test_tools_go_both_ways(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     tool = Tool(name="read", description="Read a file.", parameters=SCHEMA)
     if protocol.provider == "openai":
         call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"a": 1}'}}
@@ -83,14 +83,14 @@ def test_tools_go_both_ways(protocol: Protocol, server: Scripted, door: ChatClie
     else:
         use = {"type": "tool_use", "id": "c1", "name": "read", "input": {"a": 1}}
         server.script = [Say(protocol.good(finish="tool_use", content=[use]))]
-    answer = ask(door, protocol.spec(server), user("Read."), tools=(tool,))
+    answer = ask(client, protocol.spec(server), user("Read."), tools=(tool,))
     assert (answer.stop, answer.text) == (Stop.TOOL, "")
     assert [(call.id, call.name, json.loads(call.arguments)) for call in answer.tool_calls] == [
         ("c1", "read", {"a": 1})
     ]
     said = Message(role=Role.ASSISTANT, tool_calls=(*answer.tool_calls, ToolCall(id="c2", name="read", arguments="{")))
     results = [Message(role=Role.TOOL, text=text, answers=name) for text, name in (("one", "c1"), ("two", "c2"))]
-    ask(door, protocol.spec(server), user("Read."), said, *results, tools=(tool,))
+    ask(client, protocol.spec(server), user("Read."), said, *results, tools=(tool,))
     turns = server.bodies[1]["messages"]
     if protocol.provider == "openai":
         assert server.bodies[0]["tools"][0]["function"]["parameters"] == SCHEMA
@@ -105,8 +105,10 @@ def test_tools_go_both_ways(protocol: Protocol, server: Scripted, door: ChatClie
 
 
 @pytest.mark.parametrize("off", [False, True])
-def test_a_schema_is_sent_unless_told_not_to(off: bool, protocol: Protocol, server: Scripted, door: ChatClient) -> None:
-    ask(door, protocol.spec(server, "?json=off" if off else ""), answer_schema=SCHEMA)
+def test_a_schema_is_sent_unless_turned_off(
+    off: bool, protocol: Protocol, server: Scripted, client: ChatClient
+) -> None:
+    ask(client, protocol.spec(server, "?json=off" if off else ""), answer_schema=SCHEMA)
     assert protocol.schema_in(server.bodies[0]) == (None if off else SCHEMA)
 
 
@@ -118,9 +120,9 @@ def test_which_schemas_are_strict() -> None:
     assert not is_strict({**closed, "properties": {"a": SCHEMA}})
 
 
-def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
+def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     with counted() as tally:
-        answer = ask(door, protocol.spec(server))
+        answer = ask(client, protocol.spec(server))
     assert (answer.text, answer.model, answer.stop, answer.counted, answer.fake) == (
         "yes",
         "m-1",
@@ -133,13 +135,13 @@ def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, door: C
     assert tally.usage.tokens_out == 7
 
 
-def test_reasoning_counts_as_output(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
+def test_reasoning_counts_as_output(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     if protocol.provider == "openai":  # a gateway that leaves reasoning out of one number, and not of the other
         usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 118}
     else:
         usage = {"input_tokens": 4, "cache_read_input_tokens": 7, "output_tokens": 107}
     server.always = lambda _: Say(protocol.good(usage=usage))
-    found = ask(door, protocol.spec(server)).usage
+    found = ask(client, protocol.spec(server)).usage
     assert (found.tokens_in, found.tokens_out) == (11, 107)
 
 
@@ -147,47 +149,47 @@ def test_reasoning_counts_as_output(protocol: Protocol, server: Scripted, door: 
     "usage", [None, {}, {"prompt_tokens": -3, "input_tokens": "many"}, [1], {"output_tokens": True}]
 )
 def test_tokens_that_nobody_counts_are_estimated(
-    usage: object, protocol: Protocol, server: Scripted, door: ChatClient
+    usage: object, protocol: Protocol, server: Scripted, client: ChatClient
 ) -> None:
     server.always = lambda _: Say(protocol.good("x" * 80, usage=usage))
-    answer = ask(door, protocol.spec(server), user("y" * 400))
+    answer = ask(client, protocol.spec(server), user("y" * 400))
     assert not answer.counted
     assert (answer.usage.tokens_in, answer.usage.tokens_out) == (100, 20)
 
 
-def test_a_fake_says_so(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
+def test_a_fake_says_so(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     server.script = [
         Say(protocol.good(model="reviewgauge-fake")),
         Say(protocol.good(system_fingerprint="reviewgauge-fake-1")),
     ]
     for text in ("one", "two"):
         with counted() as tally:
-            assert ask(door, protocol.spec(server), user(text)).fake
+            assert ask(client, protocol.spec(server), user(text)).fake
         assert tally.fake
 
 
-def test_half_characters_are_replaced(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
+def test_half_characters_are_replaced(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     body = json.dumps(protocol.good("a\ud800b\x00")).encode()
     server.script = [Say(body)]
-    assert ask(door, protocol.spec(server)).text == "a\N{REPLACEMENT CHARACTER}b\x00"
+    assert ask(client, protocol.spec(server)).text == "a\N{REPLACEMENT CHARACTER}b\x00"
 
 
-def test_compressed_answers_are_read(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
+def test_compressed_answers_are_read(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     packed = gzip.compress(json.dumps(protocol.good()).encode())
     server.script = [
         Say(packed, headers={"Content-Encoding": "gzip"}),
         Say(b"no gzip", headers={"Content-Encoding": "gzip"}),
     ]
-    assert ask(door, protocol.spec(server)).text == "yes"
-    assert ask(door, protocol.spec(server), user("again")).text == "yes"
+    assert ask(client, protocol.spec(server)).text == "yes"
+    assert ask(client, protocol.spec(server), user("again")).text == "yes"
     assert len(server.asked) == 3
 
 
-def test_text_in_parts(server: Scripted, protocol: Protocol, door: ChatClient) -> None:
+def test_text_in_parts(server: Scripted, protocol: Protocol, client: ChatClient) -> None:
     parts = [{"type": "text", "text": "y"}, {"type": "thinking", "thinking": "no"}, {"type": "text", "text": "es"}]
     good = protocol.good(parts) if protocol.provider == "openai" else protocol.good(content=parts)  # type: ignore[arg-type]
     server.script = [Say(good)]
-    assert ask(door, protocol.spec(server)).text == "yes"
+    assert ask(client, protocol.spec(server)).text == "yes"
 
 
 def test_without_a_key_nothing_of_the_environment_is_sent(
@@ -199,8 +201,8 @@ def test_without_a_key_nothing_of_the_environment_is_sent(
         monkeypatch.setenv(name, "X-Gateway: also-secret")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-secret")
     monkeypatch.setenv("OPENAI_ADMIN_KEY", "admin-secret")
-    with ChatClient(ChatSettings(cache=False)) as door:
-        assert ask(door, protocol.spec(server)).text == "yes"
+    with ChatClient(ChatSettings(cache=False)) as client:
+        assert ask(client, protocol.spec(server)).text == "yes"
     assert "secret" not in str(server.asked[0].headers)
     assert "authorization" not in server.asked[0].headers
 
@@ -210,8 +212,8 @@ def test_the_address_of_the_environment_is_used(
 ) -> None:
     address = protocol.spec(server).partition("@")[2]
     monkeypatch.setenv(protocol.variable.replace("API_KEY", "BASE_URL"), address)
-    with ChatClient(ChatSettings(cache=False)) as door:
-        assert ask(door, f"{protocol.provider}:m").text == "yes"
+    with ChatClient(ChatSettings(cache=False)) as client:
+        assert ask(client, f"{protocol.provider}:m").text == "yes"
     assert KEY in server.asked[0].headers["authorization"]
 
 
@@ -220,8 +222,8 @@ def test_behind_a_proxy_calls_go_through_it(
 ) -> None:
     monkeypatch.setenv("http_proxy", server.url)
     monkeypatch.setenv("no_proxy", "")
-    with ChatClient(ChatSettings(cache=False, patience=0.002)) as door:
-        assert ask(door, f"{protocol.provider}:m@http://model.invalid/v1").text == "yes"
+    with ChatClient(ChatSettings(cache=False, patience=0.002)) as client:
+        assert ask(client, f"{protocol.provider}:m@http://model.invalid/v1").text == "yes"
     assert server.asked[0].path.startswith("http://model.invalid/v1/")
     assert "authorization" not in server.asked[0].headers  # plain http to another machine
 
@@ -239,9 +241,9 @@ def test_behind_a_proxy_calls_go_through_it(
         ("anthropic:claude-sonnet-4-5?reasoning=low&max_tokens=1000", "at least 1024"),
     ],
 )
-def test_what_a_model_is_known_not_to_take_is_refused_before_any_call(spec: str, words: str, door: ChatClient) -> None:
+def test_a_known_bad_parameter_is_refused_before_any_call(spec: str, words: str, client: ChatClient) -> None:
     with pytest.raises(UserError, match=words):
-        door.model(spec)
+        client.model(spec)
 
 
 @pytest.mark.parametrize(
@@ -253,20 +255,20 @@ def test_what_a_model_is_known_not_to_take_is_refused_before_any_call(spec: str,
         "openai:gpt-5@http://localhost/v1?temperature=0&top_k=3",
     ],
 )
-def test_what_it_may_take_is_not_refused(spec: str, door: ChatClient) -> None:
-    assert str(door.model(spec).of)
+def test_what_it_may_take_is_not_refused(spec: str, client: ChatClient) -> None:
+    assert str(client.model(spec).of)
 
 
-def test_older_models_think_by_budget(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
+def test_older_models_think_by_budget(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     if protocol.provider == "openai":
         pytest.skip("Anthropic's protocol alone has a budget")
     spec = protocol.spec(server, "?reasoning=medium&max_tokens=4096").replace(":m@", ":claude-sonnet-4-5@")
-    ask(door, spec)
+    ask(client, spec)
     assert server.bodies[0]["thinking"] == {"type": "enabled", "budget_tokens": 2048}
 
 
-def test_connections_are_used_again(protocol: Protocol, server: Scripted, door: ChatClient) -> None:
-    model = door.model(protocol.spec(server))
+def test_connections_are_used_again(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
+    model = client.model(protocol.spec(server))
     before = threading.active_count()
     for number in range(20):
         model.ask(Request(messages=(user(str(number)),)))

@@ -86,8 +86,8 @@ ATTACKS: dict[str, tuple[Bytes, str]] = {
 def test_what_has_no_end_is_cut_off(name: str) -> None:
     says, words = ATTACKS[name]
     server = Hostile(says)
-    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as door, pytest.raises(Failed, match=words) as caught:
-        door.model(f"openai:m@{server.url}/v1").ask(HI)
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client, pytest.raises(Failed, match=words) as caught:
+        client.model(f"openai:m@{server.url}/v1").ask(HI)
     server.stop()
     assert caught.value.kind is FailureKind.NETWORK and KEY not in str(caught.value)
     assert server.asked > 1
@@ -139,8 +139,8 @@ def test_what_follows_an_answer_is_nobodys() -> None:
     evil = good.replace(b"yes", b"EVIL")
     whole = b"".join(OK + b"Content-Length: %d\r\n\r\n" % len(body) + body for body in (good, evil))
     server = Hostile(lambda: [whole])
-    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as door:
-        model = door.model(f"openai:m@{server.url}/v1")
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client:
+        model = client.model(f"openai:m@{server.url}/v1")
         assert [model.ask(HI, trial=trial).text for trial in (1, 2, 3)] == ["yes"] * 3
     server.stop()
 
@@ -166,8 +166,8 @@ def test_no_redirect_takes_the_key_elsewhere(
     if behind_a_proxy:
         monkeypatch.setenv("http_proxy", server.url)
         monkeypatch.setenv("no_proxy", "")
-    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as door, pytest.raises(Failed):
-        door.model(protocol.spec(server)).ask(HI)
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client, pytest.raises(Failed):
+        client.model(protocol.spec(server)).ask(HI)
     assert server.asked and not elsewhere.asked
     assert not any("cookie" in asked.headers for asked in server.asked)
 
@@ -178,8 +178,8 @@ def test_a_bomb_behind_a_proxy(protocol: Protocol, server: Scripted, monkeypatch
     packed = gzip.compress(json.dumps(protocol.good()).encode())
     server.script = [Say(packed, headers={"Content-Encoding": "gzip"})]
     server.always = lambda _: Say(BOMB, headers={"Content-Encoding": "gzip"})
-    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as door:
-        model = door.model(f"{protocol.provider}:m@http://model.invalid/v1")
+    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client:
+        model = client.model(f"{protocol.provider}:m@http://model.invalid/v1")
         assert model.ask(HI).text == "yes"
         with pytest.raises(Failed, match="over"):
             model.ask(HI, trial=2)

@@ -44,32 +44,32 @@ def variable(protocol: Protocol, what: str) -> str:
     ],
 )
 def test_a_key_that_no_header_can_hold(
-    key: str, what: str, protocol: Protocol, server: Scripted, door: ChatClient, monkeypatch: pytest.MonkeyPatch
+    key: str, what: str, protocol: Protocol, server: Scripted, client: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = variable(protocol, "API_KEY")
     monkeypatch.setenv(name, key)
     with pytest.raises(Failed, match=f"{name} is not a valid API key: {what}") as caught:
-        door.model(protocol.spec(server)).ask(HI)
+        client.model(protocol.spec(server)).ask(HI)
     assert caught.value.kind is FailureKind.REQUEST and caught.value.stops
     assert key not in str(caught.value) and not server.asked
 
 
 def test_the_line_break_at_the_end_of_a_key_is_no_part_of_it(
-    protocol: Protocol, server: Scripted, door: ChatClient, monkeypatch: pytest.MonkeyPatch
+    protocol: Protocol, server: Scripted, client: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable(protocol, "API_KEY"), f"{KEY}\n")
-    assert door.model(protocol.spec(server)).ask(HI).text == "yes"
+    assert client.model(protocol.spec(server)).ask(HI).text == "yes"
     assert hide_secrets(f"you sent {KEY}.") == "you sent ***."
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_an_address_in_the_environment_that_is_none(
-    address: str, protocol: Protocol, door: ChatClient, monkeypatch: pytest.MonkeyPatch
+    address: str, protocol: Protocol, client: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = variable(protocol, "BASE_URL")
     monkeypatch.setenv(name, address)
     with pytest.raises(Failed, match=f"{name} is not an http or https address.*export {name}=") as caught:
-        door.model("openai:m" if isinstance(protocol, OpenAI) else "anthropic:m").ask(HI)
+        client.model("openai:m" if isinstance(protocol, OpenAI) else "anthropic:m").ask(HI)
     assert caught.value.stops
 
 

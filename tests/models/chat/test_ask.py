@@ -19,7 +19,7 @@ QUESTION = (system("You judge."), user("The same?"))
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Call]]:
-    """The answers that a door under test was given, cache and key being those of the test."""
+    """The answers that a client under test was given, cache and key being those of the test."""
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-test")
     told: list[Call] = []

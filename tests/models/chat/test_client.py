@@ -1,4 +1,4 @@
-"""The door: keys, single flight, cancellation, doors in doors, and what is left behind."""
+"""The client: keys, single flight, cancellation, clients in clients, and what is left behind."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def wait_for(condition: object, seconds: float = 10.0) -> None:
         time.sleep(0.005)
 
 
-def test_the_same_call_at_the_same_time_is_made_once(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
+def test_the_same_call_at_the_same_time_is_made_once(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
     server.always = lambda _: Say(protocol.good(), delay=0.2)
-    model = door.model(protocol.spec(server))
+    model = client.model(protocol.spec(server))
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(model.ask, [HI] * 20))
     assert len(server.asked) == 1
     assert {answer.text for answer in answers} == {"yes"}
 
 
-def test_votes_attempts_and_asks_are_different_calls(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
-    model = door.model(protocol.spec(server))
+def test_votes_attempts_and_asks_are_different_calls(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
+    model = client.model(protocol.spec(server))
     for attempt in (1, 2):
         with counted(attempt):
             for trial in (1, 2):
@@ -76,9 +76,9 @@ def test_a_key_holds_all_that_changes_an_answer(monkeypatch: pytest.MonkeyPatch)
     assert call_key(parse_model("openai:m@http://c/v1"), HI, Repeat()) in keys  # the same address, given otherwise
 
 
-def test_one_of_two_who_wait_may_go(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
+def test_one_of_two_who_wait_may_go(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
     server.always = lambda _: Say(protocol.good(), delay=0.3)
-    model = door.model(protocol.spec(server))
+    model = client.model(protocol.spec(server))
 
     async def two() -> Answer:
         first, second = (asyncio.ensure_future(model.answer(HI, None)) for _ in range(2))
@@ -94,8 +94,8 @@ def test_one_of_two_who_wait_may_go(protocol: OpenAI, server: Scripted, door: Ch
 
 def test_when_the_last_goes_the_call_is_stopped_and_its_place_is_free(protocol: OpenAI, server: Scripted) -> None:
     server.always = lambda _: Say(protocol.good(), delay=5)
-    with ChatClient(ChatSettings(cache=False, in_flight=2)) as door:
-        model = door.model(protocol.spec(server))
+    with ChatClient(ChatSettings(cache=False, in_flight=2)) as client:
+        model = client.model(protocol.spec(server))
 
         async def go_away() -> None:
             calls = [asyncio.ensure_future(model.answer(HI, None, trial=n)) for n in range(1, 9)]
@@ -113,10 +113,10 @@ def test_when_the_last_goes_the_call_is_stopped_and_its_place_is_free(protocol: 
 
 
 def test_a_failure_that_nobody_waits_for_makes_no_noise(
-    protocol: OpenAI, server: Scripted, door: ChatClient, capfd: pytest.CaptureFixture[str]
+    protocol: OpenAI, server: Scripted, client: ChatClient, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server.always = lambda _: Say(protocol.error("no"), status=400, delay=0.1)
-    model = door.model(protocol.spec(server))
+    model = client.model(protocol.spec(server))
 
     async def go_away() -> None:
         call = asyncio.ensure_future(model.answer(HI, None))
@@ -134,29 +134,29 @@ def test_a_failure_that_nobody_waits_for_makes_no_noise(
 
 def test_closing_does_not_wait_for_calls_in_flight(protocol: OpenAI, server: Scripted) -> None:
     server.always = lambda _: Say(protocol.good(), delay=30)
-    door = ChatClient(ChatSettings(cache=False))
+    client = ChatClient(ChatSettings(cache=False))
     caught: Future[BaseException | None] = Future()
 
     def waits() -> None:
         try:
-            door.model(protocol.spec(server)).ask(HI)
+            client.model(protocol.spec(server)).ask(HI)
         except BaseException as error:
             caught.set_result(error)
 
     threading.Thread(target=waits, daemon=True).start()
     wait_for(lambda: server.asked)
     began = time.monotonic()
-    door.close()
-    door.close()
+    client.close()
+    client.close()
     assert time.monotonic() - began < 5
     error = caught.result(5)
     assert isinstance(error, Failed)
     assert error.stops
     with pytest.raises(Failed, match="closed"):
-        door.model(protocol.spec(server)).ask(HI)
+        client.model(protocol.spec(server)).ask(HI)
 
 
-def test_doors_in_doors() -> None:
+def test_clients_in_clients() -> None:
     alike = ChatSettings(rehearsal=True)
     with ChatClient(alike) as outer:
         with ChatClient(alike) as inner:
@@ -171,7 +171,7 @@ def test_doors_in_doors() -> None:
         assert current_client() is outer
 
 
-def test_without_a_door_there_is_one_that_stays(protocol: OpenAI, server: Scripted) -> None:
+def test_without_a_client_there_is_one_that_stays(protocol: OpenAI, server: Scripted) -> None:
     assert chat_model(protocol.spec(server)).ask(HI).text == "yes"
     assert current_client() is current_client()
     current_client().close()
@@ -181,8 +181,8 @@ def test_without_a_door_there_is_one_that_stays(protocol: OpenAI, server: Script
 def test_models_at_one_address_share_its_limits(protocol: OpenAI, server: Scripted) -> None:
     server.always = lambda _: Say(protocol.good(), delay=0.02)
     spec = protocol.spec(server)
-    with ChatClient(ChatSettings(cache=False, in_flight=3)) as door:
-        models = [door.model(spec.replace(":m@", f":m{n}@")) for n in range(4)]
+    with ChatClient(ChatSettings(cache=False, in_flight=3)) as client:
+        models = [client.model(spec.replace(":m@", f":m{n}@")) for n in range(4)]
         with ThreadPoolExecutor(40) as pool:
             list(pool.map(lambda n: models[n % 4].ask(HI, trial=n + 1), range(40)))
     assert server.most_at_once == 3
@@ -190,8 +190,8 @@ def test_models_at_one_address_share_its_limits(protocol: OpenAI, server: Script
 
 def test_one_who_is_told_to_wait_makes_all_wait(protocol: OpenAI, server: Scripted) -> None:
     server.script = [Say(protocol.error("slow"), status=429, headers={"Retry-After": "1"})]
-    with ChatClient(ChatSettings(cache=False, in_flight=1, patience=0.01)) as door:
-        model = door.model(protocol.spec(server))
+    with ChatClient(ChatSettings(cache=False, in_flight=1, patience=0.01)) as client:
+        model = client.model(protocol.spec(server))
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda n: model.ask(HI, trial=n + 1), range(4)))
     times = [asked.at for asked in server.asked]
@@ -200,8 +200,8 @@ def test_one_who_is_told_to_wait_makes_all_wait(protocol: OpenAI, server: Script
 
 def test_who_queued_before_a_pause_pauses_all_again(protocol: OpenAI, server: Scripted) -> None:
     server.script = [Say(protocol.error("slow"), status=429)] * 6
-    with ChatClient(ChatSettings(cache=False, in_flight=1, patience=0.05)) as door:
-        model = door.model(protocol.spec(server))
+    with ChatClient(ChatSettings(cache=False, in_flight=1, patience=0.05)) as client:
+        model = client.model(protocol.spec(server))
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda n: model.ask(HI, trial=n + 1), range(8)))
     times = [asked.at for asked in server.asked]
@@ -210,8 +210,8 @@ def test_who_queued_before_a_pause_pauses_all_again(protocol: OpenAI, server: Sc
 
 
 def test_a_server_that_goes_down_ends_the_run_for_all(protocol: OpenAI, server: Scripted) -> None:
-    with ChatClient(ChatSettings(cache=False, in_flight=8, patience=0.01)) as door:
-        model = door.model(protocol.spec(server))
+    with ChatClient(ChatSettings(cache=False, in_flight=8, patience=0.01)) as client:
+        model = client.model(protocol.spec(server))
         assert model.ask(HI).text == "yes"
         server.always = lambda _: Say(protocol.error("broken"), status=500)
 
@@ -233,20 +233,20 @@ def test_a_server_that_goes_down_ends_the_run_for_all(protocol: OpenAI, server: 
 
 def test_each_answer_is_recorded_once(protocol: OpenAI, server: Scripted) -> None:
     kept: list[Call] = []
-    with ChatClient(ChatSettings(cache=False), record=kept.append) as door:
-        model = door.model(protocol.spec(server))
+    with ChatClient(ChatSettings(cache=False), record=kept.append) as client:
+        model = client.model(protocol.spec(server))
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda n: model.ask(HI, trial=n % 4 + 1), range(40)))
     assert sorted(call.trial for call in kept) == [1, 2, 3, 4]
 
 
-def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
+def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
     def by_text(asked: object) -> Say:
         text = asked.body["messages"][0]["content"]  # type: ignore[attr-defined]
         return Say(protocol.error("no"), status=400) if text == "3" else Say(protocol.good(text))
 
     server.always = by_text
-    model = door.model(protocol.spec(server))
+    model = client.model(protocol.spec(server))
     requests = [Request(messages=(user(str(n)),)) for n in range(6)]
     with counted() as tally:
         found = together([lambda tally, r=request: model.answer(r, tally) for request in requests])  # type: ignore[misc]
@@ -263,8 +263,8 @@ def test_the_loop_does_not_wait_for_itself() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_fork_has_a_loop_of_its_own(protocol: OpenAI, server: Scripted, door: ChatClient) -> None:
-    model = door.model(protocol.spec(server))
+def test_a_fork_has_a_loop_of_its_own(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
+    model = client.model(protocol.spec(server))
     assert model.ask(HI).text == "yes"
     parent = background()
     child = os.fork()
@@ -316,9 +316,9 @@ with ChatClient(ChatSettings(cache=False)):
     assert (out, err, child.returncode) == ("interrupted\n", "", 0)
 
 
-def test_a_spec_that_names_no_model_is_refused(door: ChatClient) -> None:
+def test_a_spec_that_names_no_model_is_refused(client: ChatClient) -> None:
     with pytest.raises(UserError, match="is not a model"):
-        door.model("gpt-5")
+        client.model("gpt-5")
 
 
 def test_the_manner_of_the_fake_model_holds_in_this_process_too() -> None:
@@ -352,9 +352,9 @@ class _Full(Memory):
 
 def test_an_answer_that_the_cache_cannot_take_is_on_the_run_s_bill() -> None:
     recorded: list[Call] = []
-    with ChatClient(ChatSettings(cache=False), recorded.append) as door:
-        door.calls.close()
-        door.calls = _Full()
+    with ChatClient(ChatSettings(cache=False), recorded.append) as client:
+        client.calls.close()
+        client.calls = _Full()
         with pytest.raises(Failed, match="no room left"):
-            door.model("fake:rules").ask(HI)
+            client.model("fake:rules").ask(HI)
     assert [call.paid for call in recorded] == [True]

@@ -1,1 +1,1 @@
-"""Endpoints of OpenAI, Anthropic and compatible servers: the SDKs, their errors, limits and retries."""
+"""The protocols of OpenAI and Anthropic over HTTP: requests, answers, errors and the limits of an address."""
