@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 DRILL = Path(__file__).parents[1] / "benchmarks" / "faults.py"
 FAIL = (
     "429:0.1,503:0.08,529:0.05,500:0.01,502:0.01,drop:0.01,reset:0.01,cut:0.01,timeout:0.005,slow:0.01,close:0.01,"

@@ -33,6 +33,8 @@ from reviewgauge.stages.stratify import Stratify
 from reviewgauge.stages.where import Where
 from scripted_models import Messages, ScriptedModel, scripted
 
+pytestmark = pytest.mark.processes
+
 IN_FLIGHT = 4
 SAMPLED = ("resample", "stratify")  # what these drop is drawn by chance
 SAMPLES = {"swr_bench": {"sample": "3"}, "context_crbench": {"per_cell": "4"}, "aacr_bench": {"sample": "10"}}

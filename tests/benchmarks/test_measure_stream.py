@@ -23,6 +23,8 @@ from reviewgauge.metrics.meteor import Meteor
 from reviewgauge.metrics.rouge import Rouge
 from reviewgauge.metrics.tfidf import Tfidf
 
+pytestmark = pytest.mark.processes
+
 
 def pairs(count: int) -> Iterator[tuple[Case, Review]]:
     """Cases and reviews with texts of their own."""

@@ -15,6 +15,8 @@ import pytest
 from reviewgauge.api.fake_server import fake_server
 from reviewgauge.cli.main import main
 
+pytestmark = pytest.mark.processes
+
 COMMAND = [sys.executable, "-m", "reviewgauge", "fake-server"]
 
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
+import documented
 import reviewgauge
 from reviewgauge.api.gate import smoke, split_reading
 from reviewgauge.core.errors import UserError
@@ -24,9 +25,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "reviewgauge", "gate", *arguments], capture_output=True, text=True, check=False
-    )
+    return documented.run(shlex.join(["reviewgauge", "gate", *arguments]), Path.cwd())
 
 
 def test_silence_does_not_replace_an_analyser_and_ci_is_told(runs: Path, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ import pytest
 from engine_small import patched_cases
 from reviewgauge.engine.run.folder import RunFolder
 
+pytestmark = pytest.mark.processes
+
 HERE = Path(__file__).parents[1] / "toys"
 COUNT = 24
 # As a terminal starts programs; whoever starts the tests in the background has them ignore Ctrl-C.

@@ -19,8 +19,10 @@ from reviewgauge.engine.run.executors import Serial
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.request.messages import Call
 
+pytestmark = pytest.mark.processes
+
 PROGRAM = Path(__file__).parents[1] / "toys" / "engine_small.py"
-CASES, DELAY, KILLS = 150, 0.012, 25
+CASES, DELAY, KILLS = 100, 0.012, 10
 
 
 def start(folder: Path, cases: int = CASES, delay: float = DELAY, *more: str) -> subprocess.Popen[str]:

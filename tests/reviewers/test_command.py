@@ -25,6 +25,8 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.reviewers.command import Command
 from reviewgauge.reviewers.programs.run_guarded import ProcessLimits, run_guarded
 
+pytestmark = pytest.mark.processes
+
 BEFORE = {"m.py": "one\ntwo\nthree\n", "lib/n.py": "n\n", ".gitattributes": "*.py filter=evil\n"}
 AFTER = {"m.py": "one\nTWO\nthree\n"}
 SECRET = "not-a-real-secret-0123456789"

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from reviewgauge.reviewers.programs.run_guarded import as_text
 
+pytestmark = pytest.mark.processes
+
 ODD = "\N{REPLACEMENT CHARACTER}"
 
 
