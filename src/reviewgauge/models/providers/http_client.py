@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 from reviewgauge.core.errors import hide_secrets, one_line
@@ -110,6 +111,7 @@ def _proxy_of(url: URL) -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, aiohttp.ClientResponseError):
-        return f"the answer is not valid HTTP: {one_line(hide_secrets(error.message), 120)}"
+    for problem in (error, error.__cause__, error.__context__):  # a payload that breaks off carries what broke it
+        if isinstance(problem, aiohttp.ClientResponseError | HttpProcessingError):
+            return f"the answer is not valid HTTP: {one_line(hide_secrets(problem.message), 120)}"
     return one_line(hide_secrets(str(error) or type(error).__name__), 160)
