@@ -10,11 +10,11 @@ demo: .venv/demo
 
 # The inner loop: no pages, browser, processes, public data, nothing slow.
 quick: .venv/dev
-	$(BIN)/pytest -n 2 -m "not (pages or browser or processes or reference or slow)"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not (pages or browser or processes or reference or slow)"
 
 test: .venv/dev .venv-reference/ready
 	@$(SYSTEM) git chromium shellcheck nodejs wordnet-base wordnet-sense-index
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3 --dist worksteal
 
 check: .venv/dev
 	$(BIN)/ruff check .

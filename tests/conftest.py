@@ -22,8 +22,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by what they need; `make quick` runs those without a mark."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        if "docs" in item.path.parts:
+        unit = item.path.relative_to(Path(__file__).parent).parts[0]
+        if unit == "docs":
             item.add_marker("pages")
+        if unit in ("cli", "api", "repo", "stages", "test_fake_forge.py"):
+            item.add_marker("processes")
         if "browser" in fixtures:
             item.add_marker("browser")
         if "shared_data" in fixtures:

@@ -274,6 +274,7 @@ def test_no_tolerance_and_no_resamples() -> None:
     assert all(c.figure.low is None and c.figure.value is not None for c in found.coefficients)
 
 
+@pytest.mark.slow
 def test_a_crowd_of_raters_has_no_intervals_for_its_pairs() -> None:
     raters = tuple(f"r{at}" for at in range(26))
     found = only(made(raters, cases=6))

@@ -66,6 +66,7 @@ def test_the_remedy_for_a_missing_score_can_be_pasted_into_a_shell(
     assert "(reviewgauge score run 'hits(beta=2.0)')" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_system_that_nobody_measured_is_named_wherever_the_others_are_shown(
     bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,6 +118,7 @@ def test_reviews_that_were_changed_are_not_shown_under_old_scores_and_are_measur
     assert run("compare", "run") == 0
 
 
+@pytest.mark.slow
 def test_a_failure_where_nothing_can_be_measured_leaves_the_bounds_and_is_listed_once(
     bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,7 @@ def test_hits_are_one_to_one() -> None:
     assert reference_hits([replace(item, comments=())], [[]], 0.5).tolist() == [False, False]
 
 
+@pytest.mark.slow
 def test_what_is_read(items: list[JudgedPair], links: list[Link]) -> None:
     assert len(items) == 1080  # 3 judges, 30 changes, 12 tools
     assert {item.repository for item in items} == {"calcom/cal.com", "grafana/grafana", "getsentry/sentry"}  # no forks
@@ -81,6 +82,7 @@ def test_what_is_read(items: list[JudgedPair], links: list[Link]) -> None:
     assert 0.15 < np.mean([link.same for link in links]) < 0.25
 
 
+@pytest.mark.slow
 def test_the_stored_weights_are_what_the_command_fits(items: list[JudgedPair], links: list[Link]) -> None:
     stored = load_weights()[0]
     assert_alike(fit_lexical(items, links), stored)
@@ -107,6 +109,7 @@ def blind(items: list[JudgedPair], links: list[Link]) -> LexicalWeights:
     return fit_lexical([item for item in items if item.repository != OUT], links)
 
 
+@pytest.mark.slow
 def test_the_held_out_weights_are_fitted_without_the_repository(items: list[JudgedPair], blind: LexicalWeights) -> None:
     seen = seen_without(items, OUT)
     assert {item.repository for item in seen} == {"calcom/cal.com", "grafana/grafana"}
@@ -184,6 +187,7 @@ def test_what_a_fit_needs() -> None:
     assert not can_be_fitted([replace(own("a/b", n), credited={}) for n in range(3)])
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_card(items: list[JudgedPair], links: list[Link]) -> None:
     study = benchmark("offline_judge")
     first, second = study.lexical(items, links)

@@ -36,6 +36,7 @@ def shop(tmp_path: Path) -> Told:
     return a_shop(tmp_path / "shop")
 
 
+@pytest.mark.slow
 def test_a_history_becomes_a_benchmark_that_can_be_moved_and_used(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,6 +62,7 @@ def test_a_history_becomes_a_benchmark_that_can_be_moved_and_used(
     assert main(["score", run]) == 0
 
 
+@pytest.mark.slow
 def test_the_same_command_again_changes_nothing_and_a_grown_history_extends_it(shop: Told, tmp_path: Path) -> None:
     first = build(shop.folder, out=tmp_path / "bench").card
     again = build(shop.folder, out=tmp_path / "bench").card
@@ -73,6 +75,7 @@ def test_the_same_command_again_changes_nothing_and_a_grown_history_extends_it(s
     assert grown.counts["changed"] == 2 and grown.cases > first.cases
 
 
+@pytest.mark.slow
 def test_a_stage_from_the_command_line_and_a_parameter(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -123,6 +126,7 @@ def test_what_is_no_repository_is_said(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["build", str(tmp_path / "nowhere"), "-o", str(tmp_path / "b")]) == 2
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
     told = a_shop(tmp_path / "shop")
     for number in range(30):
@@ -145,6 +149,7 @@ def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
     assert not (tmp_path / "b" / ".scratch").exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_no_benchmark_and_leaves_nothing_to_a_real_one(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +173,7 @@ def test_a_dry_run_writes_no_benchmark_and_leaves_nothing_to_a_real_one(
     assert main(words) == 2, "nobody listens at this address, and nothing was remembered that could answer for it"
 
 
+@pytest.mark.slow
 def test_cases_that_no_build_made_are_not_replaced(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,6 +189,7 @@ def test_cases_that_no_build_made_are_not_replaced(
     assert main(["build", str(shop.folder), "-o", str(mine)]) == 0
 
 
+@pytest.mark.slow
 def test_what_a_clone_lacks_is_said_at_once(shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shop.git("clone", "-q", "--depth=2", f"file://{shop.folder}", str(tmp_path / "shallow"))
     assert main(["build", str(tmp_path / "shallow"), "-o", str(tmp_path / "b")]) == 1
@@ -191,6 +198,7 @@ def test_what_a_clone_lacks_is_said_at_once(shop: Told, tmp_path: Path, capsys: 
     assert "**Warning.** " in (tmp_path / "b" / "card.md").read_text()
 
 
+@pytest.mark.slow
 def test_info_names_the_card(shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build(shop.folder, out=tmp_path / "b")
     assert main(["info", str(tmp_path / "b"), "--json"]) == 0
@@ -198,6 +206,7 @@ def test_info_names_the_card(shop: Told, tmp_path: Path, capsys: pytest.CaptureF
     assert f"{tmp_path / 'b' / 'card.md'} says how" in note
 
 
+@pytest.mark.slow
 def test_a_mark_that_cannot_be_read_is_told_before_anything_is_built(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

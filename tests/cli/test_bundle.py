@@ -119,6 +119,7 @@ def test_what_a_spreadsheet_would_run_is_harmless(packed: Path) -> None:
 # --- it verifies ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_good_bundle_is_recomputed_to_the_last_figure(packed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bundle", "verify", str(packed)]) == 0
     out = capsys.readouterr().out
@@ -128,6 +129,7 @@ def test_a_good_bundle_is_recomputed_to_the_last_figure(packed: Path, capsys: py
     assert result.ok and result.figures > 200 and result.not_measured == {} and result.notes == ()
 
 
+@pytest.mark.slow
 def test_runs_of_one_name_and_of_two_benchmarks_are_told_apart(run: Path, tmp_path: Path) -> None:
     other = write_bench(tmp_path / "other")
     other.write_text(other.read_text().replace("secret title", "another title"))
@@ -143,6 +145,7 @@ def test_runs_of_one_name_and_of_two_benchmarks_are_told_apart(run: Path, tmp_pa
     assert checked(out).ok
 
 
+@pytest.mark.slow
 def test_a_bundle_of_json_prints_json(
     bundle: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -446,6 +449,7 @@ def test_other_pins_are_said_where_the_numbers_are_the_same(bundle: Path) -> Non
     assert any("was measured with lexical weights 0123 and is " in text for text in result.notes)
 
 
+@pytest.mark.slow
 def test_a_score_of_zero_point_nothing_is_the_same_number(bundle: Path) -> None:
     def rounded(text: str) -> str:
         scores = [Score.model_validate_json(line) for line in text.splitlines()]

@@ -252,6 +252,7 @@ def packed_study(study: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_validity_report_is_packed_with_its_tables_and_made_again(packed_study: Path) -> None:
     assert "validity/validity/correlations.csv" in files(packed_study)
     entry = json.loads(files(packed_study)["bundle.json"])["runs"][0]
@@ -262,6 +263,7 @@ def test_a_validity_report_is_packed_with_its_tables_and_made_again(packed_study
     assert found.figures > 300
 
 
+@pytest.mark.slow
 def test_a_correlation_that_was_made_better(packed_study: Path, tmp_path: Path) -> None:
     out = tmp_path / "b.zip"
     out.write_bytes(packed_study.read_bytes())
@@ -280,6 +282,7 @@ def test_a_correlation_that_was_made_better(packed_study: Path, tmp_path: Path) 
     assert (difference.stored, difference.found) == ("0.99", repr(value))
 
 
+@pytest.mark.slow
 def test_a_validity_report_without_texts_quotes_nobody(study: Path, tmp_path: Path) -> None:
     out = tmp_path / "b.zip"
     reviewgauge.bundle(study, out=out, texts=False, resamples=50)

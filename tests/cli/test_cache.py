@@ -48,6 +48,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+@pytest.mark.slow
 def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path) -> None:
     VectorCache(filled.with_name("vectors.sqlite")).put("00" * 16, {"a": np.ones(3, dtype=np.float32)})
     found = reviewgauge.cache()
@@ -62,6 +63,7 @@ def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path) -> None:
     assert json.loads(run("info", "--json").stdout)["models"][0]["calls"] == 3
 
 
+@pytest.mark.slow
 def test_a_price_that_is_not_known_is_not_nothing(filled: Path) -> None:
     with sqlite3.connect(filled) as connection:
         connection.execute("UPDATE calls SET dollars = NULL WHERE model = 'fake:other'")
@@ -69,6 +71,7 @@ def test_a_price_that_is_not_known_is_not_nothing(filled: Path) -> None:
     assert "unknown" in run("info").stdout
 
 
+@pytest.mark.slow
 def test_a_cache_that_is_empty_or_off_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "0 calls" in run("info").stdout
     assert not home.exists()
@@ -77,6 +80,7 @@ def test_a_cache_that_is_empty_or_off_is_said(home: Path, monkeypatch: pytest.Mo
     assert "turned off" in run("clear", "--yes").stderr
 
 
+@pytest.mark.slow
 def test_clearing_asks_first_and_takes_out_what_was_named(filled: Path) -> None:
     refused = run("clear")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
@@ -117,6 +121,7 @@ def test_what_is_exported_can_be_replayed_and_is_the_same_each_time(filled: Path
         assert door.model("fake:rules").ask(request) == asked
 
 
+@pytest.mark.slow
 def test_one_model_can_be_exported_alone(filled: Path, tmp_path: Path) -> None:
     said = run("export", "-o", str(tmp_path / "one.jsonl.gz"), "--model", "other")
     assert "1 calls" in said.stdout, said.stderr
@@ -142,6 +147,7 @@ def test_the_calls_of_a_run_are_exported_once_each_without_the_cache(home: Path,
     assert not home.exists()
 
 
+@pytest.mark.slow
 def test_a_cache_that_is_broken_is_named(home: Path) -> None:
     home.mkdir()
     (home / "chat.sqlite").write_bytes(b"no database" * 500)

@@ -33,6 +33,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return error
 
 
+@pytest.mark.slow
 def test_labels_of_ones_own_become_a_metric(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calibrate", str(bench), *METRICS, "-o", "mine.json", *FAST]) == 0
     out = capsys.readouterr().out
@@ -50,6 +51,7 @@ def test_labels_of_ones_own_become_a_metric(bench: Path, capsys: pytest.CaptureF
     assert not made.leaks
 
 
+@pytest.mark.slow
 def test_json_has_every_weight(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calibrate", str(bench), *METRICS, *FAST, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -79,6 +81,7 @@ def test_one_grade_only_teaches_nothing(tmp_path: Path, monkeypatch: pytest.Monk
         reviewgauge.calibrate(str(tmp_path / "cases.jsonl"), *METRICS, run="run", resamples=40, folds=3)
 
 
+@pytest.mark.slow
 def test_a_metric_that_was_fitted_to_labels_is_named(bench: Path) -> None:
     made = reviewgauge.calibrate(str(bench), "combined(file='lexical')", "chrf", resamples=40, folds=3)
     assert any("combined(file='lexical') was fitted to 5,164 human labels" in text for text in made.notes)

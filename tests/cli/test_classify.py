@@ -73,6 +73,7 @@ def test_precision_by_the_class_of_the_comment_and_recall_by_that_of_the_referen
     assert any("fake" in warning for warning in board.warnings)
 
 
+@pytest.mark.slow
 def test_precision_recall_and_f1_of_a_category(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Worked by hand. Of four comments c1 hits r1 (security) and c3 hits r2 (x, to the data); c2 and c4 are false.
 
@@ -138,6 +139,7 @@ def test_other_metrics_cannot_be_sliced_so(run: Path) -> None:
         score(run, "points(model='fake:rules')", slices=["classified:category"], resamples=50)
 
 
+@pytest.mark.slow
 def test_the_report_takes_the_slice(run: Path, tmp_path: Path) -> None:
     classify(run, "fake:rules")
     score(run, "hits(judge='dice')", resamples=50)

@@ -219,6 +219,7 @@ def test_code_that_only_a_run_names_is_not_run(
 
 
 @pytest.mark.parametrize("spec", ["mine.Mine", "hits(judge='mine.Same')"])
+@pytest.mark.slow
 def test_code_that_a_user_names_is_run(spec: str, run_of_others: Path) -> None:
     (run_of_others / SCORES).unlink()
     assert alone("score", "run", spec, "--resamples", "50") == 0
@@ -233,6 +234,7 @@ def test_code_that_a_user_names_is_run(spec: str, run_of_others: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["dataset", "signature"])
+@pytest.mark.slow
 def test_code_that_a_manifest_names_is_not_run(where: str, run_of_others: Path) -> None:
     manifest = json.loads((run_of_others / "manifest.json").read_text())
     if where == "dataset":

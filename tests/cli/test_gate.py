@@ -28,6 +28,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return documented.run(shlex.join(["reviewgauge", "gate", *arguments]), Path.cwd())
 
 
+@pytest.mark.slow
 def test_silence_does_not_replace_an_analyser_and_ci_is_told(runs: Path, tmp_path: Path) -> None:
     files = ["--markdown", str(tmp_path / "gate.md"), "--junit", str(tmp_path / "gate.xml")]
     done = run(str(runs / "new"), "--baseline", str(runs / "old"), "--metric", "hits.f1", "--margin", ".02", *files)
@@ -42,6 +43,7 @@ def test_the_other_way_round_passes_and_a_wide_margin_too(runs: Path) -> None:
     assert run(str(runs / "new"), "--baseline", str(runs / "old"), "--margin", "1").returncode == 0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_is_exit_code_3(runs: Path) -> None:
     done = run(str(runs / "new"), "--baseline", str(runs / "old"), "--metric", "hits.precision", "--margin", ".02")
     assert done.returncode == 3, done.stdout  # silence has no precision
@@ -56,6 +58,7 @@ def test_two_systems_of_one_run_and_json(runs: Path) -> None:
     assert (result["verdict"], result["candidate"], result["n"]) == ("worse", "silent", result["of"])
 
 
+@pytest.mark.slow
 def test_one_system_under_one_name_in_two_runs(runs: Path, tmp_path: Path) -> None:
     reviewgauge.review("sample", "analyser", run=tmp_path / "again")
     reviewgauge.score(tmp_path / "again", "hits", resamples=50)

@@ -237,6 +237,7 @@ def test_the_fake_model_is_said_to_be_fake_and_is_paid_once(labelled: Path) -> N
     assert again.agreement == report.agreement
 
 
+@pytest.mark.slow
 def test_each_probe_finds_the_model_with_its_fault(labelled: Path) -> None:
     with FakeServer() as server:
 
@@ -266,6 +267,7 @@ def test_each_probe_finds_the_model_with_its_fault(labelled: Path) -> None:
         assert (fooled.share or 0) > (firm.share or 0) + 0.2
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_talks_garbage_fails_and_does_not_disagree(labelled: Path) -> None:
     with FakeServer(fail="garbage:0.7", seed=3) as server:
         report = judge_check(server.spec(), on=str(labelled), only=("agreement",), resamples=50)
@@ -290,6 +292,7 @@ def test_a_budget_ends_the_check_with_what_was_found(labelled: Path) -> None:
     assert rows.rows + rows.left_out["not asked: the check was stopped"] == full.agreement[0].rows
 
 
+@pytest.mark.slow
 def test_a_dry_run_asks_nobody(labelled: Path, tmp_path: Path) -> None:
     file = tmp_path / "none.jsonl"
     spec = "openai:gpt-5@http://127.0.0.1:9/v1"

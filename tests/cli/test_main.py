@@ -37,6 +37,7 @@ def test_no_verb_prints_the_help_on_its_own_lines(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_a_character_gets_another_one(run: Path, encoding: str) -> None:
     shown = reviewgauge("score", "run", cwd=run, PYTHONIOENCODING=encoding)
     assert shown.returncode == 0, shown.stderr
@@ -46,6 +47,7 @@ def test_a_terminal_that_cannot_show_a_character_gets_another_one(run: Path, enc
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes the output")
+@pytest.mark.slow
 def test_closed_output_is_no_crash(run: Path) -> None:
     command = f"{sys.executable} -m reviewgauge score run >&- 2>&-"
     assert subprocess.run(["sh", "-c", command], cwd=run, check=False).returncode == 0
@@ -73,6 +75,7 @@ def test_each_problem_that_check_names_is_one_line(run: Path, capsys: pytest.Cap
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.slow
 def test_a_report_that_does_not_fit_says_where_and_leaves_nothing_half(run: Path) -> None:
     # -B: under the limit Python itself would leave a compiled file cut in half, and every later import would fail.
     limited = f"ulimit -f 8; {sys.executable} -B -m reviewgauge report run -o page.html"

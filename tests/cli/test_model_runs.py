@@ -25,6 +25,7 @@ def lines(run: str) -> list[bytes]:
     return sorted(Path(run, "reviews.jsonl").read_bytes().splitlines())
 
 
+@pytest.mark.slow
 def test_the_sample_is_reviewed_measured_and_replayed_to_the_byte(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["review", "sample", PROMPT, "--attempts", "3", "-o", "runs/p", "--json"]) == 0
     first = json.loads(capsys.readouterr().out)
@@ -49,6 +50,7 @@ def test_the_sample_is_reviewed_measured_and_replayed_to_the_byte(capsys: pytest
     ]
 
 
+@pytest.mark.slow
 def test_a_dry_run_foretells_the_calls_and_leaves_no_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["review", "sample", PROMPT, "-o", "runs/p", "--dry-run"]) == 0
     assert "140 calls to pay for" in capsys.readouterr().out
@@ -63,6 +65,7 @@ def test_a_dry_run_foretells_the_calls_and_leaves_no_trace(tmp_path: Path, capsy
     assert {path: path.read_bytes() for path in Path("runs").rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.slow
 def test_what_the_fake_said_of_a_hunk_is_the_same_in_the_whole_change(capsys: pytest.CaptureFixture[str]) -> None:
     whole = 'prompt(model="fake:rules", scope="change", prompt="published")'
     assert main(["review", "sample", PROMPT, whole, "-o", "runs/p"]) == 0
@@ -104,6 +107,7 @@ def test_what_is_wrong_for_every_case_ends_the_run_and_fails_no_case(
     assert RunFolder.open("run").outcomes() == []
 
 
+@pytest.mark.slow
 def test_the_first_failure_of_each_kind_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     """A number of failures tells nobody what to do."""
     assert main(["review", "sample", PROMPT, "-o", "runs/p"]) == 0
@@ -121,6 +125,7 @@ def test_the_first_failure_of_each_kind_is_said(capsys: pytest.CaptureFixture[st
     assert "this call is not in the record" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_of_failures_alone_is_not_all_well(capsys: pytest.CaptureFixture[str]) -> None:
     """A script must see it, and nobody is sent on to score nothing."""
     with FakeServer(fail="truncate:1") as server:

@@ -48,6 +48,7 @@ def test_a_rate_is_said_in_the_unit_that_fits() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+@pytest.mark.slow
 def test_a_case_in_brackets_is_reviewed_on_a_real_terminal(tmp_path: Path) -> None:
     case = Case(id="acme[/red]#1", change=Change(repo="r"), references=(Comment(id="g", body="never closed"),))
     (tmp_path / "cases.jsonl").write_bytes(case.to_line())

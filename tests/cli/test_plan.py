@@ -61,6 +61,7 @@ def labels(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--from", str(run), "--detect", ".05", "--change-cost", "2"]) == 0
     out = capsys.readouterr().out
@@ -77,6 +78,7 @@ def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixtu
     assert "difference of .05 with 80% power at the 5% level" in out
 
 
+@pytest.mark.slow
 def test_json_holds_what_the_function_returns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--from", str(run), "--detect", "0.05", "--reading", "recall", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -91,6 +93,7 @@ def test_json_holds_what_the_function_returns(run: Path, capsys: pytest.CaptureF
     assert first.dollars == pytest.approx(first.changes * 0.07)
 
 
+@pytest.mark.slow
 def test_holm_power_and_prices_reach_the_plan(run: Path) -> None:
     plain = reviewgauge.plan(run, detect=0.05).changes[0].pairs[0].rows[0].changes
     holm = reviewgauge.plan(run, detect=0.05, comparisons=5).changes[0].pairs[0].rows[0].changes
@@ -101,6 +104,7 @@ def test_holm_power_and_prices_reach_the_plan(run: Path) -> None:
     assert priced.changes is not None and priced.dollars == pytest.approx(2 * priced.changes)
 
 
+@pytest.mark.slow
 def test_a_single_system_is_planned_against_another_like_it(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--from", str(run), "--detect", ".05", "--system", "shy"]) == 0
     assert "Only shy was measured" in capsys.readouterr().out
@@ -120,6 +124,7 @@ def test_raters_are_planned_from_a_table_of_grades(labels: Path, capsys: pytest.
     assert made.icc.value == pytest.approx(0.64 / (0.64 + 0.25), abs=0.12)
 
 
+@pytest.mark.slow
 def test_the_labels_of_a_run_are_used_where_several_raters_judged(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,6 +167,7 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
         (["--labels", "nowhere"], "no dataset is called 'nowhere'"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_planned_is_one_line(
     arguments: list[str], said: str, run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

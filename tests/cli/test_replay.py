@@ -60,6 +60,7 @@ def without_scores(run: Path, target: Path) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_a_run_records_every_call_that_the_server_answered(made: Recorded) -> None:
     calls = [call for name in ("prompted", "judged") for call in RunFolder.open(made.folder / name).calls()]
     assert len(calls) == made.asked > 10

@@ -48,6 +48,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return error
 
 
+@pytest.mark.slow
 def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(bench), METRIC, *FAST]) == 0
     out = capsys.readouterr().out
@@ -66,6 +67,7 @@ def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest
     assert {"grades", "ks", "classifiers", "heat_map", "ranking", "slices", "misjudged", "traits"} <= tables
 
 
+@pytest.mark.slow
 def test_without_the_plots_the_report_is_said_to_have_none(bench: Path) -> None:
     """In a process where what draws them cannot be imported, as in a plain install."""
     program = (
@@ -79,6 +81,7 @@ def test_without_the_plots_the_report_is_said_to_have_none(bench: Path) -> None:
     assert "<svg" not in Path("validity-mine/report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_second_run_measures_nothing_and_finds_the_same(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = validate(capsys, bench, METRIC, "-o", "there")
     scores = Path("there/scores.jsonl").read_bytes()
@@ -90,6 +93,7 @@ def test_a_second_run_measures_nothing_and_finds_the_same(bench: Path, capsys: p
     assert not Path("there/report.html").exists() and second["files"] == []
 
 
+@pytest.mark.slow
 def test_nothing_is_computed_again_until_something_changes(
     bench: Path,
 ) -> None:
@@ -108,6 +112,7 @@ def test_nothing_is_computed_again_until_something_changes(
     assert not reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, report=False).unchanged
 
 
+@pytest.mark.slow
 def test_a_run_is_validated_with_its_labels_or_with_those_of_a_file(
     bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,6 +133,7 @@ def test_a_run_is_validated_with_its_labels_or_with_those_of_a_file(
     assert validate(capsys, "run", METRIC)["report"] == own["report"], "a file of labels is only read"
 
 
+@pytest.mark.slow
 def test_empty_cells_of_a_file_of_labels_are_counted(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ["id,system,rater,dimension,value,remark"]
     rows += [f"case-{n:03d},{s},me,useful,{n % 3 if n else ''},x" for n in range(24) for s in ("weak", "best")]
@@ -143,6 +149,7 @@ def test_empty_cells_of_a_file_of_labels_are_counted(bench: Path, capsys: pytest
     assert set(validate(capsys, bench, METRIC)["notes"]) == said, "beside the cases too"
 
 
+@pytest.mark.slow
 def test_labels_that_were_put_right_since_count(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = validate(capsys, bench, METRIC)
     made = study(24)
@@ -176,6 +183,7 @@ def test_dimensions_slices_and_stages_narrow_what_is_shown(bench: Path, capsys: 
     assert {row["value"] for row in slices if row["fact"] == "language"} == {"java"}
 
 
+@pytest.mark.slow
 def test_a_slice_is_a_report_of_its_own_beside_the_whole_one(bench: Path) -> None:
     whole = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
     before = {path.name: path.read_bytes() for path in Path("validity-mine").iterdir() if path.is_file()}
@@ -195,6 +203,7 @@ def test_a_slice_is_a_report_of_its_own_beside_the_whole_one(bench: Path) -> Non
     assert again.unchanged and again.report == whole.report
 
 
+@pytest.mark.slow
 def test_a_slice_of_a_run_is_asked_for_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     validate(capsys, bench, METRIC, "-o", "run")
     wanted = ("--where", "language=java", "--where", "system=best", "--where", "system=weak")
@@ -208,6 +217,7 @@ def test_a_slice_of_a_run_is_asked_for_in_words(bench: Path, capsys: pytest.Capt
     assert "is not FACT=VALUE" in refusal(capsys, "run", METRIC, "--where", "best")
 
 
+@pytest.mark.slow
 def test_a_metric_that_needs_references_leaves_out_what_has_none(
     bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,6 +95,7 @@ def test_recorded_reviews_become_a_leaderboard(run: Path, capsys: pytest.Capture
     assert result["totals"][0]["skipped"] == 6, "what was measured before is not measured again"
 
 
+@pytest.mark.slow
 def test_the_terminal_fits_100_columns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["score", str(run)], ["compare", str(run)], ["list"], ["info", "martian"]):
         assert main(arguments) == 0
@@ -103,6 +104,7 @@ def test_the_terminal_fits_100_columns(run: Path, capsys: pytest.CaptureFixture[
         assert max(len(line) for line in out.splitlines()) <= 100, arguments
 
 
+@pytest.mark.slow
 def test_compare_pairs_systems_of_one_run_and_of_two(
     run: Path, bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,6 +121,7 @@ def test_compare_pairs_systems_of_one_run_and_of_two(
     assert names == {"run:good", "other:good", "run:noisy", "other:noisy", "silent"}
 
 
+@pytest.mark.slow
 def test_report_is_written(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "deep" / "report.html"
     result = as_json(capsys, "report", run, "-o", out)
@@ -210,6 +213,7 @@ def test_what_is_no_label_is_named_when_recorded_reviews_are_taken_in(
     assert capsys.readouterr().err == "note: labels: the value is empty: missing (1 row of Ann in useful)\n"
 
 
+@pytest.mark.slow
 def test_scores_that_depend_on_the_other_systems_of_a_run_are_not_held_against_another_run(
     run: Path, tmp_path: Path, bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -238,6 +242,7 @@ def test_the_manifest_keeps_the_path_as_it_was_given(bench: Path, monkeypatch: p
         assert json.loads(Path(folder, "manifest.json").read_bytes())["dataset_path"] == "cases.jsonl"
 
 
+@pytest.mark.slow
 def test_the_demo_builds_its_benchmark_from_a_history_and_tells_a_strong_reviewer_from_noise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,6 +27,7 @@ def cases(real: AacrBench) -> list[Case]:
     return list(real.cases())
 
 
+@pytest.mark.slow
 def test_the_counts_of_the_paper(real: AacrBench, cases: list[Case]) -> None:
     """Table 2 and section 4 of arXiv:2601.19494, which the official files give exactly."""
     references = [reference for case in cases for reference in case.references]
@@ -60,6 +61,7 @@ def test_the_slices_stand_on_the_union_of_both_files(cases: list[Case]) -> None:
     assert not any(case.clean for case in cases)  # no references is not the same as known to be clean
 
 
+@pytest.mark.slow
 def test_sides_ids_and_the_reversed_range(real: AacrBench, cases: list[Case]) -> None:
     spans = [r.span for case in cases for r in case.references if r.span is not None]
     assert len(spans) == 1505

@@ -83,6 +83,7 @@ def test_table_1(real: CrscoreStudy, name: str, n: int, published: tuple[float, 
     assert tuple(round(100 * (rate or 0), 2) for rate in found) == published
 
 
+@pytest.mark.slow
 def test_the_published_alphas(read: Read) -> None:
     """Section 4.2: .8868 / .8505 / .8806 on the 90 reviews of rows 800 to 899; all 190 reviews give less."""
     labels = read[2]
@@ -179,6 +180,7 @@ def test_links_are_places_in_the_list(read: Read) -> None:
     assert {x.value for x in links if x.batch == "800-899"} == {0, 1}
 
 
+@pytest.mark.slow
 def test_what_was_left_out_is_counted(real: CrscoreStudy) -> None:
     found = {note.reason: note.item for note in real.notes()}
     assert "javascript" in found["none of its files is present: the language is left out"]
@@ -192,6 +194,7 @@ def test_what_was_left_out_is_counted(real: CrscoreStudy) -> None:
     )
 
 
+@pytest.mark.slow
 def test_counts_of_both_languages(real: CrscoreStudy) -> None:
     counts = real.counts()
     assert counts.keys() == real.card.expected.keys()

@@ -45,6 +45,7 @@ def sheet(folder: Path, *rows: Sequence[object], head: Sequence[object] = HEAD) 
     return GradedReviews(path=str(folder))
 
 
+@pytest.mark.slow
 def test_the_counts_of_the_published_file(real: GradedReviews, cases: Sequence[Case]) -> None:
     """Section 4 of arXiv:2501.05176 (its text counts 88 reviews of grade 4 or 5; its file has 87)."""
     assert real.counts() == real.card.expected
@@ -53,6 +54,7 @@ def test_the_counts_of_the_published_file(real: GradedReviews, cases: Sequence[C
     assert {case.facts["language"] for case in cases} == {"java"}
 
 
+@pytest.mark.slow
 def test_every_review_has_one_consensus_grade(recorded: tuple[Sequence[Review], Sequence[Label]]) -> None:
     reviews, labels = recorded
     assert Counter(review.system for review in reviews) == dict.fromkeys(TOOLS, 1291)

@@ -87,6 +87,7 @@ def test_the_stored_figures_of_one_judge(real: Martian) -> None:
 
 
 @pytest.mark.parametrize(("judge", "broken", "twice", "displaced"), [(JUDGES[0], 30, 18, 12), (JUDGES[1], 27, 20, 10)])
+@pytest.mark.slow
 def test_what_breaks_is_counted(real: Martian, judge: str, broken: int, twice: int, displaced: int) -> None:
     counts = stored_counts(real.folder, judge)
     assert sum(c.breaks for c in counts.values()) == broken
@@ -108,6 +109,7 @@ def test_reviews_without_candidates_are_kept(real: Martian) -> None:
     assert len(empty) == 24
 
 
+@pytest.mark.slow
 def test_the_counts_at_hand_stand_beside_the_expected_ones(real: Martian) -> None:
     assert real.counts() == {"changes": 30, "references": 85, "repositories": 3, "tools": 12, "judges": 3}
     assert real.counts().keys() == real.card.expected.keys()

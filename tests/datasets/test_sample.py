@@ -47,6 +47,7 @@ def cases(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Case]:
     return list(Sample().cases())
 
 
+@pytest.mark.slow
 def test_a_build_gives_the_same_commits_and_the_same_cases(builder: ModuleType, tmp_path: Path) -> None:
     built = builder.build(tmp_path)
     heads = builder.bundle_heads(PACKAGED / "sample.bundle", built.maker.git_dir)
@@ -55,6 +56,7 @@ def test_a_build_gives_the_same_commits_and_the_same_cases(builder: ModuleType, 
     assert b"".join(review.to_line() for review in built.reviews) == (PACKAGED / "reviews.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_git_settings_of_this_machine_do_not_reach_a_build(
     builder: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +69,7 @@ def test_git_settings_of_this_machine_do_not_reach_a_build(
     assert built.maintained == builder.bundle_heads(PACKAGED / "sample.bundle", built.maker.git_dir)[builder.MAINTAINED]
 
 
+@pytest.mark.slow
 def test_a_comment_on_a_line_that_is_not_in_the_diff_stops_the_build(builder: ModuleType, tmp_path: Path) -> None:
     built = builder.build(tmp_path)
     repository, change = Repository(built.maker.git_dir), built.cases[0].change
@@ -150,6 +153,7 @@ def test_nothing_that_a_reviewer_sees_points_at_a_problem(cases: list[Case]) -> 
             assert word not in text, (case.id, word)
 
 
+@pytest.mark.slow
 def test_several_processes_unpack_at_once(tmp_path: Path) -> None:
     with ProcessPoolExecutor(4) as pool:
         made = list(pool.map(unpack, [PACKAGED / "sample.bundle"] * 8, [tmp_path] * 8))
@@ -191,6 +195,7 @@ def test_every_version_compiles(cases: list[Case], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 7, 15, 23])
+@pytest.mark.slow
 def test_its_own_tests_pass(number: int, cases: list[Case], tmp_path: Path) -> None:
     """The Python tests of the sample, at some of its versions; what is exported here is our own code."""
     change = cases[number].change
@@ -203,6 +208,7 @@ def test_its_own_tests_pass(number: int, cases: list[Case], tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.slow
 def test_the_script_of_the_last_version_parses_and_passes(cases: list[Case], tmp_path: Path) -> None:
     head = cases[-1].change.head or ""
     repository = Repository(Path(cases[-1].change.git or ""))

@@ -85,6 +85,7 @@ def test_a_tool_that_is_measured_on_the_cases_does_not_see_it(sample: Sample, tm
         sample.check_out(tmp_path / "other", "elsewhere")
 
 
+@pytest.mark.slow
 def test_every_later_version_compiles(clone: Path) -> None:
     repository = Repository(clone)
     seen: set[tuple[str, bytes]] = set()
@@ -96,6 +97,7 @@ def test_every_later_version_compiles(clone: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 20, 46])
+@pytest.mark.slow
 def test_its_own_tests_pass(number: int, clone: Path, tmp_path: Path) -> None:
     """The Python tests of some of its versions; what is exported here is our own code."""
     repository, commit = Repository(clone), later(clone)[number]
@@ -107,6 +109,7 @@ def test_its_own_tests_pass(number: int, clone: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.parametrize("number", [14, 46])
+@pytest.mark.slow
 def test_its_script_parses_and_passes(number: int, clone: Path, tmp_path: Path) -> None:
     repository, commit = Repository(clone), later(clone)[number]
     repository.export(commit, tmp_path, [path for path in repository.paths(commit) if path.startswith("widget/")])
@@ -124,6 +127,7 @@ def test_what_is_mended_must_have_been_planted_and_only_once(builder: ModuleType
             truth.add("c3", {"mends": [name]}, [])
 
 
+@pytest.mark.slow
 def test_the_page_shows_how_many_labels_are_right(builder: ModuleType, labels: ModuleType, tmp_path: Path) -> None:
     """What `from_git` finds in this history against what is known of it: 47 later commits, read one by one."""
     built = builder.build(tmp_path / "built")

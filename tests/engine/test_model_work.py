@@ -80,6 +80,7 @@ def test_what_every_item_would_break_on_stops_the_run_and_leaves_no_failure(
         assert totals.done == 4
 
 
+@pytest.mark.slow
 def test_a_user_who_stops_loses_nothing_and_goes_on(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ECHO_DELAY", "0.1")
     stop = Interruption()
@@ -123,6 +124,7 @@ def test_a_score_is_charged_with_its_calls(run: RunFolder, executor: Executor, t
         assert found.usage.tokens_in > 0
 
 
+@pytest.mark.slow
 def test_256_threads_measure_each_review_once(tmp_path: Path) -> None:
     cases = make_cases(600)
     with (

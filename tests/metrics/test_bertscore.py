@@ -66,12 +66,14 @@ def triples(metric: Metric, *pairs: TextPair) -> np.ndarray[Any, np.dtype[np.flo
 EXAMPLES = tuple(TextPair(said, (known,)) for said, known in zip(SAID, KNOWN, strict=True))
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_package() -> None:
     assert np.abs(triples(Bertscore(), *EXAMPLES) - LAST).max() < 2e-6
     assert np.abs(triples(Bertscore(layer=6), *EXAMPLES) - LAST).max() < 2e-6
     assert np.abs(triples(Bertscore(layer=3), *EXAMPLES) - THIRD).max() < 2e-6
 
 
+@pytest.mark.slow
 def test_values_with_idf_are_those_of_the_package(tmp_path: Path) -> None:
     file = tmp_path / "idf.json"
     assert write_idf(file, KNOWN, embedder(DEFAULT, cache=False)) == len(KNOWN)
@@ -226,6 +228,7 @@ def test_a_broken_file_of_counts_is_named(tmp_path: Path, content: str | None, w
         Bertscore(idf=str(file)).pins()
 
 
+@pytest.mark.slow
 def test_a_layer_that_is_not_there_is_refused() -> None:
     with pytest.raises(UserError, match=r"layer 7: .* to 6"):
         triples(Bertscore(layer=7), *EXAMPLES)

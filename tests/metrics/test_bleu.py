@@ -25,6 +25,7 @@ SMOOTH = {"nltk1": SmoothingFunction().method1, "nltk4": SmoothingFunction().met
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("stop_words", [False, True])
+@pytest.mark.slow
 def test_rules(variant: Variant, stop_words: bool) -> None:
     check_rules(Bleu(variant=variant, stop_words=stop_words), most=100)
 
@@ -108,6 +109,7 @@ def test_each_length_is_the_one_that_the_original_takes() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.slow
 def test_a_comment_of_1_mb(variant: Variant) -> None:
     huge = "please look at this again " * 40_000
     parts = parts_of(Bleu(variant=variant), huge, "please check this branch again")

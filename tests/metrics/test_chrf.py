@@ -23,6 +23,7 @@ ORDERS = [(6, 0), (6, 2), (1, 0), (3, 1), (9, 3)]
 
 
 @pytest.mark.parametrize(("char_order", "word_order"), ORDERS[:2])
+@pytest.mark.slow
 def test_rules(char_order: int, word_order: int) -> None:
     check_rules(Chrf(char_order=char_order, word_order=word_order), most=100)
 
@@ -73,6 +74,7 @@ def test_many_alphabets_in_one_batch(char_order: int, word_order: int) -> None:
         assert parts["value"] == pytest.approx(theirs.sentence_score(said, [wanted]).score, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_comment_of_1_mb() -> None:
     huge = "please look at this again " * 40_000
     parts = parts_of(Chrf(word_order=2), huge, "please!")

@@ -35,6 +35,7 @@ CARD = 0.493  # Spearman of the lexical fit out of fold on 5,164 rows, the model
 TENTH = 0.588  # of the fit with MiniLM on a tenth of them
 
 
+@pytest.mark.slow
 def test_rules() -> None:
     metric = load(Metric, "combined(file='lexical')")
     assert load(Metric, signature(metric)) == metric
@@ -157,6 +158,7 @@ def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
         Combined(file=str(tmp_path / "none.json")).pins()
 
 
+@pytest.mark.slow
 def test_without_the_weights_the_model_that_needs_none_is_named() -> None:
     """In a process where they cannot be imported, as on a machine without them."""
     program = (

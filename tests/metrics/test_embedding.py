@@ -95,6 +95,7 @@ def test_several_models_are_combined_as_the_paper_tried(tmp_path: Path, how: str
     assert set(metric.pins()) == set(folders)
 
 
+@pytest.mark.slow
 def test_a_floor_makes_everything_below_it_equal() -> None:
     floored = load(Metric, f"embedding(floor=.25, floor_of={DEFAULT!r})")
     found = values(floored, *PAIRS)
@@ -143,6 +144,7 @@ def test_the_share_of_cut_texts_is_a_reading(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(min_size=1, max_size=20)), min_size=1, max_size=8))
+@pytest.mark.slow
 def test_a_value_does_not_depend_on_the_batch(pairs: list[tuple[str, str]]) -> None:
     metric = Embedding()
     together = metric.segments([TextPair(said, (known,)) for said, known in pairs])

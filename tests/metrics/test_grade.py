@@ -306,6 +306,7 @@ def test_the_best_of_several_phrasings_counts() -> None:
     assert parts_of(FAKE, SAID, "Rename it.", SAID) == {"grade": 5, "asked": 0, "spread": 0}
 
 
+@pytest.mark.slow
 def test_many_threads_at_once() -> None:
     items = [item(TextPair(f"{SAID} {number}", (WANTED,))) for number in range(60)]
     with ThreadPoolExecutor(8) as pool:

@@ -77,6 +77,7 @@ def measured(metric: Hits, items: Sequence[tuple[Case, Review]]) -> list[tuple[C
     return [(case, review, value) for case, review, value in found if isinstance(value, Measured)]
 
 
+@pytest.mark.slow
 def test_a_whole_small_run_gives_the_rules_numbers() -> None:
     items = sample()
     with counted() as tally:
@@ -89,6 +90,7 @@ def test_a_whole_small_run_gives_the_rules_numbers() -> None:
     assert tally.usage.calls <= sum(asked for _, asked in wanted)
 
 
+@pytest.mark.slow
 def test_the_same_over_a_local_server_by_threads() -> None:
     items = sample()
     with FakeServer() as server:
@@ -98,6 +100,7 @@ def test_the_same_over_a_local_server_by_threads() -> None:
     assert [value.parts["hit"] for value in found if isinstance(value, Measured)] == [foretold(*i)[0] for i in items]
 
 
+@pytest.mark.slow
 def test_every_vote_stays_in_the_evidence() -> None:
     for _, _, value in measured(Hits(judge=f"same_concern(model='{FAKE}', votes=2)"), sample()):
         assert value.matching is not None
@@ -108,6 +111,7 @@ def test_every_vote_stays_in_the_evidence() -> None:
         assert all(verdict.votes or verdict.reason.startswith(NOT_ASKED) for verdict in shown)
 
 
+@pytest.mark.slow
 def test_location_and_meaning_are_axes_of_their_own() -> None:
     items = sample()
     by_text = measured(Hits(judge=f"same_concern(model='{FAKE}', location='any')", location="ignore"), items)
@@ -121,6 +125,7 @@ def test_location_and_meaning_are_axes_of_their_own() -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_a_gate_excludes_is_not_asked_about_whatever_the_judge_would() -> None:
     anywhere = f"same_concern(model='{FAKE}', location='any')"
     gated, everything = (measured(Hits(judge=anywhere, location=rule), sample()) for rule in ("gate", "ignore"))

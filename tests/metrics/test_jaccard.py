@@ -59,6 +59,7 @@ def test_the_closest_phrasing_counts() -> None:
     assert value(Jaccard(), "close file", "open socket", "close file handle") == pytest.approx(2 / 3)
 
 
+@pytest.mark.slow
 def test_a_comment_of_1_mb() -> None:
     huge = "please look at the lock again " * 35_000
     assert value(Jaccard(), huge, "The lock looks odd") == pytest.approx(2 / 4)

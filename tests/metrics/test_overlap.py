@@ -15,6 +15,7 @@ from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.models.text.lexical import FEATURES
 
 
+@pytest.mark.slow
 def test_rules_for_every_text_metric() -> None:
     found = [tm.value(Overlap(), said, wanted) for said in (*tm.BLANK, *tm.ODD) for wanted in tm.ODD]
     assert all(0 <= value <= 1 for value in found)

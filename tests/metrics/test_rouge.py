@@ -88,6 +88,7 @@ def test_every_text_has_a_value(text: str, n: str | int) -> None:
     assert text.strip() or parts[0]["f"] == 0.0
 
 
+@pytest.mark.slow
 def test_a_megabyte_is_compared_with_a_comment_and_with_a_megabyte() -> None:
     long = "the quick brown fox jumps over a lazy dog " * 24_000
     assert rouge(long, "the lazy dog")["recall"] == 1.0

@@ -170,6 +170,7 @@ def test_of_several_references_the_closest_counts() -> None:
     assert cosines([], [], weighting).shape == (0,)
 
 
+@pytest.mark.slow
 def test_a_megabyte_comment_needs_no_more_memory_among_others_than_alone() -> None:
     draw = np.random.default_rng(3)
     long = [draw.integers(33, 126, 1_000_000, dtype=np.uint8).tobytes().decode("ascii") for _ in range(2)]

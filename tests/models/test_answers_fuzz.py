@@ -108,6 +108,7 @@ def outcome(reader: Reader, text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_random_answers_raise_nothing_but_unreadable() -> None:
     read: Counter[tuple[str, bool]] = Counter()
     for index, text in enumerate(answers(ANSWERS, seed=20)):
@@ -154,6 +155,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
+@pytest.mark.slow
 def test_what_is_made_to_be_slow_ends(name: str) -> None:
     """Each is about 100,000 characters or more; anything quadratic in them would take minutes."""
     for reader in READERS:

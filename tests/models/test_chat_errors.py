@@ -94,6 +94,7 @@ def test_an_error_inside_a_success_counts_as_one(protocol: Protocol, server: Scr
 
 
 @pytest.mark.parametrize("after", ["0.3", "date", "ms"])
+@pytest.mark.slow
 def test_retry_after_is_honoured(after: str, protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     headers = {
         "0.3": {"Retry-After": "0.3"},
@@ -258,6 +259,7 @@ def test_an_empty_answer_is_asked_for_once_more(protocol: Protocol, server: Scri
 
 
 @pytest.mark.parametrize("say", [Say(b"x", delay=30), Say(b"x" * 1000, drip=0.05)], ids=["silent", "dripping"])
+@pytest.mark.slow
 def test_an_answer_that_takes_too_long_is_tried_once_more(
     say: Say, protocol: Protocol, server: Scripted, client: ChatClient
 ) -> None:
@@ -300,6 +302,7 @@ def test_an_endpoint_that_answers_rubbish_only_is_not_said_to_be_down(
 
 
 @pytest.mark.parametrize("protocol", [OpenAI()], ids=["openai"], indirect=True)
+@pytest.mark.slow
 def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_down(
     protocol: Protocol, server: Scripted, client: ChatClient
 ) -> None:
@@ -365,6 +368,7 @@ def secure(protocol: Protocol, certificate: Path) -> Iterator[Scripted]:
     made.stop()
 
 
+@pytest.mark.slow
 def test_a_certificate_that_nobody_signed(
     protocol: Protocol, secure: Scripted, certificate: Path, client: ChatClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

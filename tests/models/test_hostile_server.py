@@ -83,6 +83,7 @@ ATTACKS: dict[str, tuple[Bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.slow
 def test_what_has_no_end_is_cut_off(name: str) -> None:
     says, words = ATTACKS[name]
     server = Hostile(says)
@@ -93,6 +94,7 @@ def test_what_has_no_end_is_cut_off(name: str) -> None:
     assert server.asked > 1
 
 
+@pytest.mark.slow
 def test_a_bomb_is_unpacked_no_further_than_it_may() -> None:
     server = Hostile(lambda: [OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB), BOMB])
     with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client:
@@ -108,6 +110,7 @@ def test_a_bomb_is_unpacked_no_further_than_it_may() -> None:
     assert most < 4 * LARGEST, f"{most:,} bytes were held"
 
 
+@pytest.mark.slow
 def test_interim_answers_without_end_end_at_the_deadline() -> None:
     server = Hostile(endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"))
     with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client, pytest.raises(Failed) as caught:
@@ -172,6 +175,7 @@ def test_no_redirect_takes_the_key_elsewhere(
     assert not any("cookie" in asked.headers for asked in server.asked)
 
 
+@pytest.mark.slow
 def test_a_bomb_behind_a_proxy(protocol: Protocol, server: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", server.url)
     monkeypatch.setenv("no_proxy", "")

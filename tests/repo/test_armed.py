@@ -46,6 +46,7 @@ def test_reading_springs_no_trap(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_mirrors_and_workspaces_spring_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
     mirror = mirror_local(trap.folder, tmp_path / "m.git")
@@ -73,6 +74,7 @@ def test_fetching_from_one_springs_no_trap(tmp_path: Path, name: str) -> None:
     assert not trap.sprung
 
 
+@pytest.mark.slow
 def test_another_repositorys_objects_replaced_objects_and_grafts_stay_out(tmp_path: Path) -> None:
     trap = armed(tmp_path, "alternateRefsCommand")
     secret = run_git(trap.folder.parent / f"{trap.folder.name}-other", "rev-parse", "HEAD")

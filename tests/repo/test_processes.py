@@ -30,6 +30,7 @@ def test_both_pipes_are_read_however_much_they_hold() -> None:
         "while True: print('x' * 1000)",
     ],
 )
+@pytest.mark.slow
 def test_one_that_does_not_end_is_given_up(code: str) -> None:
     with _running(code) as process:
         with pytest.raises(subprocess.TimeoutExpired):

@@ -122,6 +122,7 @@ def project(server: GitServer) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, server: GitServer, project: Path) -> None:
     url = f"{server.url}/acme/shop.git"
     mirror = mirror_remote(url, tmp_path / "m.git", protocols=("http",))
@@ -144,6 +145,7 @@ def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, se
     assert mirror.exists(new) and mirror.exists(old)
 
 
+@pytest.mark.slow
 def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: GitServer, project: Path) -> None:
     server.manner, url = "token", f"{server.url}/acme/shop.git"
     mirror = mirror_remote(url, tmp_path / "m.git", protocols=("http",), token=TOKEN)
@@ -161,6 +163,7 @@ def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: Git
     assert not any("elsewhere" in path for path in server.asked)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_had_is_said_in_one_line(tmp_path: Path, server: GitServer, project: Path) -> None:
     with pytest.raises(Gone, match="the repository does not exist"):
         mirror_remote(f"{server.url}/acme/none.git", tmp_path / "m.git", protocols=("http",))

@@ -26,6 +26,7 @@ def story(tmp_path: Path) -> Story:
     return Story(tmp_path / "shop")
 
 
+@pytest.mark.slow
 def test_a_cut_history_is_never_blamed(story: Story, tmp_path: Path) -> None:
     story.commit({"a.py": "a = 1\nb = 1\n"})
     inside = story.commit({"a.py": "a = 1\nb = 2\n"})
@@ -149,6 +150,7 @@ def grow(steps: Steps) -> Iterator[tuple[str, list[tuple[str, int]]]]:
 
 
 @given(steps=STEPS, chosen=st.sets(st.integers(0, 30), min_size=1, max_size=5))
+@pytest.mark.slow
 def test_basic_finds_who_wrote_each_line(tmp_path: Path, steps: Steps, chosen: set[int]) -> None:
     story = Story(Path(tempfile.mkdtemp(dir=tmp_path)) / "shop")
     commits: list[str] = []

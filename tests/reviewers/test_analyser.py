@@ -27,6 +27,7 @@ def load(path, cache={}):
 BUSY = "def busy(a):\n" + "".join(f"    if a == {n}:\n        return {n}\n" for n in range(14))
 
 
+@pytest.mark.slow
 def test_a_developer_can_read_what_the_tools_say(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE, "busy.py": BUSY, "old.py": "print 'x'\n"}, "c1")
     tools = ("ruff", "bandit", "radon", "complexipy")
@@ -51,6 +52,7 @@ def test_a_developer_can_read_what_the_tools_say(tmp_path: Path) -> None:
     assert review.trace.startswith("old.py: does not parse as Python 3")
 
 
+@pytest.mark.slow
 def test_the_anchor_engine_agrees_with_every_place(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"m.py": "import os\n"}, {"m.py": SOURCE, "busy.py": BUSY})
     comments = Analyser().review(change).comments
@@ -60,11 +62,13 @@ def test_the_anchor_engine_agrees_with_every_place(tmp_path: Path) -> None:
         assert (again.span, again.anchoring) == (comment.span, Anchoring.AS_GIVEN)
 
 
+@pytest.mark.slow
 def test_two_runs_say_the_same(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE, "busy.py": BUSY})
     assert Analyser().review(change) == Analyser().review(change)
 
 
+@pytest.mark.slow
 def test_the_patches_come_from_the_commits_where_the_record_has_none(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE})
     bare = change.model_copy(update={"files": (ChangedFile(path="m.py"),)})

@@ -392,7 +392,7 @@ def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path) -> N
     assert all_gone(wait_for(pids, 2)) and "that it left behind were ended" in (review.trace or "")
     pids.unlink()
     with pytest.raises(Failed):
-        shell(STAYS.format(pids=pids) + wait + "sleep 300", seconds=2.0).review(change)
+        shell(STAYS.format(pids=pids) + wait + "sleep 300", seconds=5.0).review(change)
     assert all_gone(wait_for(pids, 2))
 
 

@@ -166,6 +166,7 @@ def test_the_card_counts_kinds_and_says_why_there_are_windows(tmp_path: Path, co
     assert "no grammar for Kotlin (2)" in section.text
 
 
+@pytest.mark.slow
 def test_links_and_large_files_have_no_snippet_and_are_counted(tmp_path: Path, context: BuildFolder) -> None:
     folder = tmp_path / "code"
     base = commit(folder, {"a.py": "x = 1\n", "big.py": "y = 1\n" * 1_700_000})
@@ -202,6 +203,7 @@ def test_a_change_without_its_code_is_dropped(
     assert (drop.item, drop.by, drop.reason) == ("c0", "add_functions", reason)
 
 
+@pytest.mark.slow
 def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, context: BuildFolder) -> None:
     folder = tmp_path / "code"
     changes = []

@@ -18,6 +18,7 @@ from reviewgauge.stages.from_git import FromGit
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_a_build_springs_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
     place = BuildFolder(tmp_path / "bench", source=str(trap.folder))

@@ -78,6 +78,7 @@ def run(stage: Stage, item: Candidate, context: BuildFolder) -> tuple[list[Candi
     )
 
 
+@pytest.mark.slow
 def test_the_thread_that_was_adopted_is_the_change_point(pulls: dict[int, Candidate], context: BuildFolder) -> None:
     item = pulls[1]
     assert item.pull is not None

@@ -68,6 +68,7 @@ def decide(stage: DropBuggy, items: list[Candidate], context: BuildFolder) -> di
     return found
 
 
+@pytest.mark.slow
 def test_what_a_later_fix_changes_is_dropped(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
@@ -107,6 +108,7 @@ def fixing(story: Story, fix: str, opened: int, body: str = "Fixes #7", closes: 
         (3, "Fixes #7, fixes #8", None, True),  # of several the last
     ],
 )
+@pytest.mark.slow
 def test_an_issue_that_was_opened_before_speaks_of_something_else(
     story: Story, context: BuildFolder, opened: int, body: str, closes: object, missed: bool
 ) -> None:
@@ -124,6 +126,7 @@ def test_an_issue_that_was_opened_before_speaks_of_something_else(
     assert again == found, "what is remembered says the same"
 
 
+@pytest.mark.slow
 def test_the_horizon_counts_days_from_the_landing(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
@@ -142,6 +145,7 @@ def test_the_horizon_counts_days_from_the_landing(story: Story, context: BuildFo
     assert decide(DropBuggy(horizon=39), [late], context) == {bad[:12]: ""}
 
 
+@pytest.mark.slow
 def test_only_messages_that_speak_of_a_defect_count(story: Story, context: BuildFolder) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
@@ -152,6 +156,7 @@ def test_only_messages_that_speak_of_a_defect_count(story: Story, context: Build
     assert decide(DropBuggy(horizon=0, perhaps=True), items, context) == {bad[:12]: MISSED}
 
 
+@pytest.mark.slow
 def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, context: BuildFolder) -> None:
     base = story.commit({"shop.py": "a = 1\n", "b.py": "b = 1\n"})
     story.git("checkout", "-q", "-b", "side")
@@ -172,6 +177,7 @@ def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, contex
     assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: MISSED}
 
 
+@pytest.mark.slow
 def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, context: BuildFolder) -> None:
     base = story.commit({"shop.py": "a = 1\n"})
     story.git("checkout", "-q", "-b", "side")
@@ -229,6 +235,7 @@ def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story
     assert decide(DropBuggy(horizon=0), items, context) == {bad[:12]: MISSED, fix[:12]: ""}
 
 
+@pytest.mark.slow
 def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Path) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})

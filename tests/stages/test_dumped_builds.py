@@ -70,6 +70,7 @@ def plain(case: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("by", [(), ("bob", "mel")])
+@pytest.mark.slow
 def test_a_dump_has_every_state_that_people_spoke_about(by: tuple[str, ...], forge: Forge, tmp_path: Path) -> None:
     first = card_of(tmp_path / "a", by=by, api=forge.url)
     asked = len(forge.asked)
@@ -94,6 +95,7 @@ def test_a_dump_has_every_state_that_people_spoke_about(by: tuple[str, ...], for
         assert told[0] == told[1]
 
 
+@pytest.mark.slow
 def test_with_the_mirror_of_the_build_it_is_the_same_benchmark(forge: Forge, tmp_path: Path) -> None:
     """Also what was pushed over and what was never merged: no branch or tag holds that."""
     first = card_of(tmp_path / "a", api=forge.url)
@@ -102,6 +104,7 @@ def test_with_the_mirror_of_the_build_it_is_the_same_benchmark(forge: Forge, tmp
     assert second.benchmark == first.benchmark
 
 
+@pytest.mark.slow
 def test_the_last_state_needs_no_commits(forge: Forge, tmp_path: Path) -> None:
     """A dump that somebody else made tells of the last state alone: what was said on that makes cases."""
     card_of(tmp_path / "a", api=forge.url)
@@ -120,6 +123,7 @@ def test_the_last_state_needs_no_commits(forge: Forge, tmp_path: Path) -> None:
     assert row.reasons == {"its commits are not at hand": 2}
 
 
+@pytest.mark.slow
 def test_the_repository_that_is_named_narrows_a_dump(forge: Forge, tmp_path: Path) -> None:
     card_of(tmp_path / "a", api=forge.url)
     dump = str(tmp_path / "a" / "forge")

@@ -75,6 +75,7 @@ def build(
         place.close()
 
 
+@pytest.mark.slow
 def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     cases, drops, _ = build(told.folder, tmp_path / "bench")
@@ -106,6 +107,7 @@ def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: 
     assert set(cases) == {ids["total"], ids["tax-head"], ids["shipping"], ids["total-fix"], ids["tax-fix-head"]}
 
 
+@pytest.mark.slow
 def test_every_reference_lies_on_added_lines_of_its_change(told: Told, tmp_path: Path) -> None:
     fill(told)
     cases, _, _ = build(told.folder, tmp_path / "bench")
@@ -118,6 +120,7 @@ def test_every_reference_lies_on_added_lines_of_its_change(told: Told, tmp_path:
             assert set(range(span.start, span.end + 1)) <= added[span.path]
 
 
+@pytest.mark.slow
 def test_nothing_later_than_its_head_can_be_reached_from_a_change(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     told.commit(f"Fix rounding, see {ids['total-fix'][:10]}", {"shop/total.py": TOTAL.format("") + "\n\nDIGITS = 2\n"})
@@ -140,6 +143,7 @@ def test_nothing_later_than_its_head_can_be_reached_from_a_change(told: Told, tm
     assert re.sub("[0-9a-f]{12}", "", changed.id) == re.sub("[0-9a-f]{12}", "", clean.id), "an id tells nothing"
 
 
+@pytest.mark.slow
 def test_the_horizon_moves_what_counts(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit(horizon=10))
@@ -148,6 +152,7 @@ def test_the_horizon_moves_what_counts(told: Told, tmp_path: Path) -> None:
     assert ids["greet"] in wide and wide[ids["greet"]].references
 
 
+@pytest.mark.slow
 def test_since_until_limit_branch_and_name(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     cases, drops, _ = build(told.folder, tmp_path / "a", FromGit(since="2020-01-04", name="acme/shop"))
@@ -169,6 +174,7 @@ def test_since_until_limit_branch_and_name(told: Told, tmp_path: Path) -> None:
             FromGit(**wrong)
 
 
+@pytest.mark.slow
 def test_the_card_tells_of_fixes_lines_and_what_cannot_be_seen(told: Told, tmp_path: Path) -> None:
     fill(told)
     _, _, sections = build(told.folder, tmp_path / "bench")
@@ -282,6 +288,7 @@ class Killed(Exception):
     """The process ends here."""
 
 
+@pytest.mark.slow
 def test_a_killed_build_goes_on_and_says_the_same(told: Told, tmp_path: Path) -> None:
     fill(told)
     seen: list[tuple[str, int, int | None]] = []
@@ -304,6 +311,7 @@ def _without_git(cases: dict[str, Case]) -> list[Case]:
     return [case.model_copy(update={"change": case.change.model_copy(update={"git": None})}) for case in cases.values()]
 
 
+@pytest.mark.slow
 def test_new_commits_extend_a_benchmark(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     before, _, _ = build(told.folder, tmp_path / "bench")
@@ -318,6 +326,7 @@ def test_new_commits_extend_a_benchmark(told: Told, tmp_path: Path) -> None:
 # --- odd and broken repositories -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_one_clear_line(told: Told, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has no commits"):
         build(told.folder, tmp_path / "empty")
@@ -352,6 +361,7 @@ def odd(told: Told, tmp_path: Path) -> Iterator[tuple[str, Path]]:
         yield name, target
 
 
+@pytest.mark.slow
 def test_other_shapes_of_a_repository_give_the_same_or_less(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     whole, _, _ = build(told.folder, tmp_path / "whole")
@@ -366,6 +376,7 @@ def test_other_shapes_of_a_repository_give_the_same_or_less(told: Told, tmp_path
             assert set(cases) <= set(whole) and "partial" in str(sections[0].warnings)
 
 
+@pytest.mark.slow
 def test_files_that_go_round_in_circles_and_huge_ones(told: Told, tmp_path: Path) -> None:
     told.commit("begin", {"README.md": "shop\n"})
     told.commit("Add sum", {"shop/a.py": TOTAL.format("[1:]")})
@@ -413,6 +424,7 @@ def test_no_trap_of_a_repository_springs(name: str, tmp_path: Path) -> None:
     assert not trap.sprung
 
 
+@pytest.mark.slow
 def test_code_that_is_missing_drops_the_change(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     whole, _, _ = build(told.folder, tmp_path / "bench")
@@ -426,6 +438,7 @@ def test_code_that_is_missing_drops_the_change(told: Told, tmp_path: Path) -> No
     assert drops[ids["total"][:12]] == "its diff cannot be read"
 
 
+@pytest.mark.slow
 def test_the_benchmark_stands_without_the_repository(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     cases, _, _ = build(told.folder, tmp_path / "bench")
@@ -434,6 +447,7 @@ def test_the_benchmark_stands_without_the_repository(told: Told, tmp_path: Path)
     assert git is not None and Path(git) == tmp_path / "bench" / "repos" / "shop.git"
 
 
+@pytest.mark.slow
 def test_the_recipe_makes_a_benchmark_that_can_be_used(told: Told, tmp_path: Path) -> None:
     ids = fill(told)
     result = cli_build(told.folder, out=tmp_path / "bench")

@@ -45,6 +45,7 @@ def outcome(folder: Path, out: Path, stage: FromGit) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("branch", ["früh/☃-x", "1.0", "#12-fix&more", "@home"])
+@pytest.mark.slow
 def test_a_branch_may_be_called_anything_that_git_allows(told: Told, tmp_path: Path, branch: str) -> None:
     usual = outcome(told.folder, tmp_path / "a", FromGit())
     told.git("branch", "-m", "main", branch)
@@ -61,6 +62,7 @@ def test_a_branch_that_is_not_there_is_said_with_those_that_are(told: Told, tmp_
     assert ("main" in str(raised.value).partition("branches:")[2]) == (branch != "stable"), "the likely one alone"
 
 
+@pytest.mark.slow
 def test_a_head_that_names_no_commit_is_no_end_where_a_branch_is_named(told: Told, tmp_path: Path) -> None:
     usual = outcome(told.folder, tmp_path / "a", FromGit())
     told.git("symbolic-ref", "HEAD", "refs/heads/master")  # as on servers whose branch was renamed
@@ -86,6 +88,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_read(spec: str, prob
     assert problem in str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_day_may_be_written_in_each_iso_form(told: Told, tmp_path: Path) -> None:
     one = outcome(told.folder, tmp_path / "a", FromGit(until="2020-02-03"))
     assert one and "Add late" not in str(one)
@@ -93,6 +96,7 @@ def test_a_day_may_be_written_in_each_iso_form(told: Told, tmp_path: Path) -> No
         assert outcome(told.folder, tmp_path / f"b{n}", FromGit(until=same)) == one
 
 
+@pytest.mark.slow
 def test_nothing_was_observed_after_the_last_commit(told: Told, tmp_path: Path) -> None:
     """A clone that nobody fetched since shows no fixes either, so a late `until` makes no change clean."""
     assert "clean" not in outcome(told.folder, tmp_path / "a", FromGit()).values()

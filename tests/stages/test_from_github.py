@@ -99,6 +99,7 @@ def without_git(found: Iterable[Candidate]) -> list[object]:
 # --- what comes out ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pull_requests_become_candidates_with_their_final_state(forge: Forge, tmp_path: Path) -> None:
     (second, first), drops = run(FromGithub(api=forge.url), tmp_path)
     assert not drops
@@ -120,6 +121,7 @@ def test_pull_requests_become_candidates_with_their_final_state(forge: Forge, tm
     assert second.pull is not None and second.pull.fork_gone and not second.pull.merged
 
 
+@pytest.mark.slow
 def test_references_of_the_final_state_are_those_whose_lines_still_stand(forge: Forge, tmp_path: Path) -> None:
     (first,), _ = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
     case = first.case
@@ -144,6 +146,7 @@ def _line(item: Candidate, number: int) -> str:
     return blob.decode().split("\n")[number - 1]
 
 
+@pytest.mark.slow
 def test_states_before_the_last_one_have_bases_commits_and_times(forge: Forge, tmp_path: Path) -> None:
     (first,), _ = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
     assert first.pull is not None
@@ -154,6 +157,7 @@ def test_states_before_the_last_one_have_bases_commits_and_times(forge: Forge, t
     assert {thread.commit for thread in first.pull.threads} == {early.head}
 
 
+@pytest.mark.slow
 def test_patches_of_the_api_stand_in_where_there_is_no_git(forge: Forge, tmp_path: Path) -> None:
     with_git, _ = run(FromGithub(api=forge.url), tmp_path / "a")
     without, _ = run(FromGithub(api=forge.url, code="api"), tmp_path / "b")
@@ -162,6 +166,7 @@ def test_patches_of_the_api_stand_in_where_there_is_no_git(forge: Forge, tmp_pat
     assert not any(".git" in str(file) for file in (tmp_path / "b" / "repos").iterdir())
 
 
+@pytest.mark.slow
 def test_a_clone_on_this_machine_holds_the_commits_too(forge: Forge, tmp_path: Path) -> None:
     usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
     forge.asked.clear()
@@ -170,6 +175,7 @@ def test_a_clone_on_this_machine_holds_the_commits_too(forge: Forge, tmp_path: P
     assert not forge.paths("compare")
 
 
+@pytest.mark.slow
 def test_a_choice_by_time_state_number_and_count(forge: Forge, tmp_path: Path) -> None:
     def ids(**choice: object) -> list[int]:
         stage = replace(FromGithub(api=forge.url, code="api", issues=False), **choice)  # type: ignore[arg-type]
@@ -185,6 +191,7 @@ def test_a_choice_by_time_state_number_and_count(forge: Forge, tmp_path: Path) -
     assert ids(numbers=(1, 3)) == [1, 3], "what is named is read in any state"
 
 
+@pytest.mark.slow
 def test_a_renamed_repository_is_read_under_its_present_name(forge: Forge, tmp_path: Path) -> None:
     found, _ = run(FromGithub(api=forge.url), tmp_path, "github:acme/store")
     assert [one.case.change.repo for one in found] == [NAME, NAME]
@@ -193,6 +200,7 @@ def test_a_renamed_repository_is_read_under_its_present_name(forge: Forge, tmp_p
 # --- what is asked -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_second_build_asks_only_whether_something_changed(forge: Forge, tmp_path: Path) -> None:
     stage = FromGithub(api=forge.url)
     first = run(stage, tmp_path)
@@ -204,6 +212,7 @@ def test_a_second_build_asks_only_whether_something_changed(forge: Forge, tmp_pa
 
 
 @pytest.mark.parametrize("at", [1, 2, 5, 9, 14, 18])
+@pytest.mark.slow
 def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: Forge, tmp_path: Path) -> None:
     stage = FromGithub(api=forge.url, states=("merged", "closed", "open"))
     whole = run(stage, tmp_path / "whole")
@@ -219,6 +228,7 @@ def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: For
     assert sorted(answered) == sorted(asked), "each was answered once, over both runs"
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp_path: Path) -> None:
     stage = FromGithub(api=forge.url, code="api")
     whole = run(stage, tmp_path / "whole")
@@ -242,6 +252,7 @@ def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp
     assert sorted(answered) == sorted(asked)
 
 
+@pytest.mark.slow
 def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -> None:
     usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
     forge.asked.clear()
@@ -251,6 +262,7 @@ def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -
     assert {one.resource for one in forge.asked} == {"core", "graphql"}
 
 
+@pytest.mark.slow
 def test_what_was_asked_stands_on_the_card(forge: Forge, tmp_path: Path) -> None:
     where = context(tmp_path)
     list(FromGithub(api=forge.url).apply((), where))
@@ -261,6 +273,7 @@ def test_what_was_asked_stands_on_the_card(forge: Forge, tmp_path: Path) -> None
     assert TOKEN not in section.model_dump_json()
 
 
+@pytest.mark.slow
 def test_no_token_is_written_anywhere(forge: Forge, tmp_path: Path) -> None:
     run(FromGithub(api=forge.url), tmp_path)
     for file in tmp_path.rglob("*"):
@@ -270,6 +283,7 @@ def test_no_token_is_written_anywhere(forge: Forge, tmp_path: Path) -> None:
 # --- dumps ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_dump_of_a_build_builds_the_same_without_the_forge(forge: Forge, tmp_path: Path) -> None:
     states = ("merged", "closed", "open")
     usual, _ = run(FromGithub(api=forge.url, states=states), tmp_path / "a")
@@ -284,6 +298,7 @@ def test_the_dump_of_a_build_builds_the_same_without_the_forge(forge: Forge, tmp
     assert not other
 
 
+@pytest.mark.slow
 def test_a_dump_with_a_clone_has_every_state(forge: Forge, tmp_path: Path) -> None:
     usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
     stage = FromGithub(archive=str(tmp_path / "a" / FOLDER / DUMP), clone=str(forge.git_dir(NAME)))
@@ -294,6 +309,7 @@ def test_a_dump_with_a_clone_has_every_state(forge: Forge, tmp_path: Path) -> No
 # --- troubles ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_gone_is_a_counted_drop(forge: Forge, tmp_path: Path) -> None:
     forge.troubles.append(missing(r"/pulls/2$"))
     found, drops = run(FromGithub(api=forge.url), tmp_path)
@@ -303,6 +319,7 @@ def test_what_is_gone_is_a_counted_drop(forge: Forge, tmp_path: Path) -> None:
     assert not run(FromGithub(api=forge.url), tmp_path)[1], "it is asked for again, and may be back"
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_gone_does_not_end_the_build(forge: Forge, tmp_path: Path) -> None:
     found, drops = run(FromGithub(api=forge.url, repos=("acme/nothing", NAME)), tmp_path)
     assert len(found) == 2
@@ -311,6 +328,7 @@ def test_a_repository_that_is_gone_does_not_end_the_build(forge: Forge, tmp_path
     ]
 
 
+@pytest.mark.slow
 def test_one_pull_request_that_the_forge_fails_on_is_left_for_next_time(forge: Forge, tmp_path: Path) -> None:
     forge.troubles += [secondary_limit("languages", retry_after=0), broken(r"/pulls/2/commits", times=99)]
     stage = Impatient(api=forge.url, code="api")
@@ -321,6 +339,7 @@ def test_one_pull_request_that_the_forge_fails_on_is_left_for_next_time(forge: F
     assert len(run(stage, tmp_path)[0]) == 2
 
 
+@pytest.mark.slow
 def test_a_server_without_these_graphql_fields_is_read_by_rest_alone(forge: Forge, tmp_path: Path) -> None:
     usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
     forge.troubles.append(missing("graphql"))
@@ -356,6 +375,7 @@ def told(found: Iterable[Candidate]) -> dict[int, bool]:
         (refused_graphql("Field 'isOutdated' doesn't exist on type 'X'"), {1: False, 2: False}, 1),
     ],
 )
+@pytest.mark.slow
 def test_a_refusal_of_graphql_is_of_one_pull_request_unless_a_field_is_not_known(
     forge: Forge, tmp_path: Path, trouble: Trouble, known: dict[int, bool], asked: int
 ) -> None:
@@ -375,6 +395,7 @@ def test_a_refusal_of_graphql_is_of_one_pull_request_unless_a_field_is_not_known
     assert told(run(FromGithub(api=forge.url), tmp_path)[0]) == {1: True, 2: True}, "it is asked again the next time"
 
 
+@pytest.mark.slow
 def test_a_change_that_is_too_large_is_left_out_unread(forge: Forge, tmp_path: Path) -> None:
     found, drops = run(FromGithub(api=forge.url, max_lines=5), tmp_path)
     assert not found
@@ -397,6 +418,7 @@ def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
         run(FromGithub(archive=str(tmp_path / "none.jsonl")), tmp_path / "c")
 
 
+@pytest.mark.slow
 def test_names_in_hostile_words_lead_nowhere(forge: Forge, tmp_path: Path) -> None:
     words = "Fixes a/..#1, ../..#2, x/.#3, https://github.com/../../etc/issues/4, acme/shop#41 and o/n#99999999"
     project = replace(PROJECT, pulls=(a_pull(1, "apple", body=words),))
@@ -421,6 +443,7 @@ def test_without_a_token_the_card_says_what_is_not_known(
     assert not forge.paths("graphql") and len(first.pull.revisions) == 2
 
 
+@pytest.mark.slow
 def test_a_force_push_leaves_both_states(forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     thing = "drum"

@@ -92,6 +92,7 @@ def dumped(folder: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
+@pytest.mark.slow
 def test_a_name_that_is_no_path_costs_its_pull_request(forge: Forge, tmp_path: Path) -> None:
     found, drops = run(FromGithub(api=forge.url), tmp_path)
     assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
@@ -99,6 +100,7 @@ def test_a_name_that_is_no_path_costs_its_pull_request(forge: Forge, tmp_path: P
     assert "has a file whose" in drops[0].detail
 
 
+@pytest.mark.slow
 def test_an_earlier_state_that_git_cannot_show_is_a_reason(forge: Forge, tmp_path: Path) -> None:
     found, _ = run(FromGithub(api=forge.url), tmp_path)
     pull = found[0].pull
@@ -150,6 +152,7 @@ def test_one_bad_line_of_a_dump_costs_that_line(forge: Forge, tmp_path: Path) ->
     assert [(one.item, one.reason) for one in drops] == [("dump.jsonl, line 1", UNREADABLE)]
 
 
+@pytest.mark.slow
 def test_whatever_stands_anywhere_in_a_dump_is_read_or_told(forge: Forge, tmp_path: Path) -> None:
     run(FromGithub(api=forge.url, numbers=(1,)), tmp_path / "first")
     (good,) = dumped(tmp_path / "first")
@@ -195,6 +198,7 @@ def _put(value: Any, path: tuple[str | int, ...], junk: Any) -> None:
         return
 
 
+@pytest.mark.slow
 def test_a_history_that_graphql_does_not_tell_is_not_an_empty_one(forge: Forge, tmp_path: Path) -> None:
     """Without its events nobody knows of forced pushes: the pull request waits for a forge that tells them."""
     said = {"data": {"repository": {"pullRequest": None}}, "errors": [{"type": "NOT_FOUND", "message": "not now"}]}
@@ -216,6 +220,7 @@ def test_a_commit_that_is_no_id_is_never_asked_about(forge: Forge, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["../../user", "?", "a/b/c", "a b/c"])
+@pytest.mark.slow
 def test_an_issue_of_no_repository_is_not_asked_about(name: str, forge: Forge, tmp_path: Path) -> None:
     closing = {"nodes": [{"number": 3, "repository": {"nameWithOwner": name}}]}
     told = {"closingIssuesReferences": closing, "timelineItems": {"nodes": [], "pageInfo": {"hasNextPage": False}}}

@@ -50,6 +50,7 @@ def entries(each: int) -> list[Candidate]:
     ]
 
 
+@pytest.mark.slow
 def test_the_papers_1080_of_four_periods_and_nine_languages(context: BuildFolder) -> None:
     drawn = Drawn(PAPER, entries(20), context)
     assert len(drawn.ids) == 1080
@@ -128,6 +129,7 @@ def test_a_source_that_grew_changes_few_of_the_drawn() -> None:
     assert len(before & set(Drawn(stage, items, WithoutBuild()).ids)) >= 80
 
 
+@pytest.mark.slow
 def test_every_case_is_as_likely_to_be_drawn() -> None:
     items = [candidate(f"c{n}", language="Go") for n in range(20)]
     counts = Counter(

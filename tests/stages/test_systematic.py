@@ -26,6 +26,7 @@ def context(tmp_path: Path) -> Iterator[BuildFolder]:
     workplace.close()
 
 
+@pytest.mark.slow
 def test_the_sample_of_graded_reviews_has_1291_of_16780(context: BuildFolder) -> None:
     items = (candidate(f"r{n}") for n in range(1, 16_781))
     drawn = Drawn(Systematic(every=13, start=1), items, context)

@@ -169,6 +169,7 @@ def test_the_expanded_level_is_wider_and_tends_to_the_asked_one(clusters: int) -
 
 
 @pytest.mark.parametrize("n", [15, 40])
+@pytest.mark.slow
 def test_a_candidate_that_is_just_too_bad_passes_as_rarely_as_promised(n: int) -> None:
     """At a true difference of -margin, "not worse" should come out in 2.5% of the studies; in 250, at most 5%."""
     rng = np.random.default_rng(n)

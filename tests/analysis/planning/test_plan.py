@@ -88,6 +88,7 @@ def power(metric: Mean | Micro, tables: list[tuple[Numbers, Numbers]]) -> float:
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
+@pytest.mark.slow
 def test_a_study_of_the_planned_size_finds_a_difference_in_a_mean_four_times_in_five(attempts: int) -> None:
     pilot = mean_tables(np.random.default_rng(1), 1_000, 3)
     planned = changes(make_plan(Mean(), pilot, Question(0.06)).pairs[0], attempts)
@@ -96,6 +97,7 @@ def test_a_study_of_the_planned_size_finds_a_difference_in_a_mean_four_times_in_
     assert 0.75 <= power(Mean(), studies) <= 0.85, "0.8, give or take 2.8 standard errors of 500 trials"
 
 
+@pytest.mark.slow
 def test_a_study_of_the_planned_size_finds_a_difference_in_f1_about_four_times_in_five() -> None:
     recalls = (0.45, 0.36)
     large = [t.mean(axis=(0, 1)) for t in micro_tables(np.random.default_rng(3), 200_000, 1, recalls)]

@@ -58,6 +58,7 @@ def test_the_published_example_of_an_intraclass_correlation() -> None:
     assert found.raters == {f"rater-{r}": 6 for r in range(4)}
 
 
+@pytest.mark.slow
 def test_the_mean_of_more_raters_is_as_reliable_as_spearman_and_brown_say() -> None:
     found = one_plan(labels_of(ratings(2_000, 2, 0.8, 0.6, seed=1)))
     rho = found.icc.value
@@ -82,6 +83,7 @@ def test_the_interval_of_a_mean_is_as_wide_as_studies_scatter() -> None:
     assert 0.92 <= np.mean(np.abs(np.array(means) - 3) <= 0.1) <= 0.98
 
 
+@pytest.mark.slow
 def test_the_items_for_an_agreement_give_an_interval_of_that_width() -> None:
     """Bonett's formula against what the F interval of Shrout and Fleiss gives on average."""
     from scipy.stats import f

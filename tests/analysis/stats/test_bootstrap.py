@@ -107,6 +107,7 @@ def test_every_resample_draws_as_many_clusters_as_there_are_whatever_the_chunk()
         assert clusters == 1 or (rows != np.concatenate(list(Resampler(clusters, 20, 6).weights()))).any()
 
 
+@pytest.mark.slow
 def test_draws_that_are_not_kept_are_the_same_when_drawn_anew() -> None:
     large = Resampler(1_000_000, 17, 3)
     first, second = ([chunk[:, :50].copy() for chunk in large.weights()] for _ in range(2))
@@ -175,6 +176,7 @@ def test_the_interval_of_a_large_sample_holds_its_own_value(seed: int) -> None:
     assert estimate.low < estimate.value < estimate.high
 
 
+@pytest.mark.slow
 def test_ninety_five_percent_intervals_hold_the_truth_about_that_often() -> None:
     """300 made benchmarks of 60 repositories with unequal numbers of changes; the true F1 is known."""
     generator = np.random.default_rng(11)

@@ -65,6 +65,7 @@ def test_gradient_and_curvature_are_the_slopes_of_the_loss() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5), st.booleans())
+@pytest.mark.slow
 def test_the_minimum_is_the_one_of_a_general_solver(seed: int, grades: int, rising: bool) -> None:
     generator = np.random.default_rng(seed)
     features = generator.random((50, 3))

@@ -110,6 +110,7 @@ def graded_bleu(shared_data: Path) -> tuple[Numbers, Numbers]:
     return score, grade
 
 
+@pytest.mark.slow
 def test_ks_of_bleu_on_graded_reviews(graded_bleu: tuple[Numbers, Numbers]) -> None:
     """GradedReviews' KS table for BLEU: its figures recomputed from the public file, which holds 5,164 reviews."""
     score, grade = graded_bleu

@@ -218,15 +218,18 @@ def rejected(precision: tuple[float, float], recall: tuple[float, float], trials
     return called / trials
 
 
+@pytest.mark.slow
 def test_equal_systems_are_called_different_one_time_in_twenty() -> None:
     assert 0.02 <= rejected((0.5, 0.5), (0.5, 0.5)) <= 0.085
 
 
+@pytest.mark.slow
 def test_a_noisy_and_a_quiet_system_of_equal_f1_are_not_called_different_more_often() -> None:
     """Swapping what they said calls more than 10% of these different."""
     assert 0.02 <= rejected((0.25, 0.3913), (0.9, 0.3913)) <= 0.085
 
 
+@pytest.mark.slow
 def test_rare_hits_of_a_noisy_and_a_very_quiet_system_raise_few_alarms() -> None:
     """6 hits expected on 30 changes, equal F1, 0 and 20 false comments a change. Each own spread alone: over 20%."""
     generator = np.random.default_rng(10)

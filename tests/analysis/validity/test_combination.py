@@ -43,6 +43,7 @@ def test_folds_keep_groups_and_give_about_what_all_rows_give() -> None:
     assert 0.65 < spearmanr(held.expected, human)[0] < 0.85
 
 
+@pytest.mark.slow
 def test_shuffled_labels_reach_nothing() -> None:
     table, human, groups = noisy()
     dealt = shuffled(human, groups, 0)
@@ -51,6 +52,7 @@ def test_shuffled_labels_reach_nothing() -> None:
     assert abs(spearmanr(held.expected, dealt)[0]) < 0.15
 
 
+@pytest.mark.slow
 def test_a_copied_row_across_folds_would_leak_and_groups_stop_it() -> None:
     """A feature that names the reference: within groups it tells the label, out of group it tells nothing."""
     rng = np.random.default_rng(3)

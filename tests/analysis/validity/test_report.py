@@ -57,6 +57,7 @@ def figures(record: object) -> Iterator[Figure]:
         yield from figures(list(vars(record).values()))
 
 
+@pytest.mark.slow
 def test_everything_that_the_papers_show_is_there(found: ValidityReport) -> None:
     shared = found.metrics[0]
     assert (found.cases, found.reviews, found.resamples) == (60, 240, 60)
@@ -114,6 +115,7 @@ def test_less_is_better_agrees_as_much_and_says_so(found: ValidityReport) -> Non
     assert less.grades[0].mean.value == pytest.approx(1 - more.grades[0].mean.value), "the scores as they are"  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report_and_another_seed_other_intervals() -> None:
     made = study(20)
     first, again = (report(made, Shared()) for _ in range(2))
@@ -124,6 +126,7 @@ def test_the_same_seed_gives_the_same_report_and_another_seed_other_intervals() 
     assert (before.low, before.high) != (after.low, after.high)
 
 
+@pytest.mark.slow
 def test_human_references_are_left_out_everywhere() -> None:
     found = report(study(), Shared(), people=("best",)).metrics[0]
     assert found.correlations[0].rows.left_out == {"written by people": 60}
@@ -185,6 +188,7 @@ def test_a_scale_without_steps_has_correlations_and_no_grades() -> None:
     assert len(humans[0].summary.distribution) == 10
 
 
+@pytest.mark.slow
 def test_labels_that_do_not_count_are_counted() -> None:
     made = study(20)
     again = Study(made.cases, made.outcomes, (*made.labels, *(label(o, 1, round="later") for o in made.outcomes)))
@@ -193,6 +197,7 @@ def test_labels_that_do_not_count_are_counted() -> None:
     assert found.metrics[0].correlations == report(made, Shared()).metrics[0].correlations
 
 
+@pytest.mark.slow
 def test_the_inputs_print_in_full_and_tell_what_differs() -> None:
     made = study(300)
     bench = made.bench()
@@ -221,6 +226,7 @@ def test_a_metric_in_grades_is_held_against_people_as_it_is() -> None:
     assert own.calibrated == fitted.calibrated
 
 
+@pytest.mark.slow
 def test_metrics_on_other_rows_than_the_others_are_marked() -> None:
     made = study(20)
     bench, full = made.bench(), Scored.of(Shared(), made.scores(Shared()))

@@ -121,6 +121,7 @@ def asked(*words: str) -> RowFilter:
     return found
 
 
+@pytest.mark.slow
 def test_a_slice_has_the_figures_of_its_line_in_the_whole_report() -> None:
     made = study()
     whole = slice_of(made, None)
@@ -131,6 +132,7 @@ def test_a_slice_has_the_figures_of_its_line_in_the_whole_report() -> None:
             assert other.correlations[0].spearman == line.spearman, "the same rows under the same resamples"
 
 
+@pytest.mark.slow
 def test_every_table_is_of_the_slice_and_what_is_outside_is_counted() -> None:
     part = slice_of(study(), asked("system=best", "language=java"))
     assert (part.dataset, part.cases, part.reviews) == ("toy where language = java and system = best", 30, 30)
@@ -145,6 +147,7 @@ def test_every_table_is_of_the_slice_and_what_is_outside_is_counted() -> None:
         assert one.ranking is None, "one system is in no order"
 
 
+@pytest.mark.slow
 def test_a_fact_that_is_named_twice_may_have_either_value() -> None:
     part = slice_of(study(), asked("system=best", "system=weak"))
     assert part.dataset == "toy where system = best or weak" and part.reviews == 120

@@ -43,6 +43,7 @@ def test_every_point_is_what_counting_gives(found: list[tuple[int, int]]) -> Non
         assert sweep.auc.value == pytest.approx(metrics.roc_auc_score(positive, score))
 
 
+@pytest.mark.slow
 def test_all_aucs_at_once_are_those_of_resampled_clusters_one_by_one() -> None:
     generator = np.random.default_rng(0)
     grade = generator.integers(1, 5, 80).astype(np.float64)

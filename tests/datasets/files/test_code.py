@@ -18,6 +18,7 @@ def forge(tmp_path: Path) -> Iterator[Forge]:
         yield made
 
 
+@pytest.mark.slow
 def test_the_diff_starts_at_the_merge_base(forge: Forge, tmp_path: Path) -> None:
     case = forge.add("owner/name")
     totals = fetch_code([case], tmp_path / "code", forge=forge.url)
@@ -33,6 +34,7 @@ def test_the_diff_starts_at_the_merge_base(forge: Forge, tmp_path: Path) -> None
     assert found.change.has_diff and not case.change.has_diff
 
 
+@pytest.mark.slow
 def test_the_mirror_holds_the_touched_files_and_is_partial_and_shallow(forge: Forge, tmp_path: Path) -> None:
     case = forge.add("owner/name", main_moves=30)
     assert fetch_code([case], tmp_path / "code", forge=forge.url).fetched == 1
@@ -47,6 +49,7 @@ def test_the_mirror_holds_the_touched_files_and_is_partial_and_shallow(forge: Fo
     assert not (Path(change.git) / "hooks").exists()
 
 
+@pytest.mark.slow
 def test_a_nearer_merge_base_behind_the_cut_is_looked_for(forge: Forge, tmp_path: Path) -> None:
     """A long way leads to the true merge base, a short one (through a merge) to an older common ancestor."""
     case = forge.add("owner/name", main_moves=1)
@@ -69,6 +72,7 @@ def test_a_nearer_merge_base_behind_the_cut_is_looked_for(forge: Forge, tmp_path
     assert attach_code([case], tmp_path)[0][0].change.base == nearer
 
 
+@pytest.mark.slow
 def test_a_second_fetch_asks_for_nothing(forge: Forge, tmp_path: Path) -> None:
     cases = [forge.add("owner/one"), forge.add("owner/two")]
     seen: list[tuple[int, int, str]] = []
@@ -78,6 +82,7 @@ def test_a_second_fetch_asks_for_nothing(forge: Forge, tmp_path: Path) -> None:
     assert fetch_code(cases, tmp_path, forge=forge.url) == (0, 2, ())
 
 
+@pytest.mark.slow
 def test_what_fails_is_counted_and_tried_again(forge: Forge, tmp_path: Path) -> None:
     here, later = forge.add("owner/here"), forge.add("owner/later")
     gone = here.model_copy(update={"id": "owner/here#2", "change": here.change.model_copy(update={"head": "1" * 40})})
@@ -98,6 +103,7 @@ def test_what_fails_is_counted_and_tried_again(forge: Forge, tmp_path: Path) -> 
     assert totals == (1, 1, ())
 
 
+@pytest.mark.slow
 def test_a_half_written_line_is_done_again(forge: Forge, tmp_path: Path) -> None:
     cases = [forge.add("owner/one"), forge.add("owner/two")]
     fetch_code(cases, tmp_path, forge=forge.url)
@@ -107,6 +113,7 @@ def test_a_half_written_line_is_done_again(forge: Forge, tmp_path: Path) -> None
     assert len(read_diffs(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_unrelated_histories_have_no_diff(forge: Forge, tmp_path: Path) -> None:
     case = forge.add("owner/name")
     folder = forge.root / "owner" / "name.git"

@@ -45,6 +45,7 @@ def forge(tmp_path: Path) -> Iterator[Forge]:
         yield made
 
 
+@pytest.mark.slow
 def test_code_is_fetched_beside_the_files_and_attached(forge: Forge, tmp_path: Path) -> None:
     change = forge.add("owner/name").change
     files = tmp_path / "files"

@@ -91,6 +91,7 @@ def test_a_name_that_occurs_twice_is_refused(tmp_path: Path, into: Path, names: 
         unpack(make_zip(tmp_path / "bad.zip", *names), into)
 
 
+@pytest.mark.slow
 def test_too_many_files_are_refused(tmp_path: Path, into: Path) -> None:
     names = [f"{n}" for n in range(archive.MOST_FILES + 1)]
     with pytest.raises(BadInput, match="over 10,000"):

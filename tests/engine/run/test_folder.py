@@ -351,6 +351,7 @@ def fill(folder: Path, limit: int) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("limit", [50_000, 33_333])
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_loses_nothing_recorded(tmp_path: Path, limit: int) -> None:
     recorded, message = fill(tmp_path, limit)
     assert recorded > 5
@@ -363,6 +364,7 @@ def test_a_file_that_may_not_grow_loses_nothing_recorded(tmp_path: Path, limit: 
     assert not (tmp_path / "reviews.jsonl.torn").exists()
 
 
+@pytest.mark.slow
 def test_no_room_for_the_cases_leaves_a_folder_that_can_be_used_again(tmp_path: Path) -> None:
     recorded, message = fill(tmp_path, 5_000)
     assert recorded == 0
@@ -382,6 +384,7 @@ def tiny_disk(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_recorded(tiny_disk: Path) -> None:
     try:
         recorded, message = fill(tiny_disk / "run", 1_000_000)

@@ -50,5 +50,6 @@ def test_on_graded_reviews_too(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize("piece", ["a. ", ".", "'", '"', "`", "*", ".)", "\n", "修", "👍", "don't "])
+@pytest.mark.slow
 def test_a_megabyte_of_one_thing_is_read(piece: str) -> None:
     assert len(treebank(piece * (1_000_000 // len(piece)))) <= 1_000_000

@@ -126,6 +126,7 @@ def test_many_threads_with_loops_of_their_own_share_one_cache(tmp_path: Path) ->
     cache.close()
 
 
+@pytest.mark.slow
 def test_many_processes_may_begin_and_write_one_cache(tmp_path: Path) -> None:
     file = tmp_path / "chat.sqlite"
     writers = [start_writer(file, f"w{n}", 0, 40) for n in range(5)]
@@ -137,6 +138,7 @@ def test_many_processes_may_begin_and_write_one_cache(tmp_path: Path) -> None:
     cache.close()
 
 
+@pytest.mark.slow
 def test_what_was_committed_survives_sigkill(tmp_path: Path) -> None:
     file = tmp_path / "chat.sqlite"
     for round_ in range(3):

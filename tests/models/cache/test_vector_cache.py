@@ -39,6 +39,7 @@ def test_no_text_is_in_the_file(tmp_path: Path) -> None:
     assert b"confidential" not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_several_processes_lose_nothing(tmp_path: Path) -> None:
     file = tmp_path / "vectors.sqlite"
     program = (
@@ -115,6 +116,7 @@ def test_the_oldest_quarter_goes_when_the_file_is_full(tmp_path: Path) -> None:
     assert len(cache.get(MODEL, [f"59-{k}" for k in range(10)])) == 10
 
 
+@pytest.mark.slow
 def test_where_it_lies(tmp_path: Path) -> None:
     program = (
         "from reviewgauge.models.cache.vector_cache import open_cache; c = open_cache(); print(c.file if c else None)"

@@ -76,6 +76,7 @@ def test_a_key_holds_all_that_changes_an_answer(monkeypatch: pytest.MonkeyPatch)
     assert call_key(parse_model("openai:m@http://c/v1"), HI, Repeat()) in keys  # the same address, given otherwise
 
 
+@pytest.mark.slow
 def test_one_of_two_who_wait_may_go(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
     server.always = lambda _: Say(protocol.good(), delay=0.3)
     model = client.model(protocol.spec(server))
@@ -112,6 +113,7 @@ def test_when_the_last_goes_the_call_is_stopped_and_its_place_is_free(protocol: 
         assert time.monotonic() - began < 4
 
 
+@pytest.mark.slow
 def test_a_failure_that_nobody_waits_for_makes_no_noise(
     protocol: OpenAI, server: Scripted, client: ChatClient, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,6 +180,7 @@ def test_without_a_client_there_is_one_that_stays(protocol: OpenAI, server: Scri
     assert chat_model(protocol.spec(server)).ask(HI, trial=2).text == "yes"  # closed by hand: a new one
 
 
+@pytest.mark.slow
 def test_models_at_one_address_share_its_limits(protocol: OpenAI, server: Scripted) -> None:
     server.always = lambda _: Say(protocol.good(), delay=0.02)
     spec = protocol.spec(server)
@@ -188,6 +191,7 @@ def test_models_at_one_address_share_its_limits(protocol: OpenAI, server: Script
     assert server.most_at_once == 3
 
 
+@pytest.mark.slow
 def test_one_who_is_told_to_wait_makes_all_wait(protocol: OpenAI, server: Scripted) -> None:
     server.script = [Say(protocol.error("slow"), status=429, headers={"Retry-After": "1"})]
     with ChatClient(ChatSettings(cache=False, in_flight=1, patience=0.01)) as client:
@@ -198,6 +202,7 @@ def test_one_who_is_told_to_wait_makes_all_wait(protocol: OpenAI, server: Script
     assert times[1] - times[0] > 0.9
 
 
+@pytest.mark.slow
 def test_who_queued_before_a_pause_pauses_all_again(protocol: OpenAI, server: Scripted) -> None:
     server.script = [Say(protocol.error("slow"), status=429)] * 6
     with ChatClient(ChatSettings(cache=False, in_flight=1, patience=0.05)) as client:
@@ -209,6 +214,7 @@ def test_who_queued_before_a_pause_pauses_all_again(protocol: OpenAI, server: Sc
     assert times[6] - times[0] > 0.15  # six waits, each up to twice as long as the one before: 1.6 s on average
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_down_ends_the_run_for_all(protocol: OpenAI, server: Scripted) -> None:
     with ChatClient(ChatSettings(cache=False, in_flight=8, patience=0.01)) as client:
         model = client.model(protocol.spec(server))
@@ -275,6 +281,7 @@ def test_a_fork_has_a_loop_of_its_own(protocol: OpenAI, server: Scripted, client
     assert model.ask(HI, trial=3).text == "yes"
 
 
+@pytest.mark.slow
 def test_a_process_ends_with_calls_in_flight_and_says_nothing(
     protocol: OpenAI, server: Scripted, tmp_path: Path
 ) -> None:
@@ -297,6 +304,7 @@ time.sleep(0.3)
     assert "Task was destroyed" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupt_stops_the_call(protocol: OpenAI, server: Scripted, tmp_path: Path) -> None:
     server.always = lambda _: Say(protocol.good(), delay=30)
     program = f"""

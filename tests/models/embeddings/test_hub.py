@@ -137,6 +137,7 @@ def ask(home: Path, url: str, *words: str, **variables: str) -> list[dict[str, A
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_model_comes_from_the_hub_and_then_from_its_cache(hub: Hub, tmp_path: Path) -> None:
     hub.models["org/tiny", COMMIT] = published(tmp_path / "new", seed=1)
     hub.models["org/tiny", OLD] = published(tmp_path / "old", seed=2)
@@ -164,6 +165,7 @@ def test_a_model_comes_from_the_hub_and_then_from_its_cache(hub: Hub, tmp_path: 
     assert ask(home, "http://127.0.0.1:9", "hub:org/tiny", HF_HUB_OFFLINE="1")[0] == found[0]
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_said_in_one_line(hub: Hub, tmp_path: Path) -> None:
     whole = published(tmp_path / "whole")
     hub.models["org/tiny", COMMIT] = whole
@@ -188,12 +190,14 @@ def test_what_is_not_there_is_said_in_one_line(hub: Hub, tmp_path: Path) -> None
         assert "\n" not in answer["error"]
 
 
+@pytest.mark.slow
 def test_a_hub_that_cannot_be_reached(tmp_path: Path) -> None:
     found = ask(tmp_path / "home", "http://127.0.0.1:9", "hub:org/tiny", HF_HUB_OFFLINE="1")
     assert "cannot be reached" in found[0]["error"]
     assert "HF_ENDPOINT" in found[0]["error"]
 
 
+@pytest.mark.slow
 def test_behind_an_offline_door_nothing_is_fetched(hub: Hub, tmp_path: Path) -> None:
     """As where a bundle from others is checked, which may name any model."""
     hub.models["org/tiny", COMMIT] = published(tmp_path / "new", seed=1)

@@ -36,6 +36,7 @@ def tiny(tmp_path: Path) -> OnnxEmbedder:
     return OnnxEmbedder("tiny", tiny_models.write_model(tmp_path / "tiny"))
 
 
+@pytest.mark.slow
 def test_minilm_is_the_original_model() -> None:
     model = embedder(DEFAULT, cache=False)
     assert isinstance(model, OnnxEmbedder)
@@ -49,6 +50,7 @@ def test_minilm_is_the_original_model() -> None:
         assert np.abs(vector - expected / np.linalg.norm(expected)).max() < 1e-5  # 4e-7 where it was written
 
 
+@pytest.mark.slow
 def test_minilm_token_states_are_those_of_each_layer() -> None:
     model = embedder(DEFAULT, cache=False)
     assert isinstance(model, OnnxEmbedder)
@@ -104,6 +106,7 @@ def shared_tiny() -> OnnxEmbedder:
     return _SHARED[0]
 
 
+@pytest.mark.slow
 def test_vectors_are_the_same_however_many_threads_there_are(tmp_path: Path) -> None:
     folder = tiny_models.write_model(tmp_path / "tiny", longest=None)
     program = (
@@ -126,6 +129,7 @@ def test_vectors_are_the_same_however_many_threads_there_are(tmp_path: Path) -> 
     assert "(3000, 16)" in answers.pop()
 
 
+@pytest.mark.slow
 def test_odd_texts_have_vectors(tiny: OnnxEmbedder) -> None:
     odd = ["", " \n", "\ud83d half a pair", "🙂" * 100, "\x00", "a" * 1_000_000, "ﷺ", "\u202e back", "x\u0301"]
     found = tiny.vectors(odd)
@@ -221,6 +225,7 @@ def test_a_config_without_numbers_is_refused(tmp_path: Path) -> None:
         OnnxEmbedder("tiny", folder)
 
 
+@pytest.mark.slow
 def test_threads_follow_the_usual_variable() -> None:
     program = "from reviewgauge.models.embeddings.onnx import threads; print(threads())"
     for told, expected in (("4,2", "4"), ("0", None)):

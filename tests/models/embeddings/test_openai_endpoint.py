@@ -200,6 +200,7 @@ def test_what_was_embedded_before_it_gave_up_is_kept(server: Server, tmp_path: P
 
 
 @pytest.mark.parametrize("dated", [False, True])
+@pytest.mark.slow
 def test_the_servers_wish_is_kept(server: Server, dated: bool) -> None:
     wish = formatdate(time.time() + 2, usegmt=True) if dated else "1"
     server.script = [says(429, Retry_After=wish)]

@@ -146,6 +146,7 @@ OPENAI_RAISES: dict[str, type[Exception]] = {
 
 
 @pytest.mark.parametrize("fault", OPENAI_RAISES)
+@pytest.mark.slow
 def test_openai_raises(fault: str) -> None:
     with FakeServer(fail=fault) as server, pytest.raises(OPENAI_RAISES[fault]):
         ask_openai(server, timeout=0.3 if fault == "timeout" else 5)
@@ -172,6 +173,7 @@ ANTHROPIC_RAISES: dict[str, tuple[type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("fault", ANTHROPIC_RAISES)
+@pytest.mark.slow
 def test_anthropic_raises(fault: str) -> None:
     kind, words = ANTHROPIC_RAISES[fault]
     with FakeServer(fail=fault) as server, pytest.raises(kind) as raised:
@@ -203,6 +205,7 @@ def test_a_wrong_key_is_repeated_in_the_error() -> None:
         assert server.stats()["calls"] == 1, "a refused key is not a call to the model"
 
 
+@pytest.mark.slow
 def test_refused_parameters_are_refused_only_when_sent() -> None:
     with FakeServer(fail="param") as server:
         assert ask_openai(server).choices
@@ -229,6 +232,7 @@ def openai_says(fault: str) -> Any:
         return ask_openai(server)
 
 
+@pytest.mark.slow
 def test_openai_answers_that_are_none() -> None:
     """What arrives with status 200 and is still no good: none of it makes the SDK raise."""
     cut = openai_says("truncate").choices[0]
@@ -249,6 +253,7 @@ def test_openai_answers_that_are_none() -> None:
     assert openai_says("close").choices[0].message.content == UNKNOWN
 
 
+@pytest.mark.slow
 def test_anthropic_answers_that_are_none() -> None:
     def says(fault: str) -> Any:
         with FakeServer(fail=fault) as server:
@@ -275,6 +280,7 @@ def test_bodies_that_cannot_be_read(fault: str) -> None:
             assert str(answer) != UNKNOWN
 
 
+@pytest.mark.slow
 def test_a_slow_answer_comes_in_the_end() -> None:
     with FakeServer(fail="slow,slow=0.4") as server:
         began = time.perf_counter()
@@ -325,6 +331,7 @@ def test_faults_change_while_it_runs_and_it_starts_again_on_its_port() -> None:
         assert server.calls == server.stats()["calls"] == 3
 
 
+@pytest.mark.slow
 def test_a_server_in_its_own_process_answers_and_counts() -> None:
     with FakeServer(process=True, fail="500:first=1") as server:
         with pytest.raises(openai.InternalServerError):
@@ -342,6 +349,7 @@ def test_a_port_that_is_taken_is_one_clear_line(good: FakeServer) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_latency_is_held_and_read_strictly() -> None:
     with FakeServer(latency="0.2") as server:
         began = time.perf_counter()
@@ -356,6 +364,7 @@ def test_latency_is_held_and_read_strictly() -> None:
             read_latency(bad)
 
 
+@pytest.mark.slow
 def test_its_process_ends_with_the_one_that_started_it() -> None:
     code = """
 import os, time
@@ -375,6 +384,7 @@ os.kill(os.getpid(), 9)
     until(gone, "the server outlived its parent")
 
 
+@pytest.mark.slow
 def test_a_noisy_model_differs_from_call_to_call_whatever_fails_between() -> None:
     """Over HTTP the repeat is the number of the answer to these words, so failures before it change nothing."""
     texts: list[list[str]] = []
@@ -392,6 +402,7 @@ def test_a_noisy_model_differs_from_call_to_call_whatever_fails_between() -> Non
     assert len(set(texts[0])) == 2
 
 
+@pytest.mark.slow
 def test_without_its_libraries_the_command_names_the_extra() -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from reviewgauge.cli.main import main; main(['fake-server'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

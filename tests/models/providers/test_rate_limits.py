@@ -83,6 +83,7 @@ def test_a_pace_takes_back_what_was_not_used() -> None:
     assert pace.book(1, now=100.0) == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 def test_calls_wait_for_their_pace() -> None:
     async def main() -> None:
         lane = EndpointLimiter("a", requests_per_minute=1200)
@@ -144,6 +145,7 @@ def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], prob
     assert "is a server running" not in caught.value.remedy
 
 
+@pytest.mark.slow
 def test_a_success_forgets_the_troubles_before_it() -> None:
     lane = EndpointLimiter("http://a", patience=0.01)
     lane.heard()
@@ -159,6 +161,7 @@ def test_a_success_forgets_the_troubles_before_it() -> None:
     assert "not in the protocol" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_an_address_that_has_answered_gets_time_to_come_back() -> None:
     lane = EndpointLimiter("a", patience=0.01)
     lane.succeeded()
@@ -194,6 +197,7 @@ def test_who_waits_is_told_when_the_address_goes_down() -> None:
 
 @pytest.mark.parametrize("in_flight", [1, 16, 256])
 @pytest.mark.parametrize("slow", [False, True])
+@pytest.mark.slow
 def test_four_failures_in_ten_are_no_breakdown(in_flight: int, slow: bool) -> None:
     """Failures come back at once, answers only after all others: the worst order there is."""
     draw = random.Random(in_flight)

@@ -51,6 +51,7 @@ def needs(tool: str) -> None:
 # --- what becomes a finding ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_changed_lines_speak(tmp_path: Path) -> None:
     before = "import os\n\n\ndef f(x):\n    return x == None\n"
     after = "import os\nimport sys\n\n\ndef f(x):\n    return x == None\n\n\ndef g(x):\n    return x != None\n"
@@ -58,6 +59,7 @@ def test_only_changed_lines_speak(tmp_path: Path) -> None:
     assert rules_of(run(change, "ruff")) == {("ruff", "F401", "a.py", 2), ("ruff", "E711", "a.py", 10)}
 
 
+@pytest.mark.slow
 def test_every_finding_starts_on_a_changed_line_of_its_file(tmp_path: Path) -> None:
     source = "import os, sys\n\n\ndef big(a, c=[]):\n" + branches(12) + "    return eval(a)\n"
     edited = source.replace("if a == 3", "if a is 3").replace("eval(a)", "exec(a)")
@@ -69,6 +71,7 @@ def test_every_finding_starts_on_a_changed_line_of_its_file(tmp_path: Path) -> N
     assert not any(f.rule == "F401" and f.path == "m.py" for f in found)
 
 
+@pytest.mark.slow
 def test_complexity_stands_at_the_def_line_or_at_the_first_changed_line(tmp_path: Path) -> None:
     body = "def big(a, c):\n" + branches(12) + "    return a\n\n\ndef small(a):\n    return a\n"
     touched = make_change(tmp_path / "one", {"m.py": body}, {"m.py": body.replace("return a\n\n", "return a + 1\n\n")})
@@ -88,6 +91,7 @@ def test_complexity_stands_at_the_def_line_or_at_the_first_changed_line(tmp_path
     assert run(elsewhere).findings == ()
 
 
+@pytest.mark.slow
 def test_of_functions_in_each_other_the_innermost_speaks(tmp_path: Path) -> None:
     cases = "".join(f"\t\tif a > {i} {{\n\t\t\treturn {i}\n\t\t}}\n" for i in range(14))
     go = f"package main\n\nfunc outer(a int) int {{\n\tinner := func() int {{\n{cases}\t\treturn 0\n\t}}\n"
@@ -99,6 +103,7 @@ def test_of_functions_in_each_other_the_innermost_speaks(tmp_path: Path) -> None
     assert {(f.function == "outer", f.start) for f in run(fresh, "lizard").findings} == {(True, 3), (False, 4)}
 
 
+@pytest.mark.slow
 def test_the_thresholds_are_the_highest_that_is_no_finding(tmp_path: Path) -> None:
     source = "def f(a, c):\n" + "".join(f"    if a == {i}:\n        c += 1\n" for i in range(5)) + "    return c\n"
     change = make_change(tmp_path, {"x": ""}, {"m.py": source})
@@ -121,6 +126,7 @@ def go(x):
 """
 
 
+@pytest.mark.slow
 def test_two_tools_that_say_the_same_speak_once(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"x": ""}, {"m.py": CALL})
     (finding,) = run(change).findings
@@ -131,12 +137,14 @@ def test_two_tools_that_say_the_same_speak_once(tmp_path: Path) -> None:
     assert [(f.tool, f.rule) for f in run(change, "ruff").findings] == [("ruff", "S602")]
 
 
+@pytest.mark.slow
 def test_one_changed_argument_of_an_old_call_counts(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"m.py": CALL.replace("shell=True", "shell=False")}, {"m.py": CALL})
     (finding,) = run(change).findings
     assert (finding.rule, finding.start, finding.end, finding.quote) == ("B602", 7, 7, "shell=True,")
 
 
+@pytest.mark.slow
 def test_lizard_reads_the_other_languages_and_not_python(tmp_path: Path) -> None:
     go = "package main\n\nfunc pick(a int) int {\n" + "".join(
         f"\tif a > {i} {{\n\t\treturn {i}\n\t}}\n" for i in range(14)
@@ -152,6 +160,7 @@ def test_lizard_reads_the_other_languages_and_not_python(tmp_path: Path) -> None
     assert {f.function for f in run(change, "lizard").findings} == {"pick"}
 
 
+@pytest.mark.slow
 def test_asserts_in_tests_and_every_use_of_a_module_are_no_findings(tmp_path: Path) -> None:
     source = "import pickle\nimport subprocess\n\n\ndef check(x):\n    assert x\n    subprocess.run([x], check=True)\n"
     source += "    return pickle\n"
@@ -191,6 +200,7 @@ HOSTILE = {
 BAD = "import os\n\n\ndef big(a, c):\n" + branches(12) + "    return eval(a)\n"
 
 
+@pytest.mark.slow
 def test_settings_in_the_repository_are_not_obeyed(tmp_path: Path) -> None:
     plain = run(make_change(tmp_path / "plain", {"x": ""}, {"m.py": BAD})).findings
     mark = tmp_path / "MARK"
@@ -202,6 +212,7 @@ def test_settings_in_the_repository_are_not_obeyed(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+@pytest.mark.slow
 def test_comments_in_the_code_silence_nobody_unless_asked(tmp_path: Path) -> None:
     python = (
         "# ruff: noqa\nimport os  # noqa\n\n\ndef big(a, c):  # complexipy: ignore\n"
@@ -223,6 +234,7 @@ def test_comments_in_the_code_silence_nobody_unless_asked(tmp_path: Path) -> Non
     assert {(f.tool, f.rule) for f in run(change, suppressions=True).findings} == {("radon", "cyclomatic")}
 
 
+@pytest.mark.slow
 def test_odd_file_names_are_files_and_not_options(tmp_path: Path) -> None:
     names = [
         "@args.py",
@@ -237,6 +249,7 @@ def test_odd_file_names_are_files_and_not_options(tmp_path: Path) -> None:
     assert {f.path for f in run(change).findings} == set(names)
 
 
+@pytest.mark.slow
 def test_links_are_not_followed(tmp_path: Path) -> None:
     secret = tmp_path / "secret.py"
     secret.write_text("import os\neval(input())\n")
@@ -251,6 +264,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert [(drop.item, drop.reason) for drop in found.unread] == [("link.py", "is a symbolic link")]
 
 
+@pytest.mark.slow
 def test_what_does_not_parse_is_said_and_the_rest_is_read(tmp_path: Path) -> None:
     files: dict[str, str | bytes | None] = {
         "old.py": "print 'x'\n",
@@ -286,6 +300,7 @@ def test_a_crash_names_the_tool_and_is_no_empty_result(tmp_path: Path) -> None:
         programs.run_libraries(["lizard"], [], ["gone.js"], bench)
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -> None:
     bench = AnalyserJob(tmp_path, tmp_path, seconds=0.3)
     with pytest.raises(AnalyserTimeout, match=r"slow did not finish within 0\.3 s"):
@@ -400,6 +415,7 @@ def test_cppcheck_reads_c_and_no_other_file_of_this_machine(tmp_path: Path) -> N
         )
     )
 )
+@pytest.mark.slow
 def test_any_content_gives_findings_or_a_note(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     text = "\n".join(lines) + "\n"
     change = make_change(tmp_path_factory.mktemp("any"), {"x": ""}, {"a.py": text, "a.go": text, "a.php": text})

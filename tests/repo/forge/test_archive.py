@@ -129,6 +129,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert read(tmp_path / "dump.tar") == []
 
 
+@pytest.mark.slow
 def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path) -> None:
     bomb = b'{"a": "' + b"0" * 30_000_000
     (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress(bomb, mtime=0))
@@ -147,6 +148,7 @@ def test_one_answer_may_only_be_so_long(tmp_path: Path) -> None:
         read(written(tmp_path / "d.tar", members), SMALL)
 
 
+@pytest.mark.slow
 def test_a_tar_is_not_held_in_memory(tmp_path: Path) -> None:
     many = {f"{n}.jsonl": lines(*[NESTED] * 50) for n in range(20)}
     assert len(read(written(tmp_path / "d.tar.gz", many))) == 1000

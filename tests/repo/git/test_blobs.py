@@ -145,6 +145,7 @@ def test_a_reader_that_is_closed_starts_again_when_asked(written: tuple[Reposito
 
 
 @given(st.lists(st.binary(max_size=80), min_size=1, max_size=8))
+@pytest.mark.slow
 def test_any_content_comes_back(tmp_path_factory: pytest.TempPathFactory, contents: list[bytes]) -> None:
     folder = tmp_path_factory.mktemp("blobs") / "r"
     head = write_history(folder, [Written({b"f%d" % n: content for n, content in enumerate(contents)})])[0]

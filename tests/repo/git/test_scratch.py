@@ -30,6 +30,7 @@ def mode(folder: Path) -> int:
     return stat.S_IMODE(folder.stat().st_mode)
 
 
+@pytest.mark.slow
 def test_it_is_gone_with_what_was_locked_deep_or_elsewhere(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()

@@ -410,6 +410,7 @@ NAMES = st.sampled_from(["f", "a b", "-x", "d/diff --git a", 'q"', "ü", "\t"])
 
 
 @given(st.lists(st.dictionaries(NAMES, st.one_of(st.none(), TEXTS), max_size=4), min_size=1, max_size=6))
+@pytest.mark.slow
 def test_unidiff_and_our_other_reader_see_the_same(
     tmp_path_factory: pytest.TempPathFactory, states: list[dict[str, str | None]]
 ) -> None:
@@ -461,6 +462,7 @@ def _without_headers(diff: str) -> str:
     return "\n".join(kept)
 
 
+@pytest.mark.slow
 def test_memory_stays_flat(tmp_path: Path) -> None:
     """Ten times the history takes no more memory: what is held is one commit and one block."""
     lines = [b"line %d of the file\n" % n for n in range(2_000)]
@@ -484,6 +486,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     assert peaks[1] < 1.5 * peaks[0] + 1_000_000
 
 
+@pytest.mark.slow
 def test_files_too_large_to_compare_are_binary(tmp_path: Path) -> None:
     """Over 20 MB git would hold both versions; they count as binary, also when they are text."""
     large = b"a line of fifty characters, more or less, of text\n" * 450_000

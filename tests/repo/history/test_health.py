@@ -43,6 +43,7 @@ def test_a_sound_repository(source: Path) -> None:
     assert found.warnings == () and not (found.shallow or found.partial or found.empty or found.borrows)
 
 
+@pytest.mark.slow
 def test_what_is_lacking_is_said(source: Path, tmp_path: Path) -> None:
     shallow = inspect(clone(source, tmp_path / "s", "--depth=2"), now=NOW)
     assert shallow.shallow and not shallow.bare and shallow.commits < 8

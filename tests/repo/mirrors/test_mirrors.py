@@ -52,6 +52,7 @@ def test_a_mirror_holds_what_refs_reach_and_nothing_else(tmp_path: Path, source:
     assert mirror.blob("main", "lib/b.py") == b"b\n"
 
 
+@pytest.mark.slow
 def test_a_second_call_brings_what_is_new_and_forgets_nothing(tmp_path: Path, source: Path) -> None:
     mirror = mirror_local(source, tmp_path / "m.git")
     packs = set((mirror.git_dir / "objects" / "pack").glob("*.pack"))
@@ -68,6 +69,7 @@ def test_a_second_call_brings_what_is_new_and_forgets_nothing(tmp_path: Path, so
     assert not Repository(mirror.git_dir).exists("side")
 
 
+@pytest.mark.slow
 def test_shallow_linked_bare_and_detached_sources(tmp_path: Path, source: Path) -> None:
     head = run_git(source, "rev-parse", "HEAD")
     run_git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
@@ -142,6 +144,7 @@ def test_a_full_disk_is_no_damage(said: str) -> None:
     assert "no room left to write (free some space" in str(no_room(Path("bench/repos/shop.git")))
 
 
+@pytest.mark.slow
 def test_a_damaged_source_is_said_in_one_line(tmp_path: Path, source: Path) -> None:
     blob = run_git(source, "rev-parse", "HEAD:lib/b.py")
     file = source / ".git" / "objects" / blob[:2] / blob[2:]
@@ -155,6 +158,7 @@ def test_a_damaged_source_is_said_in_one_line(tmp_path: Path, source: Path) -> N
         mirror_local(source, tmp_path / "n.git")
 
 
+@pytest.mark.slow
 def test_alternates_and_linked_objects_are_not_followed(tmp_path: Path, source: Path) -> None:
     run_git(tmp_path, "clone", "-q", "--shared", str(source), "borrower")
     with pytest.raises(UserError, match="borrows objects"):

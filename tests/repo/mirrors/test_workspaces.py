@@ -51,6 +51,7 @@ def ids(folder: Path) -> set[str]:
 @pytest.mark.parametrize("history", [0, 1, 2, ALL])
 @pytest.mark.parametrize("at", ["head", "base"])
 @pytest.mark.parametrize("source", ["project", "mirror"])
+@pytest.mark.slow
 def test_nothing_later_than_head_is_in_a_workspace(
     tmp_path: Path, project: Project, history: int, at: str, source: str
 ) -> None:
@@ -80,6 +81,7 @@ def test_nothing_later_than_head_is_in_a_workspace(
 
 
 @pytest.mark.parametrize("history", [0, 1, ALL])
+@pytest.mark.slow
 def test_what_is_checked_out_is_what_the_commit_holds(tmp_path: Path, project: Project, history: int) -> None:
     repository = Repository(project.folder)
     for at, shown in (("head", project.head), ("base", project.base)):
@@ -97,6 +99,7 @@ def test_what_is_checked_out_is_what_the_commit_holds(tmp_path: Path, project: P
         assert not w.folder.parent.exists()
 
 
+@pytest.mark.slow
 def test_ids_are_real_with_history_and_made_up_but_stable_without(project: Project) -> None:
     repository = Repository(project.folder)
     seen = []
@@ -118,6 +121,7 @@ def test_ids_are_real_with_history_and_made_up_but_stable_without(project: Proje
         assert run_git(cut.folder, "rev-parse", "--is-shallow-repository") == "true"
 
 
+@pytest.mark.slow
 def test_a_base_that_went_on_is_replaced_by_the_merge_base(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     start = commit(folder, {"a.py": "1\n"})
@@ -186,6 +190,7 @@ def test_odd_trees_become_plain_files_or_are_counted(tmp_path: Path, odd: tuple[
     assert not any(path.name == "x.py" for path in tmp_path.rglob("x.py") if "odd" not in path.parts)
 
 
+@pytest.mark.slow
 def test_a_mirror_with_a_part_of_the_files(tmp_path: Path, project: Project) -> None:
     run_git(project.folder, "config", "uploadpack.allowFilter", "true")
     run_git(tmp_path, "clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{project.folder}", "part")
@@ -204,6 +209,7 @@ def test_a_mirror_with_a_part_of_the_files(tmp_path: Path, project: Project) -> 
         assert run_git(made.folder, "status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_said_in_one_line(tmp_path: Path, project: Project) -> None:
     repository = Repository(project.folder)
     for head, base in (("1" * 40, None), (project.head, "2" * 40), ("--all", None), (project.head, "main..main")):
@@ -217,6 +223,7 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path: Path, project: Project)
         pass
 
 
+@pytest.mark.slow
 def test_it_is_gone_afterwards_whatever_was_done_in_it(tmp_path: Path, project: Project) -> None:
     seen: list[Workspace] = []
     with pytest.raises(ZeroDivisionError), workspace(Repository(project.folder), project.head, within=tmp_path) as made:

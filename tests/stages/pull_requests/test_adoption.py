@@ -53,6 +53,7 @@ def test_lines_keep_their_fate_when_others_move_them(story: Story) -> None:
     assert story.changed(on(13, "a"), on(12, "b"), on(14, "c")) == [True, False, False]
 
 
+@pytest.mark.slow
 def test_a_renamed_file_is_followed_and_a_deleted_one_is_changed(story: Story) -> None:
     story.push({"a.py": None, "moved.py": text(*FIRST)})
     assert story.changed(on(13)) == [False]
@@ -69,6 +70,7 @@ def test_what_the_base_branch_did_is_no_answer(story: Story) -> None:
     assert story.changed(*commented) == [None, False]
 
 
+@pytest.mark.slow
 def test_after_a_rebase_lines_are_compared_from_state_to_state(story: Story) -> None:
     story.main({"a.py": swapped(BASE, n12="the base changed this")})
     story.rebase()
@@ -78,6 +80,7 @@ def test_after_a_rebase_lines_are_compared_from_state_to_state(story: Story) -> 
     assert story.changed(on(13, "a"), on(12, "b")) == [True, False]
 
 
+@pytest.mark.slow
 def test_a_comment_on_deleted_lines(tmp_path: Path) -> None:
     first = [*BASE[:4], "line 5, better", *BASE[5:19], *BASE[20:]]  # line 5 replaced, line 20 deleted
     story = Story(tmp_path / "code", text(*first))
@@ -107,6 +110,7 @@ def test_the_base_rate_is_of_places_that_nobody_commented_on(story: Story) -> No
     assert span is not None and (span.base_changed, span.base_places) == (1, 2), "as many lines as the comment has"
 
 
+@pytest.mark.slow
 def test_places_that_somebody_spoke_about_in_another_state_are_not_of_the_base_rate(story: Story) -> None:
     """What changed because of another comment would make this one look like luck."""
     second = story.push({"a.py": text(*FIRST[:10], "# new", *FIRST[10:])})
@@ -188,6 +192,7 @@ edits = st.lists(st.tuples(st.sampled_from(["change", "delete", "insert"]), st.i
 
 
 @given(edits)
+@pytest.mark.slow
 def test_following_agrees_with_a_model_of_the_file(steps: list[tuple[str, int]]) -> None:
     """A file whose lines are all different: a line is there at the end, or it was changed."""
     with TemporaryDirectory() as folder:

@@ -53,6 +53,7 @@ def built(forge: Forge, folder: Path) -> tuple[Candidate, Candidate, list[Candid
 
 
 @pytest.mark.parametrize("token", [TOKEN, ""])
+@pytest.mark.slow
 def test_an_earlier_state_has_the_title_of_then(
     token: str, running: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +66,7 @@ def test_an_earlier_state_has_the_title_of_then(
     assert edited == ([True, True, False] if token else [None, None, None]), "REST does not tell"
 
 
+@pytest.mark.slow
 def test_a_title_that_a_stage_made_stays(running: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     last, _, _ = built(running, tmp_path)

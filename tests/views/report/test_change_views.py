@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Side, Span
 from reviewgauge.core.results import (
     CommentOutcome,
@@ -73,6 +75,7 @@ def test_every_comment_and_finding_is_shown_once(small: ReportData) -> None:
     assert known == Counter((v.case.id, row[1]) for v in shown for g in v.groups for row in g.members)
 
 
+@pytest.mark.slow
 def test_anchors_are_unique(big: ReportData) -> None:
     anchors = []
     for view in views(big):

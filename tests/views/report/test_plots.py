@@ -13,6 +13,7 @@ from reviewgauge.views.report.report import ReportData
 pytestmark = pytest.mark.skipif(not plots.available(), reason="the extra plots is not installed")
 
 
+@pytest.mark.slow
 def test_a_forest_names_every_system_and_value(big: ReportData) -> None:
     board = big.leaderboards[0]
     drawn = plots.forest(board, "f1", "p", 520)

@@ -21,6 +21,7 @@ def page(html: str) -> Page:
     return Page(html)
 
 
+@pytest.mark.slow
 def test_the_page_is_well_formed_and_ids_are_unique(page: Page) -> None:
     assert page.open == []
     assert [i for i, n in Counter(page.ids).items() if n > 1] == []
@@ -86,6 +87,7 @@ def test_figures_carry_n_level_metric_and_benchmark(small: ReportData, html: str
 
 
 @pytest.mark.skipif(not plots.available(), reason="the extra plots is not installed")
+@pytest.mark.slow
 def test_twelve_systems_on_thirty_changes_stay_under_ten_megabytes(big: ReportData) -> None:
     text = render(big)
     said = sum(len(o.review.comments) for o in big.outcomes if o.review)
@@ -105,6 +107,7 @@ def test_without_the_extra_the_numbers_are_there_and_the_remedy(
         assert system.system in text
 
 
+@pytest.mark.slow
 def test_a_report_of_nothing_is_a_page(small: ReportData) -> None:
     text = render(ReportData(title="nothing", created="now", leaderboards=[]))
     assert Page(text).open == []
@@ -113,16 +116,19 @@ def test_a_report_of_nothing_is_a_page(small: ReportData) -> None:
     assert Page(render(replace(small, leaderboards=[empty], comparisons=[]))).open == []
 
 
+@pytest.mark.slow
 def test_two_leaderboards_do_not_clash(small: ReportData) -> None:
     other = small.leaderboards[0].model_copy(update={"metric": "hits(policy='any')"})
     found = Page(render(replace(small, leaderboards=[small.leaderboards[0], other])))
     assert [i for i, n in Counter(found.ids).items() if n > 1] == []
 
 
+@pytest.mark.slow
 def test_the_same_data_gives_the_same_page(small: ReportData, html: str) -> None:
     assert render(small) == html
 
 
+@pytest.mark.slow
 def test_the_coverage_gives_bounds_only_where_something_failed(small: ReportData) -> None:
     board = small.leaderboards[0]
     row = next(row for row in board.systems if any(e.worst is not None for e in row.estimates))

@@ -60,6 +60,7 @@ def test_the_matrix_has_what_is_corrected_above_and_plain_agreement_below() -> N
     assert last[-1] == "·"
 
 
+@pytest.mark.slow
 def test_many_raters_have_their_weakest_pairs_listed() -> None:
     lines = printed(report(20))
     at = next(

@@ -22,6 +22,7 @@ def report() -> JudgeReport:
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.slow
 def test_it_fits(report: JudgeReport, width: int) -> None:
     console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     console.print(judge_report(report))

@@ -24,6 +24,7 @@ def tables(report: ValidityReport) -> dict[str, list[dict[str, str]]]:
     return {name: rows(text) for name, text in csv_tables(report).items()}
 
 
+@pytest.mark.slow
 def test_every_table_is_tidy(report: ValidityReport) -> None:
     for name, text in csv_tables(report).items():
         head, *body = list(csv.reader(io.StringIO(text, newline="")))
@@ -54,6 +55,7 @@ def test_the_numbers_are_those_of_the_report_unrounded(
     assert sum(cells) == 400 * len(report.metrics)
 
 
+@pytest.mark.slow
 def test_an_undefined_figure_is_an_empty_cell_with_its_reason() -> None:
     found = rows(csv_tables(toys.awkward(systems=2))["correlations.csv"])
     constant = [r for r in found if r["label"] == "exact_match"]
@@ -63,6 +65,7 @@ def test_an_undefined_figure_is_an_empty_cell_with_its_reason() -> None:
     assert {r["reason"] for r in auc if r["label"] == "exact_match"} == {toys.CONSTANT}
 
 
+@pytest.mark.slow
 def test_fake_and_estimate_go_with_every_row() -> None:
     for name, text in csv_tables(toys.awkward(systems=2)).items():
         if name in ("about.csv", "human_labels.csv"):

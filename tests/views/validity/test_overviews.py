@@ -37,6 +37,7 @@ def test_the_forest_has_a_line_for_every_metric_and_row_set_with_its_n(awkward: 
 
 
 @needs_plots
+@pytest.mark.slow
 def test_lines_of_the_forest_stand_in_order_also_where_one_is_undefined(report: ValidityReport) -> None:
     first = report.metrics[0].correlations
     nothing = toys.figure(None, 9, reason=toys.CONSTANT)

@@ -19,6 +19,8 @@ from reviewgauge.views.validity.csv_files import csv_tables
 from reviewgauge.views.validity.report import MOST_TEXT, excerpt, heat, render
 from reviewgauge.views.validity.tables import validity
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("plain", "awkward", "hostile")
 
 

@@ -30,6 +30,7 @@ def awkward() -> ValidityReport:
 
 
 @pytest.mark.parametrize("width", [100, 80, 60, 40])
+@pytest.mark.slow
 def test_nothing_is_wider_than_the_terminal(report: ValidityReport, awkward: ValidityReport, width: int) -> None:
     for one in (report, awkward):
         assert max(cell_len(line.rstrip()) for line in printed(one, width).splitlines()) <= width

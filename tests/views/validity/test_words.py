@@ -107,6 +107,7 @@ def test_names_stay_apart() -> None:
     assert list(words.names(same).values()) == ["rouge rouge1", "rouge rougeL", "bleu(1)", "bleu(2)", "chrf"]
 
 
+@pytest.mark.slow
 def test_cautions_are_said_once_with_whom_they_concern() -> None:
     made = toys.awkward(systems=4)
     said = words.cautions(made)
