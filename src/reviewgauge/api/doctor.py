@@ -25,10 +25,10 @@ def doctor(
 
     `stages` narrow the cases first; their drops are among the notes. `models`: how metrics ask models.
     """
-    return _examined(dataset, metrics, source, stages, models or ModelOptions())[0]
+    return examine_with_cost(dataset, metrics, source, stages, models or ModelOptions())[0]
 
 
-def _examined(
+def examine_with_cost(
     dataset: str | Dataset,
     metrics: Sequence[str | Metric],
     source: str | Path | None,

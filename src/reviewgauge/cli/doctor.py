@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from reviewgauge.api.doctor import _examined
+from reviewgauge.api.doctor import examine_with_cost
 from reviewgauge.cli.options import from_option, json_option, model_options, stage_option
 from reviewgauge.cli.output import emit, note
 from reviewgauge.engine.run.model_options import ModelOptions
@@ -31,7 +31,7 @@ def command(
 
     The exit code is 1 when something that must hold does not.
     """
-    report, spent, fake = _examined(dataset, metrics, source, stages, models)
+    report, spent, fake = examine_with_cost(dataset, metrics, source, stages, models)
     if spent.estimated:  # what the fake model says of the probes is not a finding
         emit(spent, as_json, lambda: spent.sentence or "Dry run: no model would be asked.")
         return 0
