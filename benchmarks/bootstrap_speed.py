@@ -19,9 +19,9 @@ from scipy.stats import bootstrap
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Score
+from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.hits import Hits
 

@@ -25,10 +25,9 @@ from timed.measure_stream import measure_stream
 from timed.table import Row, graded_pairs, table
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, short_spec
 from reviewgauge.metrics.texts.text_metric import TextPair
 
 LIBRARIES = ("rapidfuzz", "numpy", "scipy", "rouge-score", "nltk", "sacrebleu", "scikit-learn")

@@ -20,11 +20,11 @@ from reviewgauge.analysis.planning.plan import plan
 from reviewgauge.analysis.planning.study import Question
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.sign_flip import flip_test
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.reports.plan import PairPlan
 from reviewgauge.core.results import Score
+from reviewgauge.core.specs import signature
 
 POWER, DRAWS, BENCHMARK = 0.8, 499, "b" * 64
 Maker = Callable[[np.random.Generator, int, int], tuple[Numbers, Numbers]]

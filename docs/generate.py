@@ -25,10 +25,9 @@ import reviewgauge
 from reviewgauge.cli.main import VERBS, group
 from reviewgauge.core import protocols
 from reviewgauge.core.base import Record
-from reviewgauge.core.plugin import PACKAGE, Plugin
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome
-from reviewgauge.core.specs import catalogue, find_class, load
+from reviewgauge.core.specs import PACKAGE, Plugin, catalogue, find_class, load
 from reviewgauge.models.fake.behaviours import BEHAVIOURS
 from reviewgauge.models.fake.faults import FAULTS
 from reviewgauge.models.fake.rules.table import RULES

@@ -8,9 +8,8 @@ import re
 
 import pytest
 
-from reviewgauge.core.plugin import Plugin, short_spec, signature
 from reviewgauge.core.protocols import Dataset, Format, Judge, Metric, Reviewer, Stage
-from reviewgauge.core.specs import find_class, load, names
+from reviewgauge.core.specs import Plugin, find_class, load, names, short_spec, signature
 
 KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]

@@ -10,11 +10,10 @@ from typing import ClassVar
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import Plugin, signature
 from reviewgauge.core.protocols import Judge, Measured, Metric, Reviewer
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Outcome
-from reviewgauge.core.specs import Spec, build, find_class, load, names
+from reviewgauge.core.specs import Plugin, Spec, build, find_class, load, names, signature
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.score import score

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure
-from reviewgauge.engine.measure import measure
+from reviewgauge.core.specs import short_spec
+from reviewgauge.engine.score import measure
 
 
 def measure_stream(

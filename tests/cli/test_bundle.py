@@ -11,7 +11,7 @@ import pytest
 
 import reviewgauge
 from bundle_toys import tamper, write_bench, write_zip
-from reviewgauge.api.bundles.verify import VerifyResult
+from reviewgauge.api.verify import VerifyResult
 from reviewgauge.cli.bundle import verify
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError

@@ -15,8 +15,7 @@ from reviewgauge.cli.options import model_options
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.engine.run.spending import Spending, spending
+from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.settings import ChatSettings

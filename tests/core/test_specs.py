@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Measured, Metric, Reviewer
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.specs import build, catalogue, load, names, parse_spec
+from reviewgauge.core.specs import build, catalogue, load, names, parse_spec, short_spec, signature
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, ChangedFile, RequiredContext, Side, Span
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.aacr_bench import AacrBench, size_class
 from reviewgauge.datasets.files.code import CODE, DIFFS, Diff
 

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Side, Span, Task
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.code_reviewer import CodeReviewer
 from reviewgauge.datasets.files.get import fetch_files
 

@@ -11,10 +11,9 @@ import pytest
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, SubjectKind
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.crscore_study import AGREEMENT_FILES, CrscoreStudy
 from reviewgauge.datasets.recorded.crscore_judgements import WORDS
 from reviewgauge.repo.diff.diffs import parse_patch

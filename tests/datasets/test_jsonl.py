@@ -12,10 +12,9 @@ from git_project import make_change
 from reviewgauge.api.check import check
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import SubjectKind
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, Change, Comment, Review, Span
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.jsonl import Jsonl
 
 GOOD: dict[str, object] = {"id": "a", "change": {"repo": "me/shop"}}

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import RaterKind, SubjectKind
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Severity
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.recorded.martian_verdicts import judges, render_table, stored_counts
 

@@ -8,8 +8,8 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.specs import signature
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import benchmark_hash

@@ -10,10 +10,9 @@ import pytest
 from engine_small import Asking, Echo, Halted, Length, Voting, make_cases, patched_cases
 from reviewgauge.core.results import FailureKind
 from reviewgauge.engine.review import rehearse_review, review
-from reviewgauge.engine.run.executors import Executor, Serial, Threads
+from reviewgauge.engine.run.executors import Executor, Interruption, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.selection import Selection
+from reviewgauge.engine.run.progress import Selection
 from reviewgauge.engine.score import rehearse_score, score
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call

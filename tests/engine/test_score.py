@@ -7,11 +7,10 @@ import pytest
 
 from engine_small import Clumsy, Echo, Halting, Length, Together, make_case, make_cases
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.results import Bounds, Failure, FailureKind, Outcome
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.review import import_reviews, review
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder

@@ -8,10 +8,9 @@ import pytest
 from formats.conftest import FIXTURES, ROOT, Shop, read
 
 from reviewgauge.core.errors import BadInput
-from reviewgauge.core.plugin import plugin_name
 from reviewgauge.core.protocols import Format
 from reviewgauge.core.records import Severity
-from reviewgauge.core.specs import load, names
+from reviewgauge.core.specs import load, names, plugin_name
 from reviewgauge.formats.coderabbit import Coderabbit
 from reviewgauge.formats.codex import Codex
 from reviewgauge.formats.github import Github

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import plugin_name
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Review, Severity, Side, Span
-from reviewgauge.core.specs import load, names
+from reviewgauge.core.specs import load, names, plugin_name
 from reviewgauge.formats.github import Github
 from reviewgauge.formats.martian import Martian
 from reviewgauge.formats.rdjson import Rdjson

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, Comment, Review, Side, Span
 from reviewgauge.core.results import Failed, FailureKind, Verdict
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.judges.golden import Golden
 from reviewgauge.judges.pairs.asking import NOT_ASKED, judge_of
 from reviewgauge.judges.pairs.location import NO_DIFF, NO_HUNK, NO_PLACE

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Change, Comment, Review, Span
 from reviewgauge.core.results import Failed, Verdict, Vote
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.judges.cascade import Cascade
 from reviewgauge.judges.lexical import Lexical
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Cast, agreed, chance, judge_some

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 import tiny_models
 from numpy_bert import hidden_states, read_weights
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.bertscore import Bertscore, write_idf
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.models.embeddings.embedder import DEFAULT

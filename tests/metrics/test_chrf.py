@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from graded_pairs import grades, pairs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.specs import load
+from reviewgauge.metrics import chrf
 from reviewgauge.metrics.chrf import Chrf
 from reviewgauge.metrics.texts.text_metric import TextPair
 from text_metrics import check_rules, parts_of, read, references, texts, value
@@ -99,3 +102,42 @@ def test_graded_reviews_figures(shared_data: Path, word_order: int, spearman: fl
     theirs = CHRF(word_order=word_order)
     for row, score in list(zip(rows, scores, strict=True))[::10]:
         assert score == pytest.approx(theirs.sentence_score(row.hypothesis, [row.reference]).score, abs=1e-9)
+
+
+Rows = Sequence[tuple[Sequence[int], Sequence[int]]]
+few = st.lists(st.integers(0, 3), max_size=12)
+many = st.lists(st.integers(0, 2**32 - 1), max_size=12)
+
+
+def matches(rows: Rows, orders: int) -> list[list[int]]:
+    said = [np.array(row[0], dtype=np.uint32) for row in rows]
+    wanted = [np.array(row[1], dtype=np.uint32) for row in rows]
+    found: list[list[int]] = chrf.matches(said, wanted, orders).T.tolist()
+    return found
+
+
+def counted(rows: Rows, orders: int) -> list[list[int]]:
+    def grams(one: Sequence[int], n: int) -> Counter[tuple[int, ...]]:
+        return Counter(tuple(one[i : i + n]) for i in range(len(one) - n + 1))
+
+    return [[(grams(a, n) & grams(b, n)).total() for n in range(1, orders + 1)] for a, b in rows]
+
+
+@given(st.lists(st.tuples(few, few), max_size=8), st.integers(1, 12))
+def test_few_symbols(rows: Rows, orders: int) -> None:
+    assert matches(rows, orders) == counted(rows, orders)
+
+
+@given(st.lists(st.tuples(many, many), max_size=5), st.integers(1, 40))
+def test_any_symbols_and_more_orders_than_fit(rows: Rows, orders: int) -> None:
+    rows = [(a, [*b, *a[2:]]) for a, b in rows]
+    assert matches(rows, orders) == counted(rows, orders)
+
+
+@pytest.mark.parametrize("symbols", [2, 300, 50_000])
+@pytest.mark.slow
+def test_batches_larger_than_a_chunk(symbols: int) -> None:
+    generator = np.random.default_rng(0)
+    lengths = [0, 5, chrf.CHUNK // 2, 9, chrf.CHUNK // 2, 1, 0, 40_000, 3]
+    rows = [(generator.integers(0, symbols, n).tolist(), generator.integers(0, symbols, 50).tolist()) for n in lengths]
+    assert matches(rows, 4) == counted(rows, 4)

@@ -15,9 +15,8 @@ from scipy.stats import spearmanr
 import text_metrics as tm
 from graded_pairs import grades, pairs
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.combined import Combined
 from reviewgauge.metrics.grades.combination import (
     SHIPPED,

@@ -12,9 +12,8 @@ from scipy.stats import rankdata, spearmanr
 
 import tiny_models
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset, Measured, Metric
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.embedding import Embedding
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.models.embeddings.embedder import DEFAULT

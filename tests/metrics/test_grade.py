@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from graded_pairs import pairs
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.results import Failed, Failure, FailureKind
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.grade import Grade, capped, mode_or_median
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.models.chat.client import ChatClient, counted

@@ -13,10 +13,10 @@ from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Severity, Span
 from reviewgauge.core.results import NOT_STATED, Score
+from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.hits import Hits
 

@@ -19,10 +19,9 @@ import graded_pairs
 from nltk_wordnet import nltk_reader
 from reviewgauge.analysis.stats.arrays import MatrixAggregate
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Parts
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.meteor import Meteor, align
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.models.text.wordnet import find_wordnet

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.mrr import Mrr
 from text_metrics import read
 

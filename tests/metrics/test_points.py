@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review, Span
 from reviewgauge.core.results import CommentState
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.metrics.change_points.asking_points import (
@@ -26,8 +25,7 @@ from reviewgauge.metrics.change_points.asking_points import (
     hits_messages,
     vote,
 )
-from reviewgauge.metrics.change_points.point_table import BROKEN, Table
-from reviewgauge.metrics.points import Points
+from reviewgauge.metrics.points import BROKEN, Points, Table
 from reviewgauge.models.chat.client import ChatClient, chat_model, counted
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.settings import ChatSettings

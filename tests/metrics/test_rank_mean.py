@@ -6,10 +6,9 @@ import pytest
 
 import text_metrics as tm
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.rank_mean import RankMean
 from reviewgauge.metrics.texts.text_metric import TextPair
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review
 from reviewgauge.core.results import Failure, FailureKind
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
 from reviewgauge.models.chat.client import ChatClient, counted

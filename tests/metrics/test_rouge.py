@@ -14,10 +14,9 @@ from scipy.stats import spearmanr
 
 import graded_pairs
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Parts
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.rouge import Rouge
 from reviewgauge.metrics.texts.text_metric import TextPair
 

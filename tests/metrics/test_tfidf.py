@@ -16,10 +16,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import graded_pairs
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.metrics.tfidf import Tfidf
 from reviewgauge.models.text.grams import Grams

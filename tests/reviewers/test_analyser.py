@@ -6,10 +6,9 @@ import pytest
 
 from git_project import make_change
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Severity
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.repo.analysers.programs import ESLINT_RULES, RULES
 from reviewgauge.repo.analysers.run import TOOLS
 from reviewgauge.repo.diff.anchors import anchor, code_reader

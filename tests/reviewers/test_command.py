@@ -14,11 +14,10 @@ import pytest
 from engine_small import make_case
 from git_project import commit, make_change, run_git
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Issue, Side
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.review import review as run_reviewer
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.folder import RunFolder

@@ -6,10 +6,9 @@ import pytest
 
 from git_project import make_change
 from reviewgauge.core.errors import NeedsCode
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, ChangedFile, Side
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.repo.diff.diffs import hunk_count
 from reviewgauge.reviewers.parrot import TEXT, Parrot

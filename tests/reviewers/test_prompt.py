@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, FileStatus, Side, Span
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.models.chat.client import ChatClient, call_key, counted
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, assistant, user
 from reviewgauge.models.request.model_spec import parse_model

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from git_project import between, commit, make_change, run_git
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Review
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.repo.analysers.run import installed
 from reviewgauge.reviewers.reading.review_files import case_names, names_change
 from reviewgauge.reviewers.replay import Replay

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.reviewers.silent import Silent
 
 

@@ -15,8 +15,7 @@ from reviewgauge.engine.build.audit import audit_stage
 from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step
-from reviewgauge.engine.run.executors import Threads
-from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.executors import Interruption, Threads
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.settings import ChatSettings

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, Comment
 from reviewgauge.core.results import Drop
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.drop_trivial_points import DropTrivialPoints
 

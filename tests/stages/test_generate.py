@@ -10,11 +10,10 @@ import pytest
 
 from reviewed_pulls import FAKE, candidate, listening, made, reference, the_one
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Reviewer, Stage
 from reviewgauge.core.records import Change, ChangedFile, Comment, Review, Span
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.models.request.messages import Call
 from reviewgauge.stages.generate import Generate
 from scripted_endpoint import OpenAI, Say, Scripted

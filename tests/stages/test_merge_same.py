@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 from reviewed_pulls import FAKE, FIRST, candidate, listening, made, reference, the_one
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.findings import groups_of
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Comment, Side, Span
+from reviewgauge.core.records import Comment, Side, Span, groups_of
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.prompts import fence

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.stratify import Stratify, share_out

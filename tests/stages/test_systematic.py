@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.systematic import Systematic

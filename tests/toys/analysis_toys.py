@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Bounds, Failure, FailureKind, Parts, Score
+from reviewgauge.core.specs import signature
 
 BENCHMARK = "b" * 64
 

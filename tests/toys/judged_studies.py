@@ -20,12 +20,11 @@ from reviewgauge.analysis.validity.report import Scored
 from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.labels import Label
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure, Outcome, Score
-from reviewgauge.core.specs import load
-from reviewgauge.engine.measure import measure
+from reviewgauge.core.specs import load, signature
+from reviewgauge.engine.score import measure
 
 FOLDERS = {"graded_reviews": "graded-reviews", "crscore_study": "crscore"}
 

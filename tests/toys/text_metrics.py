@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Parts
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.texts.text_metric import TextPair
 
 BLANK = ("", " ", "\n\t \u2003\r\n")

@@ -9,22 +9,19 @@ from pathlib import Path
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import CardSection
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
-from reviewgauge.core.specs import import_named
+from reviewgauge.core.specs import import_named, signature
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.audit import audit_stage, check_tables
 from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
 from reviewgauge.engine.build.write import Written, find_licences, refuse_foreign, write_benchmark
-from reviewgauge.engine.run.executors import executor_for
-from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.executors import Interruption, executor_for
 from reviewgauge.engine.run.journal import write_whole
-from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import with_cost
-from reviewgauge.engine.run.spending import Spending, spending
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.views.files.markdown import markdown
 

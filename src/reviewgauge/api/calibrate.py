@@ -17,13 +17,12 @@ from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judge
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import Figure, MetricValidity
-from reviewgauge.engine.run.interruption import Interruption, abort_on_interrupt
+from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.journal import write_error, write_whole
-from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.engine.run.spending import Spending
+from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
 from reviewgauge.metrics.combined import Combined, asked_by
 from reviewgauge.metrics.grades.combination import reference_key

@@ -8,11 +8,9 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.protocols import Progress
 from reviewgauge.engine.classify import Of, Sorted
 from reviewgauge.engine.classify import classify as classify_run
-from reviewgauge.engine.run.executors import Threads
+from reviewgauge.engine.run.executors import Interruption, Threads
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.engine.run.spending import Spending, spending
+from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.judges.classes.classes import QUESTIONS, Classifier, PromptKind, What
 
 

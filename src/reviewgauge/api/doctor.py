@@ -10,8 +10,7 @@ from reviewgauge.api.resolve import find_dataset, find_metrics, find_stages, sta
 from reviewgauge.core.protocols import Dataset, Metric, Stage
 from reviewgauge.core.reports.leaderboard import DoctorReport
 from reviewgauge.engine.build.pipeline import apply_stages
-from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.engine.run.spending import Spending, spending
+from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 
 
 def doctor(

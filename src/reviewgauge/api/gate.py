@@ -9,9 +9,8 @@ from pathlib import Path
 from reviewgauge.analysis.compare.gate import gate as compare_with_baseline
 from reviewgauge.analysis.compare.smoke import smoke as pick_cases
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.reports.gate import Gate, SmokeSet
-from reviewgauge.core.specs import names
+from reviewgauge.core.specs import names, short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
 

@@ -36,8 +36,7 @@ from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.recorded.martian_verdicts import judges
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import write_error, write_whole
-from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.engine.run.spending import spending
+from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.models.request.model_spec import is_model, parse_model
 
 KINDS = {"pairs": "a judge of pairs", "grades": "a grader"}

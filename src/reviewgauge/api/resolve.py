@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import plugin_name, short_spec, signature
 from reviewgauge.core.protocols import Dataset, Metric, Stage
-from reviewgauge.core.specs import load, names, parse_spec
+from reviewgauge.core.specs import load, names, parse_spec, plugin_name, short_spec, signature
 
 
 def find_dataset(word: str | Dataset, path: str | Path | None = None) -> Dataset:

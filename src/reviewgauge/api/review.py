@@ -16,14 +16,11 @@ from reviewgauge.core.specs import load, parse_spec
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
-from reviewgauge.engine.run.executors import Executor, executor_for
+from reviewgauge.engine.run.executors import Executor, Interruption, executor_for
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
-from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.engine.run.progress import with_cost
-from reviewgauge.engine.run.selection import Selection, parse_only
-from reviewgauge.engine.run.spending import Spending, spending
+from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
+from reviewgauge.engine.run.progress import Selection, parse_only, with_cost
 
 RECORDED = "recorded"
 

@@ -9,15 +9,14 @@ from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard
+from reviewgauge.core.specs import signature
+from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.run.model_options import ModelOptions, Spending
+from reviewgauge.engine.run.progress import parse_only
 from reviewgauge.engine.run.scored_run import read_scored_runs
-from reviewgauge.engine.run.selection import parse_only
-from reviewgauge.engine.run.spending import Spending
 from reviewgauge.engine.score import ScoreTotals, measure_run
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from reviewgauge.api.bundle import OWN, BundleResult, bundle
-from reviewgauge.api.bundles.verify import VerifyResult, verify
+from reviewgauge.api.verify import VerifyResult, verify
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.engine.bundle import compare

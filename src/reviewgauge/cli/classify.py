@@ -11,7 +11,7 @@ from reviewgauge.api.classify import ClassifyResult, classify
 from reviewgauge.cli.options import json_option, model_options
 from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.engine.classify import Sorted
-from reviewgauge.engine.run.interruption import CTRL_C, interruptible
+from reviewgauge.engine.run.executors import CTRL_C, interruptible
 from reviewgauge.judges.classes.classes import QUESTIONS
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from reviewgauge.cli.main import GO_ON
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Progress
-from reviewgauge.engine.run.interruption import Interruption, interruptible
+from reviewgauge.engine.run.executors import Interruption, interruptible
 
 _INTERRUPTED = b"\ninterrupted: finishing what is in flight; Ctrl-C again stops at once\n"
 

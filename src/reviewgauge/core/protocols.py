@@ -16,12 +16,13 @@ from reviewgauge.core.errors import UserError, hide_secrets
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Bounds, Drop, Failed, Failure, FailureKind, Matching, Parts, Verdict, Vote
+from reviewgauge.core.specs import Plugin
 
 if TYPE_CHECKING:
     import numpy as np
 
     Numbers = np.ndarray[Any, np.dtype[np.float64]]
-from reviewgauge.core.plugin import Plugin
+
 
 Progress = Callable[[int, int, str], None]  # (done, total, what is being done)
 
@@ -149,7 +150,7 @@ class Stage(Plugin):
 
     def drop(self, item: str, reason: str, detail: str = "") -> Drop:
         """A drop by this stage. `reason` is one of few, since reasons are counted; particulars go into `detail`."""
-        from reviewgauge.core.plugin import short_spec
+        from reviewgauge.core.specs import short_spec
 
         return Drop(item=item, by=short_spec(self), reason=reason, detail=detail)
 
@@ -167,7 +168,7 @@ class Reviewer(Plugin):
     @property
     def system(self) -> str:
         """The name in tables; by default the plug-in's name and its changed parameters."""
-        from reviewgauge.core.plugin import short_spec
+        from reviewgauge.core.specs import short_spec
 
         return short_spec(self)
 

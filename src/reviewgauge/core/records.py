@@ -6,7 +6,7 @@ include both ends, paths are relative with forward slashes, and "new" is the sid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Self
@@ -290,3 +290,32 @@ class Review(Record):
                 raise ValueError(f"comment id {comment.id!r} occurs twice")
             seen.add(comment.id)
         return self
+
+
+def groups_of(references: Sequence[Comment]) -> list[list[int]]:
+    """Indices of the references, one list a finding, in order of first appearance.
+
+    `same_as` may name any other phrasing, in chains or circles; ids outside `references` are ignored.
+    """
+    index = {reference.id: i for i, reference in enumerate(references)}
+    root = list(range(len(references)))
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for i, reference in enumerate(references):
+        if reference.same_as in index:
+            a, b = find(i), find(index[reference.same_as])
+            root[max(a, b)] = min(a, b)
+    members: dict[int, list[int]] = {}
+    for i in range(len(references)):
+        members.setdefault(find(i), []).append(i)
+    return list(members.values())
+
+
+def findings(references: Sequence[Comment]) -> list[tuple[Comment, ...]]:
+    """The references themselves, one tuple a finding, in order of first appearance."""
+    return [tuple(references[i] for i in indices) for indices in groups_of(references)]

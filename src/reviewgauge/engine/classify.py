@@ -21,9 +21,8 @@ from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case, Comment, Usage
 from reviewgauge.core.results import Failed, Failure
-from reviewgauge.engine.run.executors import Executor, Threads
+from reviewgauge.engine.run.executors import Executor, Interruption, Threads
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.progress import UsageSum
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question

@@ -9,8 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from reviewgauge.core.findings import findings
-from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Side, Span
+from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Side, Span, findings
 from reviewgauge.repo.diff.diffs import parse_patch
 
 Probe = Callable[[Case], Review]

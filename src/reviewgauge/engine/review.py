@@ -13,16 +13,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from reviewgauge.core.base import Id
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop, Failed, Failure, FailureKind, Outcome
-from reviewgauge.engine.run.executors import Executor, failure_of
+from reviewgauge.core.specs import signature
+from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
-from reviewgauge.engine.run.progress import SyncedProgress, WorkTally, WorkTotals
-from reviewgauge.engine.run.selection import Selection
+from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals
 from reviewgauge.models.chat.client import counted
 
 

@@ -5,23 +5,113 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
-from reviewgauge.core.protocols import Metric, Progress
+from reviewgauge.core.protocols import Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
-from reviewgauge.engine.measure import Answered, ScoreJob, measure
-from reviewgauge.engine.run.executors import Executor, Serial, executor_for
+from reviewgauge.core.specs import signature
+from reviewgauge.engine.run.executors import Executor, Interruption, Serial, executor_for, failure_of
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.interruption import Interruption
 from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.engine.run.manifest import labels_hash
-from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.engine.run.progress import SyncedProgress, WorkTally, WorkTotals, with_cost
-from reviewgauge.engine.run.selection import Selection
-from reviewgauge.engine.run.spending import Spending, spending
+from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
+from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals, with_cost
+from reviewgauge.models.chat.client import counted
+
+
+class Answered(NamedTuple):
+    """What the metric returned for one item, and what its model calls cost."""
+
+    value: Measured | str | Failure
+    usage: Usage = Usage()
+    fake: bool = False
+
+
+class Answers(NamedTuple):
+    """The answers of one batch, as far as it came, and the error that ended it early, which concerns the whole run."""
+
+    values: Sequence[Answered]
+    refused: UserError | None = None
+
+
+@dataclass(frozen=True)
+class ScoreJob:
+    """Measures one batch in a worker. Votes differ by their trial, so the attempt of a call is always 1."""
+
+    metric: Metric
+
+    def __call__(self, items: Sequence[tuple[Case, Review]]) -> Answers:
+        """One answer an item, each with what was spent since the one before."""
+        answers: list[Answered] = []
+        with counted() as tally:
+            before = tally.usage
+            try:
+                for value in measure(self.metric, items):
+                    now = tally.usage
+                    answers.append(Answered(value, _since(before, now)))
+                    before = now
+            except UserError as error:
+                return Answers(_mark_fake(answers, tally.fake), error)
+        return Answers(_mark_fake(answers, tally.fake))
+
+
+def _mark_fake(answers: Sequence[Answered], fake: bool) -> list[Answered]:
+    """Mark all answers of a batch in which a fake model answered: any of them may rest on it."""
+    return [answer._replace(fake=fake) for answer in answers] if fake else list(answers)
+
+
+def _since(before: Usage, now: Usage) -> Usage:
+    if now.calls == before.calls:
+        return Usage()
+    return Usage(
+        calls=now.calls - before.calls,
+        tokens_in=now.tokens_in - before.tokens_in,
+        tokens_out=now.tokens_out - before.tokens_out,
+        dollars=None if now.dollars is None else round(now.dollars - (before.dollars or 0.0), 10),
+        seconds=round(now.seconds - before.seconds, 6),
+    )
+
+
+def measure(metric: Metric, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+    """What `metric.parts_many` says of each item: exactly one answer per item, and a finite number in every part.
+
+    A batch that breaks half way leaves a Failure for each item that it had not answered. UserErrors are raised.
+    """
+    answered = 0
+    broken = Failure(kind=FailureKind.CRASH, message="parts_many ended before its items did")
+    try:
+        for value in metric.parts_many(items):
+            answered += 1
+            yield _finite(value)
+            if answered == len(items):
+                return
+    except UserError:
+        raise
+    except Exception as error:  # the boundary where a metric's bug becomes a record, never a score
+        broken = failure_of(error)
+    for _ in range(len(items) - answered):
+        yield broken
+
+
+def _finite(value: Measured | str | Failure) -> Measured | str | Failure:
+    """The value, or a Failure where a part is not a number: NaN in a sum would spoil every reading."""
+    if not isinstance(value, Measured):
+        return value
+    bad = [name for name, part in value.parts.items() if not math.isfinite(part)]
+    bad += [
+        f"{facet}={key} {name}"
+        for facet, groups in value.facets.items()
+        for key, parts in groups.items()
+        for name, part in parts.items()
+        if not math.isfinite(part)
+    ]
+    if bad:
+        return Failure(kind=FailureKind.CRASH, message=f"the part {bad[0]} is not a number")
+    return value
+
 
 REVIEW_FAILED = "the review failed"
 EVERYTHING = Selection()

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict
+from reviewgauge.core.specs import short_spec
 from reviewgauge.judges.pairs.asking import Asking, Cell, ModelJudge, Table, judge_of, judge_some
 from reviewgauge.judges.panel import pins_of, vote_of
 

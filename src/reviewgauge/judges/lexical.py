@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from reviewgauge.core.findings import groups_of
 from reviewgauge.core.protocols import Judge
-from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import Verdict
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, load_weights
 from reviewgauge.models.text.lexical import Profile, profile, shared_words

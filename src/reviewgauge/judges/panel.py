@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict, Vote
+from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Asking, Cast, Cell, agreed, judge_of, judge_some
 
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from reviewgauge.core.findings import findings, groups_of
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
-from reviewgauge.core.records import Anchoring, Case, Comment, Review, Task
+from reviewgauge.core.records import Anchoring, Case, Comment, Review, Task, findings, groups_of
 from reviewgauge.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
+from reviewgauge.core.specs import signature
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, judge_of, not_asked
 from reviewgauge.judges.pairs.location import locate
 from reviewgauge.metrics.matching import match
@@ -26,6 +25,7 @@ from reviewgauge.repo.diff.diffs import hunk_count
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
+
 
 Table = Sequence[Sequence[Verdict | None]]
 

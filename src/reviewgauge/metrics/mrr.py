@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Bounds
+from reviewgauge.core.specs import signature
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.metrics.texts.text_metric import EMPTY_REFERENCE, NO_REFERENCE, TextNormaliser
 

@@ -15,9 +15,9 @@ from typing import Literal
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import short_spec
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable, without_reasoning
 from reviewgauge.models.request.messages import Message, system

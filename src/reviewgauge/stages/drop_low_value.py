@@ -14,9 +14,9 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import short_spec
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import FENCE_NOTE, fence

@@ -15,11 +15,10 @@ from typing_extensions import override
 from reviewgauge.core.base import content_id
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Reviewer, Stage
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, short_spec
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.stages.asking.stage import code_of, place_of
 

@@ -15,11 +15,10 @@ from typing import Literal, NamedTuple
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.findings import groups_of
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Judge, Stage
-from reviewgauge.core.records import Case, Change, Comment, Review, Side
+from reviewgauge.core.records import Case, Change, Comment, Review, Side, groups_of
 from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.judges.pairs.asking import ModelJudge, judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.models.answers.json_values import storable

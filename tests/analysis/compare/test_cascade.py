@@ -8,9 +8,9 @@ import pytest
 
 from reviewgauge.analysis.compare.cascade import cascade_cost, notes, share_asked
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.results import GroupOutcome, Matching, Score
+from reviewgauge.core.specs import signature
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.judges.lexical import Lexical
 from reviewgauge.metrics.hits import Hits

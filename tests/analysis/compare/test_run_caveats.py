@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import read_scored_runs
 

@@ -13,9 +13,8 @@ from reviewgauge.analysis.doctor.probe_checks import is_one
 from reviewgauge.analysis.doctor.report import doctor, examine
 from reviewgauge.analysis.doctor.trials import Trial
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.findings import findings
 from reviewgauge.core.protocols import Aggregate, Dataset, Measured, Metric
-from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.records import Case, Change, Comment, Review, findings
 from reviewgauge.core.reports.leaderboard import DoctorReport, ProbeCheck
 from reviewgauge.core.results import CommentOutcome, CommentState, Drop, GroupOutcome, Matching
 from reviewgauge.core.specs import load

@@ -12,10 +12,9 @@ import text_metrics as tm
 from graded_pairs import grades, pairs
 from reviewgauge.analysis.stats.folds import duplicate_groups
 from reviewgauge.analysis.validity.combination import features_of, fit, fit_in_folds, matching_floor, shuffled
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.results import Failure, FailureKind, Score
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.grades.combination import graded, readings_by_row
 from reviewgauge.metrics.texts.text_metric import TextPair
 

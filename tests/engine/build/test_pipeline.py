@@ -16,8 +16,7 @@ from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
 from reviewgauge.engine.build.write import write_benchmark
-from reviewgauge.engine.run.executors import Threads
-from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.executors import Interruption, Threads
 
 
 def line_of(context: BuildFolder, stages: Sequence[Stage], stop: Interruption | None = None) -> Pipeline:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Change, Comment, Review, Severity
 from reviewgauge.core.results import NOT_STATED
+from reviewgauge.core.specs import signature
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.metrics.matching.comment_facets import comment_parts, finding_parts
 

@@ -16,11 +16,10 @@ from reviewgauge.analysis.stats.agreement import Resampling, cohen_kappa
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.results import Score
-from reviewgauge.core.specs import load_recorded
+from reviewgauge.core.specs import load_recorded, short_spec, signature
 from reviewgauge.judges.cascade import Cascade
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.metrics.hits import Hits

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from reviewgauge.analysis.compare import cascade
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec
+from reviewgauge.core.specs import short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.request.model_spec import PROVIDERS, family
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
-from reviewgauge.core.plugin import plugin_name, short_spec
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Score
+from reviewgauge.core.specs import plugin_name, short_spec
 from reviewgauge.engine.classify import FAKE
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.judges.classes.change_types import TYPES, change_type

@@ -29,9 +29,9 @@ from reviewgauge.analysis.stats.power import detectable_difference, standard_err
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable
+from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 LEVEL = 0.95

@@ -27,9 +27,9 @@ from reviewgauge.analysis.stats.bootstrap import (
 )
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status, lay_out, merge_pins
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict
+from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 LEVEL = 0.95

@@ -15,11 +15,11 @@ from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
 from reviewgauge.analysis.stats.score_table import broken_identities, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
 from reviewgauge.core.results import NOT_STATED
+from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Integers, Numbers, reading_with, swapped
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.gate import SmokeCase, SmokeSet
+from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 

@@ -10,11 +10,11 @@ from reviewgauge.analysis.doctor import probe_checks as checks
 from reviewgauge.analysis.doctor.lint import lint
 from reviewgauge.analysis.doctor.trials import Trial
 from reviewgauge.core.errors import NeedsCode
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.reports.leaderboard import DoctorReport, LintFinding, ProbeCheck
 from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import short_spec
 from reviewgauge.engine import probes
 from reviewgauge.engine.run.manifest import benchmark_hash
 

@@ -19,11 +19,11 @@ from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, cluster_ca
 from reviewgauge.analysis.stats.power import Attempts, Spread, case_means, influences, split
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.plan import ChangePlan, PairPlan
 from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.specs import short_spec, signature
 
 
 def plan(

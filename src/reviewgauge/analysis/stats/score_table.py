@@ -12,10 +12,10 @@ import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, RequiredContext, Severity
 from reviewgauge.core.results import NOT_STATED, Bounds, Parts, Score
+from reviewgauge.core.specs import signature
 
 
 class Status(IntEnum):

@@ -25,10 +25,10 @@ from reviewgauge.analysis.validity.misjudged import misjudged
 from reviewgauge.analysis.validity.out_of_fold import out_of_fold, own_heat_map
 from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join, row_scores
 from reviewgauge.analysis.validity.sample import RowSample, ranking, sweeps
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.validity import Correlations, GradeRow, KsCell, MetricValidity, SliceRow, ValidityReport
 from reviewgauge.core.results import NOT_STATED, Score
+from reviewgauge.core.specs import short_spec, signature
 
 LENGTH = "review length"
 GRADES = "grades"  # the unit of scores that are grades themselves

@@ -19,9 +19,9 @@ import urllib3
 
 from reviewgauge.core.base import Record, RelPath
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.plugin import plugin_name
 from reviewgauge.core.protocols import Dataset, Origin, Progress
 from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import plugin_name
 from reviewgauge.datasets.files import code
 from reviewgauge.datasets.files.local_files import data_home, locate
 from reviewgauge.repo.forge.transport import connection_pool, network_problem

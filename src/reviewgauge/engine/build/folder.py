@@ -12,10 +12,8 @@ from pathlib import Path
 
 from reviewgauge.core.building import CardSection
 from reviewgauge.core.errors import UserError
-from reviewgauge.engine.run.call_log import CallLog
-from reviewgauge.engine.run.interruption import Interruption
-from reviewgauge.engine.run.journal import write_error
-from reviewgauge.engine.run.lock import Lock
+from reviewgauge.engine.run.executors import Interruption
+from reviewgauge.engine.run.journal import CallLog, Lock, write_error
 from reviewgauge.models.request.messages import Call
 
 MEMORY, CODE, LOCK = "memory.sqlite", "repos", "build.lock"

@@ -22,15 +22,14 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.reports.build_card import FunnelRow
 from reviewgauge.core.results import Drop, Failed, Failure
+from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
-from reviewgauge.engine.run.executors import Executor, failure_of
-from reviewgauge.engine.run.interruption import Interruption
+from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
 from reviewgauge.engine.run.journal import write_error
 from reviewgauge.engine.run.progress import UsageSum
 from reviewgauge.models.chat.client import counted

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.specs import load_recorded, parse_spec
+from reviewgauge.core.specs import load_recorded, parse_spec, short_spec, signature
 from reviewgauge.engine.bundle.compare import Contents, first_difference
 from reviewgauge.engine.bundle.contents import OUTLINE, RunEntry, Withheld, bare, lines_hash
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder

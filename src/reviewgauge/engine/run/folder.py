@@ -15,9 +15,7 @@ from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.run.call_log import CallLog
-from reviewgauge.engine.run.journal import Journal, checked_line, write_error, write_whole
-from reviewgauge.engine.run.lock import Lock
+from reviewgauge.engine.run.journal import CallLog, Journal, Lock, checked_line, write_error, write_whole
 from reviewgauge.engine.run.manifest import (
     FORMAT,
     MANIFEST,

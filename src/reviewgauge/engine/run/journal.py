@@ -5,13 +5,19 @@ from __future__ import annotations
 import errno
 import io
 import os
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
+
+from filelock import FileLock, Timeout
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import LONGEST_LINE, lines, parse_record
+from reviewgauge.models.cache.recorded_calls import CALLS, RecordedCalls, read_calls
+from reviewgauge.models.request.messages import Answer, Call
 
 R = TypeVar("R", bound=Record)
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -178,3 +184,107 @@ def _end_of_last_line(descriptor: int, size: int, block: int = 1 << 16) -> int:
             return start + at + 1
         end = start
     return 0
+
+
+class Lock:
+    """The lock on a run folder. The file holds the writer's process id for people to read; it is never removed."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock. Raises UserError that names the process which has it."""
+        self._path = path
+        self._lock = FileLock(path, timeout=0, mode=0o644, thread_local=False, fallback_to_soft=False)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise UserError(
+                f"{path.parent} is being written by {_holder(path)}",
+                remedy="wait until it ends, or use another folder",
+            ) from None
+        except NotImplementedError:
+            raise UserError(f"cannot lock {path}: its file system has no locks", remedy="use a local disk") from None
+        except OSError as error:
+            raise write_error(path, error) from None
+        with suppress(OSError):  # a full disk: the lock holds without its label
+            path.write_text(f"{os.getpid()}\n")
+
+    def release(self) -> None:
+        """Let the next writer in."""
+        if self._lock.is_locked:
+            with suppress(OSError):
+                self._path.write_text("")
+            self._lock.release()
+
+
+def _holder(path: Path) -> str:
+    try:
+        holder = path.read_text(errors="replace").strip()
+    except OSError:
+        holder = ""
+    return "this process" if holder == str(os.getpid()) else f"process {holder}" if holder else "another process"
+
+
+class CallLog:
+    """The calls of one run. Safe for several threads. The file is made with the first call.
+
+    A paid call is always written. An answer from a cache is written once, and again only if it differs from the one on
+    record: the last line under a key is the answer that was used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / CALLS
+        self._journal = Journal(self.path, Call)
+        self._lock = threading.Lock()
+        self._open = self._unsynced = False
+        self._before: RecordedCalls | None = None
+        self._now: dict[str, Answer] = {}
+
+    def append(self, call: Call, *, ours: bool = False) -> None:
+        """Record one call; it is with the operating system when this returns, and on the disk after `sync`.
+
+        `ours`: the answer came from a cache, and this run paid for it before it was killed.
+        """
+        with self._lock:
+            if not self._open:
+                self._begin()
+            if not call.paid:
+                if self._holds(call):
+                    return
+                call = call.model_copy(update={"paid": ours})
+            self._journal.write(call, sync=False)
+            self._now[call.key] = call.answer
+            self._unsynced = True
+
+    def _begin(self) -> None:
+        self._journal.open_for_writing()
+        self._before = RecordedCalls(self.path)
+        self._open = True
+
+    def _holds(self, call: Call) -> bool:
+        if call.key in self._now:
+            return self._now[call.key] == call.answer
+        assert self._before is not None
+        recorded = self._before.get(call.key)
+        return recorded is not None and recorded.answer == call.answer
+
+    def read(self) -> Iterator[Call]:
+        """The calls, oldest first; none where there is no file."""
+        if self.path.exists():
+            yield from read_calls(self.path)
+
+    def spent(self) -> float:
+        """Dollars paid, as far as the prices were known."""
+        return sum(call.answer.usage.dollars or 0.0 for call in self.read() if call.paid)
+
+    def sync(self) -> None:
+        """Put on the disk what was appended."""
+        if self._unsynced:
+            self._unsynced = False
+            self._journal.sync()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._before is not None:
+                self._before.close()
+            self._journal.close()
+            self._before, self._open = None, False

@@ -10,11 +10,10 @@ from typing import TypeVar
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
-from reviewgauge.core.plugin import short_spec, signature
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.specs import import_named, load, load_recorded
+from reviewgauge.core.specs import import_named, load, load_recorded, short_spec, signature
 from reviewgauge.engine.run.folder import REVIEWS, SCORES, RunFolder
 
 T = TypeVar("T", Outcome, Score)

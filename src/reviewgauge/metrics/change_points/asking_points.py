@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.core.findings import findings
-from reviewgauge.core.records import Case, Comment, Review, Span
+from reviewgauge.core.records import Case, Comment, Review, Span, findings
 from reviewgauge.core.results import Failed
 from reviewgauge.judges.classes.change_types import TYPES, change_type, listing
 from reviewgauge.models.answers.json_values import storable

@@ -13,8 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from reviewgauge.core.findings import groups_of
-from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Pair, Verdict
 from reviewgauge.judges.pairs.assignment import golden_scores, shared_out
 from reviewgauge.judges.pairs.location import in_words, locate

@@ -14,13 +14,13 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.findings import findings
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
-from reviewgauge.core.records import Case, Review
+from reviewgauge.core.records import Case, Review, findings
 from reviewgauge.core.results import Bounds, Failure, Parts
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
+
 
 NO_REFERENCE = "the case has no reference comment"
 EMPTY_REFERENCE = "the reference is empty"

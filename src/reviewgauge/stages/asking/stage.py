@@ -12,10 +12,10 @@ from typing_extensions import override
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import Account, PullRequest, Remark, Thread
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Failed, Vote
+from reviewgauge.core.specs import short_spec
 from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.chat.ask import Reading, ask_for_each

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.findings import findings
 from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
-from reviewgauge.core.records import Comment
+from reviewgauge.core.records import Comment, findings
 
 
 def replace_references(item: Candidate, by_id: Mapping[str, Sequence[Comment]]) -> Candidate:

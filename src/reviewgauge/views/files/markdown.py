@@ -8,10 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from reviewgauge.core.building import CardSection
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
-from reviewgauge.core.specs import load_recorded
+from reviewgauge.core.specs import load_recorded, short_spec
 from reviewgauge.engine.bundle.contents import BundleManifest
 
 REASONS = 3  # reasons of a stage shown in the terminal; the card has all

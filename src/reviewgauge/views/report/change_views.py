@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reviewgauge.core.findings import findings
-from reviewgauge.core.records import Anchoring, Case, ChangedFile, Comment, Side, Span
+from reviewgauge.core.records import Anchoring, Case, ChangedFile, Comment, Side, Span, findings
 from reviewgauge.core.results import CommentState, GroupOutcome, Matching, Outcome, Pair, Score
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 from reviewgauge.views.terminal import figures

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from reviewgauge.core.reports.leaderboard import Leaderboard
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.review import ReviewTotals
+from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
-from reviewgauge.engine.run.spending import Spending
 from reviewgauge.engine.score import ScoreTotals
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named

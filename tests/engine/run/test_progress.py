@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.engine.run.selection import Selection, parse_only
+from reviewgauge.engine.run.progress import Selection, parse_only
 
 
 def test_words_become_a_selection() -> None:

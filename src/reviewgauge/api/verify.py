@@ -10,23 +10,24 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from reviewgauge.api.bundles.tables import LABEL_COLUMNS, TableSettings, make_tables
-from reviewgauge.api.bundles.validity import make_again, stored_report, validity_files
+from reviewgauge.analysis.validity.report import LENGTH
+from reviewgauge.api.bundle import LABEL_COLUMNS, TableSettings, make_tables, without_texts
 from reviewgauge.api.resolve import find_dataset, names_dataset
+from reviewgauge.api.validate import RESULT, validate
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import parse_json, parse_record
-from reviewgauge.core.plugin import short_spec
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.records import Case
+from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.results import Outcome
-from reviewgauge.core.specs import import_named, load_recorded, parse_spec
+from reviewgauge.core.specs import import_named, load_recorded, parse_spec, short_spec
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.bundle import compare, rescore
 from reviewgauge.engine.bundle.archive import unpack
-from reviewgauge.engine.bundle.compare import Contents, Difference, Differs
+from reviewgauge.engine.bundle.compare import DIGITS, Contents, Difference, Differs
 from reviewgauge.engine.bundle.contents import (
     BUNDLE,
     FORMAT,
@@ -41,6 +42,9 @@ from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.settings import ChatSettings as ModelSettings
+from reviewgauge.views.validity.csv_files import csv_tables
+
+_LABELS = 4  # columns of a validity table that name a row
 
 
 class VerifyResult(Record):
@@ -68,7 +72,7 @@ def verify(
     *,
     source: Sequence[str | Path] = (),
     tables_only: bool = False,
-    digits: int = compare.DIGITS,
+    digits: int = DIGITS,
     plugins: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> VerifyResult:
@@ -154,8 +158,6 @@ class _Check:
             rescore.check_calls(contents, run.entry)
             self._measure(run, sources.get(run.entry.name))
             self.checked += rescore.run_files(run.entry)
-            if run.entry.validity:
-                self.checked += validity_files(contents, run.entry)
         self._tables(stored)
         compare.check_nothing_else(contents, self.checked)
         compare.check_hashes(contents)
@@ -174,7 +176,7 @@ class _Check:
         if self.tables_only:
             self.not_measured.update({f"{entry.folder}: all metrics": "left out as asked (--tables-only)"})
             if entry.validity:
-                stored_report(self.contents, entry)
+                self._stored_report(entry)
             return
         if entry.texts != "all" and source is None:
             raise UserError(
@@ -202,11 +204,56 @@ class _Check:
         if apart:
             why = f"it rests on {short_spec(load_recorded(Metric, apart[0]))}"
             self.not_measured[f"{VALIDITY}/{entry.name}"] = f"its tables were compared with it, but {why}"
-            stored_report(self.contents, entry)
+            self._stored_report(entry)
             return
         with rescore.replaying(self.contents, entry):
-            again = self.work / f"{entry.name}.validity"
-            self.figures += make_again(self.contents, entry, folder, again, self.progress)
+            self._validate_again(entry, folder)
+
+    def _stored_report(self, entry: RunEntry) -> ValidityReport:
+        """The report as the bundle holds it, with its tables compared. Raises Differs."""
+        folder = f"{VALIDITY}/{entry.name}"
+        report = self.contents.read_one(ValidityReport, f"{folder}/{RESULT}")
+        tables = csv_tables(report)
+        for name, text in tables.items():
+            compare.compare_tables(self.contents, f"{folder}/{name}", text, _LABELS)
+        self.checked += [f"{folder}/{name}" for name in (RESULT, *tables)]
+        return report
+
+    def _validate_again(self, entry: RunEntry, run: Path) -> None:
+        """Recompute the report of `run`, a whole run folder that was measured. Raises Differs."""
+        contents, name = self.contents, f"{VALIDITY}/{entry.name}/{RESULT}"
+        stored = self._stored_report(entry)
+        known = {*entry.metrics, LENGTH}  # those that were measured again; another one may be anything
+        if more := [one.metric for one in stored.metrics if one.metric not in known]:
+            raise contents.differs(name, more[0], "no metric of the run", row="metrics", column="metric")
+        again = validate(
+            str(run),
+            *(metric for metric in dict.fromkeys(one.metric for one in stored.metrics) if metric != LENGTH),
+            out=self.work / f"{entry.name}.validity",
+            dimensions=[summary.dimension for summary in stored.labels],
+            slices=list(dict.fromkeys(row.fact for one in stored.metrics for row in one.slices)),
+            resamples=stored.resamples,
+            seed=stored.seed,
+            folds=stored.folds,
+            progress=self.progress,
+        ).report
+        assert again is not None  # nobody could stop it
+        found = again if entry.texts == "all" else without_texts(again)
+        for at, (old, new) in enumerate(zip(stored.metrics, found.metrics, strict=False)):
+            row = f"metrics[{at}] {old.label}, {old.dimension}"
+            self._same_record(name, old, new, "pins", row=row, tolerance=10.0**-contents.digits)
+        self._same_record(name, stored, found, "metrics")
+        self.figures += sum(compare.count_figures(text) for text in csv_tables(stored).values())
+
+    def _same_record(
+        self, name: str, old: Record, new: Record, apart: str, *, row: str = "", tolerance: float = 10.0**-DIGITS
+    ) -> None:
+        """Raise Differs where two records differ in another field than `apart`."""
+        if difference := compare.first_difference(
+            old.model_dump(mode="json", exclude={apart}), new.model_dump(mode="json", exclude={apart}), tolerance
+        ):
+            column, stored, found = difference
+            raise self.contents.differs(name, stored, found, row=row, column=column)
 
     def _brought(self, spec: str) -> bool:
         """Whether a metric reads a file that the bundle brought."""
