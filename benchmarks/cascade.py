@@ -24,8 +24,7 @@ from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Verdict
-from reviewgauge.datasets.martian import Martian
-from reviewgauge.datasets.recorded.martian_verdicts import judges
+from reviewgauge.datasets.martian import Martian, judges
 from reviewgauge.judges.cascade import Cascade
 from reviewgauge.judges.lexical import Lexical
 from reviewgauge.judges.recorded import Recorded

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from reviewgauge.datasets.recorded.martian_verdicts import judges, render_table, stored_counts, stored_table
+from reviewgauge.datasets.martian import judges, render_table, stored_counts, stored_table
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ def martian_run(folder: Path, judge: str) -> tuple[tuple[Case, Review], ...]:
 @pytest.mark.parametrize("judge", JUDGES)
 def test_martian_stored_figures_come_out_of_the_stored_verdicts(shared_data: Path, judge: str) -> None:
     """Martian's results/<judge>/evaluations.json: tp, fn and candidates of every one of its 360 reviews."""
-    from reviewgauge.datasets.recorded.martian_verdicts import stored_counts
+    from reviewgauge.datasets.martian import stored_counts
 
     metric = load(Metric, "hits(judge='recorded', policy='greedy', variant='martian')")
     stored = stored_counts(shared_data / "martian", judge)

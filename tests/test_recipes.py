@@ -27,7 +27,7 @@ from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_na
 from reviewgauge.models.fake.model import answer
 from reviewgauge.models.fake.rules.points import CHANGE_POINTS
 from reviewgauge.models.request.messages import Message, Request, Role
-from reviewgauge.stages.pull_requests.repositories import CONTEXT_LANGUAGES
+from reviewgauge.stages.select_repos import CONTEXT_LANGUAGES
 from reviewgauge.stages.split_hunks import SplitHunks
 from reviewgauge.stages.stratify import Stratify
 from reviewgauge.stages.where import Where

@@ -12,8 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import SubjectKind
 from reviewgauge.core.parsing import first_problem, lines
-from reviewgauge.datasets.martian import Martian
-from reviewgauge.datasets.recorded.martian_verdicts import judges
+from reviewgauge.datasets.martian import Martian, judges
 
 
 def martian(folder: Path) -> list[JudgedPair]:

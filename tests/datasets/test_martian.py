@@ -14,8 +14,7 @@ from reviewgauge.core.labels import RaterKind, SubjectKind
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Severity
 from reviewgauge.core.specs import load, signature
-from reviewgauge.datasets.martian import Martian
-from reviewgauge.datasets.recorded.martian_verdicts import judges, render_table, stored_counts
+from reviewgauge.datasets.martian import Martian, judges, render_table, stored_counts
 
 JUDGES = ["anthropic_claude-opus-4-5-20251101", "anthropic_claude-sonnet-4-5-20250929", "openai_gpt-5.2"]
 

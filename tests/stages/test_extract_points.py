@@ -22,7 +22,7 @@ from reviewgauge.core.specs import load
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.prompts import fence
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.asking.material import NO_COMMITS, NO_DIFF, NO_REVIEWER
+from reviewgauge.stages.asking.change_points import NO_COMMITS, NO_DIFF, NO_REVIEWER
 from reviewgauge.stages.extract_points import ANSWERED, FORCED, FOREIGN_HEAD, NO_CODE, NOTHING, ExtractPoints
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import Messages, scripted

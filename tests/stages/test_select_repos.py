@@ -20,8 +20,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.pull_requests.candidates import chosen_repositories
-from reviewgauge.stages.pull_requests.repositories import popular, ranked, read_candidates
-from reviewgauge.stages.select_repos import SelectRepos
+from reviewgauge.stages.select_repos import SelectRepos, popular, ranked, read_candidates
 
 HEADER = "name,language,stars,new_stars,issues_and_pulls,closed_pulls,active,language_share,team\n"
 

@@ -32,8 +32,7 @@ from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
 from reviewgauge.core.specs import load, load_recorded, names, parse_spec
 from reviewgauge.datasets.files.labels import on_reviews, read_label_file
-from reviewgauge.datasets.martian import Martian
-from reviewgauge.datasets.recorded.martian_verdicts import judges
+from reviewgauge.datasets.martian import Martian, judges
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import write_error, write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, spending

@@ -6,22 +6,299 @@ The files hold neither diffs nor line numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, build
-from reviewgauge.core.labels import Label
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.protocols import Card, Dataset
-from reviewgauge.core.records import Case, Change, Comment, Review, Severity
+from reviewgauge.core.records import Case, Change, Comment, Location, Review, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import MARTIAN
 from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
-from reviewgauge.datasets.recorded.martian_verdicts import Reading, StoredRow, judges, read_recorded, stored_table
+
+SAME, FALSE, MISSED = "same_issue", "false_positive", "missed"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCounts:
+    """The stored counts of one review, or their sum over several.
+
+    `tp` counts goldens, `fp` candidates. `credited` are the distinct candidates behind the `tp`; `displaced` ones lost
+    their golden to a candidate with higher confidence and are stored nowhere; `repeated` ones have the text of another
+    candidate. credited + displaced + repeated + fp = candidates always holds; `breaks` counts the reviews where tp + fp
+    is not the number of candidates.
+    """
+
+    tp: int = 0
+    fp: int = 0
+    fn: int = 0
+    candidates: int = 0
+    golden: int = 0
+    credited: int = 0
+    displaced: int = 0
+    repeated: int = 0
+    breaks: int = 0
+    reviews: int = 1
+
+    def __add__(self, other: StoredCounts) -> StoredCounts:
+        return StoredCounts(*(getattr(self, name) + getattr(other, name) for name in StoredCounts.__slots__))
+
+    @property
+    def precision(self) -> float | None:
+        """The published reading: goldens found per candidate, which can exceed 1. None without candidates."""
+        return self.tp / self.candidates if self.candidates else None
+
+    @property
+    def recall(self) -> float | None:
+        """Goldens found of all goldens; None without goldens."""
+        return self.tp / self.golden if self.golden else None
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of the published precision and recall."""
+        return _harmonic(self.precision, self.recall)
+
+    @property
+    def corrected_precision(self) -> float | None:
+        """Credited candidates among credited and false ones: each counts once, duplicates do not count."""
+        judged = self.credited + self.fp
+        return self.credited / judged if judged else None
+
+    @property
+    def corrected_f1(self) -> float | None:
+        """The harmonic mean of the corrected precision and the recall."""
+        return _harmonic(self.corrected_precision, self.recall)
+
+
+def _harmonic(precision: float | None, recall: float | None) -> float | None:
+    if precision is None or recall is None:
+        return None
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+class StoredRow(NamedTuple):
+    """One tool under one judge: the published and the corrected reading. None where undefined."""
+
+    system: str
+    counts: StoredCounts
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    corrected_precision: float | None
+    corrected_f1: float | None
+
+
+def judges(folder: Path) -> list[str]:
+    """The judges with verdicts in `folder`, by folder name."""
+    return sorted(file.parent.name for file in (folder / "results").glob("*/evaluations.json"))
+
+
+def stored_counts(folder: Path, judge: str) -> dict[tuple[str, str], StoredCounts]:
+    """(tool, pull request address) -> the counts that `judge` stored. Skipped entries have none."""
+    return {
+        (entry.tool, entry.url): entry.counts
+        for entry in _entries(folder, judge, Reading())
+        if entry.counts is not None
+    }
+
+
+def stored_table(folder: Path, judge: str) -> list[StoredRow]:
+    """One row per tool, best published F1 first; sums over pull requests, then ratios (micro)."""
+    sums: dict[str, StoredCounts] = {}
+    for (tool, _), counts in stored_counts(folder, judge).items():
+        sums[tool] = sums[tool] + counts if tool in sums else counts
+    rows = [
+        StoredRow(tool, c, c.precision, c.recall, c.f1, c.corrected_precision, c.corrected_f1)
+        for tool, c in sums.items()
+    ]
+    return sorted(rows, key=lambda row: (-(row.f1 or 0.0), row.system))
+
+
+def render_table(rows: Sequence[StoredRow]) -> str:
+    """The rows as plain text, 79 columns wide; "-" where a figure is undefined."""
+
+    def cell(value: float | None) -> str:
+        return f"{'-':>9}" if value is None else f"{value:9.3f}"
+
+    head = f"{'tool':<16}{'P':>9}{'R':>9}{'F1':>9}{'P corr.':>9}{'F1 corr.':>9}{'reviews':>9}{'broken':>9}"
+    body = [
+        f"{row.system:<16.16}{''.join(map(cell, row[2:5]))}{cell(row.corrected_precision)}{cell(row.corrected_f1)}"
+        f"{row.counts.reviews:>9}{row.counts.breaks:>9}"
+        for row in rows
+    ]
+    return "\n".join([head, *body])
+
+
+@dataclass
+class Reading:
+    """Findings from reading one judge's files, by kind: the number of reviews of each tool."""
+
+    kinds: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, kind: str, tool: str) -> None:
+        """Count one review."""
+        self.kinds.setdefault(kind, Counter())[tool] += 1
+
+    def drops(self, judge: str) -> Iterator[Drop]:
+        """One note per kind, with its count by tool."""
+        for kind, tools in sorted(self.kinds.items()):
+            named = ", ".join(f"{tool} {n}" for tool, n in sorted(tools.items(), key=lambda item: (-item[1], item[0])))
+            yield Drop(item=f"{judge}: {tools.total()} reviews ({named})", by="martian", reason=kind)
+
+
+class _Entry(NamedTuple):
+    url: str
+    tool: str
+    shape: Node
+    texts: tuple[str, ...]  # the candidates' texts in order
+    sources: tuple[Node | None, ...]  # where each stands in candidates.json; None: recovered from the verdicts
+    counts: StoredCounts | None
+
+
+def _entries(folder: Path, judge: str, reading: Reading) -> Iterator[_Entry]:
+    if judge not in (known := judges(folder)):
+        available = ", ".join(known) or "none"
+        raise UserError(f"no extractor {judge!r} among the Martian files", remedy=f"available: {available}")
+    home = folder / "results" / judge
+    candidates: dict[tuple[str, str], Node] = {}
+    for url, tools in read_json(home / "candidates.json", "martian").entries():
+        candidates.update({(url, tool): found for tool, found in tools.entries()})
+    for url, tools in read_json(home / "evaluations.json", "martian").entries():
+        for tool, shape in tools.entries():
+            yield _entry(url, tool, shape, candidates.pop((url, tool), None), reading)
+    for _, tool in candidates:
+        reading.add("has candidates but no verdicts: left out", tool)
+
+
+def _entry(url: str, tool: str, shape: Node, candidates: Node | None, reading: Reading) -> _Entry:
+    skipped = (flag := shape.get("skipped")) is not None and flag.as_flag()
+    credited = [] if skipped else [x["matched_candidate"].as_text() for x in shape["true_positives"].items()]
+    false = [] if skipped else [x["candidate"].as_text() for x in shape["false_positives"].items()]
+    sources: tuple[Node | None, ...]
+    if candidates is not None:
+        kept = [(text, x) for x in candidates.items() if (text := x["text"].as_text())]
+        texts, sources = tuple(text for text, _ in kept), tuple(x for _, x in kept)
+    else:
+        texts = tuple(dict.fromkeys([*credited, *false]))
+        sources = tuple(None for _ in texts)
+        reading.add(
+            "no extracted candidates: the posted comments were judged, and are read from the quotes in the verdicts"
+            if texts
+            else "no candidates and nothing posted: kept as a review without comments",
+            tool,
+        )
+    if skipped:
+        reading.add("not judged: the change has no golden comments", tool)
+        return _Entry(url, tool, shape, texts, sources, None)
+    counts = _counts(shape, texts if candidates is not None else None, set(credited))
+    if counts.breaks:
+        reading.add("tp + fp is not the number of candidates", tool)
+    if counts.tp > counts.credited:
+        reading.add("one candidate is credited with several golden comments", tool)
+    if counts.displaced:
+        lost = "and has no verdict" if candidates is not None else "and its text is stored nowhere: it is not here"
+        reading.add(f"a matching candidate lost its golden comment to a surer one {lost}", tool)
+    if counts.repeated:
+        reading.add("a candidate's text occurs twice, and was judged once", tool)
+    return _Entry(url, tool, shape, texts, sources, counts)
+
+
+def _counts(shape: Node, texts: Sequence[str] | None, credited: set[str]) -> StoredCounts:
+    tp, fp, fn = shape["tp"].as_integer(), shape["fp"].as_integer(), shape["fn"].as_integer()
+    total = shape["total_candidates"].as_integer()
+    repeated = 0 if texts is None else len(texts) - len(set(texts))
+    return StoredCounts(
+        tp=tp,
+        fp=fp,
+        fn=fn,
+        candidates=total,
+        golden=shape["total_golden"].as_integer(),
+        credited=len(credited),
+        displaced=total - repeated - len(credited) - fp,
+        repeated=repeated,
+        breaks=int(tp + fp != total),
+    )
+
+
+def read_recorded(
+    folder: Path, judge: str, cases: Mapping[str, Case], reading: Reading
+) -> tuple[list[Review], list[Label]]:
+    """The reviews that `judge` extracted, one per (change, tool), and its verdicts as labels.
+
+    `cases` are by address of the pull request.
+    """
+    reviews: list[Review] = []
+    labels: list[Label] = []
+    for entry in _entries(folder, judge, reading):
+        case = cases.get(entry.url)
+        if case is None:
+            reading.add("the change is not among the golden files at hand: left out", entry.tool)
+            continue
+        review = build(Review, entry.shape, case=case.id, system=entry.tool, comments=_comments(entry))
+        reviews.append(review)
+        if entry.counts is not None:
+            labels.extend(_labels(entry, case, review, judge, reading))
+    return reviews, labels
+
+
+def _comments(entry: _Entry) -> tuple[Comment, ...]:
+    seen: Counter[str] = Counter()
+    comments = []
+    for text, source in zip(entry.texts, entry.sources, strict=True):
+        seen[text] += 1
+        # Extraction is the judge's own, so equal texts of two judges are equal candidates and share their id.
+        identity = content_id(text) if seen[text] == 1 else content_id(text, seen[text])
+        if source is None:
+            comments.append(build(Comment, entry.shape, id=identity, body=text, extra={"source": "posted"}))
+            continue
+        path, line, origin = source.get("path"), source.get("line"), source.get("source")
+        claimed = None
+        if path is not None or line is not None:
+            claimed = Location(path=path.as_text() if path else None, start=line.as_integer() if line else None)
+        extra = {"source": origin.as_text()} if origin else {}
+        comments.append(build(Comment, source, id=identity, body=text, claimed=claimed, extra=extra))
+    return tuple(comments)
+
+
+def _labels(entry: _Entry, case: Case, review: Review, judge: str, reading: Reading) -> Iterator[Label]:
+    comments = {comment.body: comment.id for comment in reversed(review.comments)}
+    goldens = {comment.body: comment.id for comment in case.references}
+
+    def label(at: Node, dimension: str, kind: SubjectKind, comment: str | None, golden: str | None) -> Iterator[Label]:
+        comment_id = comments.get(comment) if comment is not None else None
+        golden_id = goldens.get(golden) if golden is not None else None
+        if (comment_id is None) != (comment is None) or (golden_id is None) != (golden is None):
+            reading.add("a verdict about a text that the files do not hold: left out", entry.tool)
+            return
+        confidence, reason = at.get("confidence"), at.get("reasoning")
+        subject = Subject(kind=kind, case=case.id, system=review.system, comment=comment_id, reference=golden_id)
+        yield build(
+            Label,
+            at,
+            subject=subject,
+            rater=judge,
+            rater_kind=RaterKind.MODEL,
+            dimension=dimension,
+            value=True,
+            confidence=confidence.as_number() if confidence else None,
+            reason=reason.as_text() if reason else None,
+        )
+
+    for at in entry.shape["true_positives"].items():
+        yield from label(at, SAME, SubjectKind.PAIR, at["matched_candidate"].as_text(), at["golden_comment"].as_text())
+    for at in entry.shape["false_positives"].items():
+        yield from label(at, FALSE, SubjectKind.COMMENT, at["candidate"].as_text(), None)
+    for at in entry.shape["false_negatives"].items():
+        yield from label(at, MISSED, SubjectKind.REVIEW, None, at["golden_comment"].as_text())
+
 
 DEFAULT_EXTRACTOR = "anthropic_claude-opus-4-5-20251101"
 # The golden file names the project of a change; the address is often that of a fork made for one tool's trial.

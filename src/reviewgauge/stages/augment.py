@@ -34,7 +34,7 @@ from reviewgauge.stages.asking.stage import (
     prompt_pins,
     turns_of,
 )
-from reviewgauge.stages.pull_requests.threads import left_out, replace_references, thread_of
+from reviewgauge.stages.pull_requests.candidates import left_out, replace_references, thread_of
 
 NO_CODE = "(The diff hunk is not at hand.)"
 NO_ISSUE = "no code issue in its thread"

@@ -24,6 +24,7 @@ from reviewgauge.repo.forge.accounts import same_login
 from reviewgauge.repo.forge.comment_text import bot_noise
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
 from reviewgauge.stages.pull_requests.candidates import (
+    NO_PULL,
     case_id,
     change_at,
     references_at,
@@ -31,8 +32,7 @@ from reviewgauge.stages.pull_requests.candidates import (
     thread_comment,
     thread_span,
 )
-from reviewgauge.stages.pull_requests.threads import NO_PULL
-from reviewgauge.stages.sampling.facts import change_facts
+from reviewgauge.stages.sampling.draws import change_facts
 
 
 class _State(NamedTuple):

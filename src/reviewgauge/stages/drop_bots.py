@@ -14,7 +14,7 @@ from typing_extensions import override
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
 from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.threads import NO_PULL, is_bot, keep_threads
+from reviewgauge.stages.pull_requests.candidates import NO_PULL, is_bot, keep_threads
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import FENCE_NOTE, fence
 from reviewgauge.stages.asking.stage import AskingStage, code_of, own_prompt, place_of, prompt_pins
-from reviewgauge.stages.pull_requests.threads import left_out, replace_references
+from reviewgauge.stages.pull_requests.candidates import left_out, replace_references
 
 LOW, NO_CODE, EMPTY = "low relevance to its code", "no code at hand to hold it against", "it says nothing"
 

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.threads import NO_PULL
+from reviewgauge.stages.pull_requests.candidates import NO_PULL
 
 FORCED = frozenset({"head_ref_force_pushed", "HeadRefForcePushedEvent"})  # as REST and GraphQL call it
 

@@ -14,7 +14,7 @@ from typing_extensions import override
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import Remark
 from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.threads import NO_PULL, by_others
+from reviewgauge.stages.pull_requests.candidates import NO_PULL, by_others
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing_extensions import override
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Issue
-from reviewgauge.stages.pull_requests.threads import NO_PULL
+from reviewgauge.stages.pull_requests.candidates import NO_PULL
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,13 @@ from reviewgauge.stages.asking.change_points import (
     Agreed,
     Disagreed,
     Found,
+    Material,
     Rule,
     agreement,
+    gather,
+    messages_of,
     read_change_points,
 )
-from reviewgauge.stages.asking.material import Material, gather, messages_of
 from reviewgauge.stages.asking.stage import (
     MOST_VOTES,
     AskingStage,
@@ -42,9 +44,8 @@ from reviewgauge.stages.asking.stage import (
     turns,
 )
 from reviewgauge.stages.pull_requests.candidates import NO_CODE as NOT_HERE
-from reviewgauge.stages.pull_requests.candidates import carry_over, change_at, text_facts, thread_span
-from reviewgauge.stages.pull_requests.threads import NO_PULL
-from reviewgauge.stages.sampling.facts import change_facts
+from reviewgauge.stages.pull_requests.candidates import NO_PULL, carry_over, change_at, text_facts, thread_span
+from reviewgauge.stages.sampling.draws import change_facts
 
 NOTHING = "no change-point"
 FORCED = "no change-point is seen, and it was force-pushed: its commits do not show what was changed"

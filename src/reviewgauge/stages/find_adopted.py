@@ -17,7 +17,7 @@ from reviewgauge.core.history import PullRequest, Thread
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment, Resolution
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
-from reviewgauge.stages.pull_requests.threads import NO_PULL, is_bot, thread_of
+from reviewgauge.stages.pull_requests.candidates import NO_PULL, is_bot, thread_of
 
 
 @dataclass(frozen=True)

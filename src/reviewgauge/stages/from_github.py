@@ -31,7 +31,7 @@ from reviewgauge.repo.forge.timeline import named
 from reviewgauge.stages.link_issues import references
 from reviewgauge.stages.pull_requests.candidates import NO_DIFF, NO_FILES, case_id, chosen_repositories, final_candidate
 from reviewgauge.stages.pull_requests.code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api
-from reviewgauge.stages.sampling.facts import check_day
+from reviewgauge.stages.sampling.draws import check_day
 
 FOLDER, DUMP = "forge", "pulls.jsonl.gz"
 STATES = ("merged", "closed", "open")

@@ -19,7 +19,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Side
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.syntax.languages import language
-from reviewgauge.stages.pull_requests.threads import NO_PULL
+from reviewgauge.stages.pull_requests.candidates import NO_PULL
 
 HEADERS = frozenset({"C", "C++", "Objective-C"})  # `.h` belongs to each of them, its name does not say to which
 

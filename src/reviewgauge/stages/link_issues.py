@@ -16,7 +16,7 @@ from typing_extensions import override
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import IssueHistory, PullRequest
 from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.threads import NO_PULL
+from reviewgauge.stages.pull_requests.candidates import NO_PULL
 
 _NAME = r"[A-Za-z0-9][\w.-]*"
 _URL = rf"https?://[\w.:-]+/(?P<url_repo>{_NAME}/[\w.-]+)/(?:issues|pull)/(?P<url_number>\d{{1,9}})\b"

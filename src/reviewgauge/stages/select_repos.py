@@ -7,22 +7,258 @@ it, active within six months, over 5,000 issues and pull requests. AACR-Bench (a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
+from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision, RepositoryCandidate
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.json_reader import flag, node, number, text
+from reviewgauge.core.parsing import parse_record, records
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.forge.access import SCHEME
+from reviewgauge.repo.forge.access import SCHEME, repository_name
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.replies import Unavailable
-from reviewgauge.stages.pull_requests import repositories as rules
+from reviewgauge.repo.syntax.languages import language_name
 from reviewgauge.stages.pull_requests.candidates import remember_repositories
-from reviewgauge.stages.pull_requests.repositories import Refused, count_items, language_share, most_starred
+
+CONTEXT_LANGUAGES = ("Python", "Java", "JavaScript", "C", "C++", "C#", "Rust", "TypeScript", "Go")
+AACR_LANGUAGES = ("JavaScript", "Python", "TypeScript", "Java", "C#", "C++", "C", "PHP", "Go", "Rust")
+_DAYS = 30.4375  # of a month, on average
+_COUNTS = ("stars", "new_stars", "issues_and_pulls", "closed_pulls")
+_FIELDS = ("name", "language", *_COUNTS, "active", "language_share")
+LARGEST = 64 * 1024**2  # bytes of a file of candidates
+
+
+class Refused(NamedTuple):
+    """A repository that is not chosen, and why."""
+
+    name: str
+    reason: str
+    detail: str = ""
+
+
+Chosen = tuple[list[RepositoryCandidate], list[Refused]]
+
+
+def popular(
+    candidates: Iterable[RepositoryCandidate], languages: Sequence[str], top: int
+) -> tuple[list[RepositoryCandidate], list[Refused]]:
+    """The `top` most starred of each language (ties by name), and the others."""
+    kept, refused = _of_languages(candidates, languages)
+    found: list[RepositoryCandidate] = []
+    for language in languages:
+        group = [one for one in kept if language_name(one.language) == language]
+        refused += [Refused(one.name, "stars are not stated") for one in group if one.stars is None]
+        group = sorted((one for one in group if one.stars is not None), key=lambda one: (-(one.stars or 0), one.name))
+        found += group[:top]
+        refused += [Refused(one.name, f"not among the {top} most starred of {language}") for one in group[top:]]
+    return found, refused
+
+
+def unfit(one: RepositoryCandidate, today: date, share: float, months: float, volume: int) -> Refused | None:
+    """The reason why ContextCRBench excludes a repository; None where it does not."""
+    if one.language_share is None:
+        return Refused(one.name, "the share of its language is not stated")
+    if one.language_share <= share:
+        return Refused(one.name, f"its language is not over {share:.0%} of it", f"{one.language_share:.1%}")
+    active = _day(one)
+    if active is None:
+        return Refused(one.name, "when it was last active is not stated")
+    if active < today - timedelta(days=round(months * _DAYS)):
+        return Refused(one.name, f"not active in the {months:g} months before {today}", one.active[:10])
+    if one.issues_and_pulls is None:
+        return Refused(one.name, "the number of its issues and pull requests is not stated")
+    if one.issues_and_pulls <= volume:
+        reason = f"not over {volume:,} issues and pull requests"
+        return Refused(one.name, reason, f"{one.issues_and_pulls:,}")
+    return None
+
+
+def ranked(candidates: Iterable[RepositoryCandidate], languages: Sequence[str], rank: int, each: int) -> Chosen:
+    """AACR-Bench's choice: the top `rank` by new stars and by closed pull requests, then `each` per language.
+
+    Both ranks are among all candidates, whatever their language.
+    """
+    everything = list(candidates)
+    refused = [
+        Refused(c.name, "new stars or closed pull requests are not stated") for c in everything if not _is_ranked(c)
+    ]
+    known = [one for one in everything if _is_ranked(one)]
+    starred = {one.name for one in sorted(known, key=lambda c: (-(c.new_stars or 0), c.name))[:rank]}
+    closed = {one.name for one in sorted(known, key=lambda c: (-(c.closed_pulls or 0), c.name))[:rank]}
+    both: list[RepositoryCandidate] = []
+    for one in known:
+        if one.name not in starred:
+            refused.append(Refused(one.name, f"not in the top {rank:,} by new stars", f"{one.new_stars:,}"))
+        elif one.name not in closed:
+            detail = f"{one.closed_pulls:,}"
+            refused.append(Refused(one.name, f"not in the top {rank:,} by closed pull requests", detail))
+        else:
+            both.append(one)
+    both, others = _of_languages(both, languages)
+    refused += others
+    found: list[RepositoryCandidate] = []
+    for language in languages:
+        group = [one for one in both if language_name(one.language) == language]
+        group.sort(key=lambda one: (-(one.new_stars or 0), one.name))
+        found += group[:each]
+        refused += [
+            Refused(one.name, f"not among the {each} with most new stars of {language}") for one in group[each:]
+        ]
+    return found, refused
+
+
+def _is_ranked(one: RepositoryCandidate) -> bool:
+    return one.new_stars is not None and one.closed_pulls is not None
+
+
+def _of_languages(candidates: Iterable[RepositoryCandidate], languages: Sequence[str]) -> Chosen:
+    kept: list[RepositoryCandidate] = []
+    refused: list[Refused] = []
+    for one in candidates:
+        if language_name(one.language) in languages:
+            kept.append(one)
+        else:
+            refused.append(Refused(one.name, "in none of the languages", one.language or "not stated"))
+    return kept, refused
+
+
+def _day(one: RepositoryCandidate) -> date | None:
+    try:
+        return date.fromisoformat(one.active[:10])
+    except ValueError:
+        return None
+
+
+# --- a file of candidates ------------------------------------------------------------------------------------------
+
+
+def read_candidates(path: Path) -> list[RepositoryCandidate]:
+    """The repositories of a CSV file with a header, or of a JSON lines file. Raises BadInput and UserError.
+
+    Columns are RepositoryCandidate's fields; others are kept in `extra`. An empty field is not stated.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise UserError(f"{path} is larger than {LARGEST:,} bytes", remedy="leave out what cannot be chosen")
+        with path.open("rb") as file:
+            found = _from_csv(file.read(), path.name) if path.suffix == ".csv" else list(_from_lines(path))
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}", remedy="name a CSV or JSON lines file") from None
+    twice = next((name for name, count in Counter(one.name.lower() for one in found).items() if count > 1), None)
+    if twice is not None:
+        raise BadInput(path.name, f"names {twice} twice", remedy="keep one line of it")
+    for one in found:
+        if one.language_share is not None and not 0 <= one.language_share <= 1:
+            problem = f"{one.language_share} is not a share"
+            raise BadInput(path.name, problem, record=one.name, field="language_share", remedy="a number from 0 to 1")
+        if one.active and _day(one) is None:
+            raise BadInput(
+                path.name, f"{one.active!r} is not a date", record=one.name, field="active", remedy="YYYY-MM-DD"
+            )
+    return found
+
+
+def _from_lines(path: Path) -> Iterable[RepositoryCandidate]:
+    with path.open("rb") as file:
+        yield from records(RepositoryCandidate, file, path.name)
+
+
+def _from_csv(raw: bytes, source: str) -> list[RepositoryCandidate]:
+    try:
+        rows = csv.DictReader(io.StringIO(raw.decode("utf-8-sig")), strict=True)
+        if "name" not in (rows.fieldnames or ()):
+            raise BadInput(source, "has no column name", record=1, remedy=f"columns are {', '.join(_FIELDS)}")
+        return [_from_row(row, source, rows.line_num) for row in rows]
+    except UnicodeDecodeError as error:
+        raise BadInput(source, f"is not UTF-8 (byte {error.start + 1})", remedy="save it as UTF-8") from None
+    except csv.Error as error:
+        raise BadInput(source, f"is not a CSV: {error}") from None
+
+
+def _from_row(row: Mapping[str | None, str | None], source: str, number: int) -> RepositoryCandidate:
+    if None in row or None in row.values():
+        raise BadInput(source, "has more or fewer fields than the header", record=number)
+    fields: dict[str, object] = {}
+    extra: dict[str, str] = {}
+    for name, cell in row.items():
+        value = (cell or "").strip()
+        if name is None or not value:
+            continue
+        if name in _COUNTS or name == "language_share":
+            fields[name] = _number(value, name, source, number)
+        elif name in _FIELDS:
+            fields[name] = value
+        else:
+            extra[name] = value
+    return parse_record(RepositoryCandidate, json.dumps({**fields, "extra": extra}).encode(), source, number)
+
+
+def _number(value: str, field: str, source: str, number: int) -> float | int:
+    try:
+        return float(value) if field == "language_share" else int(value)
+    except ValueError:
+        raise BadInput(source, f"{value!r} is not a number", record=number, field=field) from None
+
+
+_MOST = 1000  # results that a search gives
+
+
+def most_starred(forge: Forge, language: str, top: int, version: str) -> Iterator[RepositoryCandidate]:
+    """The `top` repositories of a language by stars, without forks and archived ones."""
+    query = f'language:"{language}" stars:>100 fork:false archived:false'
+    asked = {"q": query, "sort": "stars", "order": "desc"}
+    for item in islice(forge.pages("search/repositories", asked, version=version), min(top, _MOST)):
+        found = node(item)
+        name = text(found, "full_name")
+        if not _is_name(name) or flag(found, "fork") or flag(found, "archived"):
+            continue
+        yield RepositoryCandidate(
+            name=name,
+            language=text(found, "language") or language,
+            stars=number(found, "stargazers_count"),
+            active=text(found, "pushed_at")[:10],
+        )
+
+
+def language_share(forge: Forge, one: RepositoryCandidate, version: str) -> float | None:
+    """The share of its main language in its code, in bytes. Raises Unavailable."""
+    counted = node(forge.get(f"repos/{one.name}/languages", version=version))
+    sizes = {name: number(counted, name) or 0 for name in counted}
+    whole = sum(sizes.values())
+    return sizes.get(one.language, 0) / whole if whole else None
+
+
+def count_items(forge: Forge, name: str, version: str) -> int | None:
+    """The number of its issues and pull requests, open and closed. Raises Unavailable.
+
+    Two searches: one without `is:` is refused for some kinds of token.
+    """
+    counts: list[int] = []
+    for kind in ("issue", "pull-request"):
+        asked: dict[str, str | int] = {"q": f"repo:{name} is:{kind}", "per_page": 1}
+        count = number(node(forge.get("search/issues", asked, version=version)), "total_count")
+        if count is None:
+            return None
+        counts.append(count)
+    return sum(counts)
+
+
+def _is_name(name: str) -> bool:
+    try:
+        return repository_name(name) == name
+    except UserError:
+        return False
+
 
 CHOSEN, FORGE = "repositories.jsonl", "forge"
 
@@ -66,8 +302,8 @@ class SelectRepos(Stage):
                     "the rule aacr_bench ranks by the new stars of a window, which a forge does not tell",
                     remedy="give candidates='repositories.csv' with new_stars and closed_pulls, from GH Archive",
                 )
-            given = rules.read_candidates(Path(self.candidates).expanduser())
-            chosen, refused = rules.ranked(given, self._languages, self.rank, self.per_language)
+            given = read_candidates(Path(self.candidates).expanduser())
+            chosen, refused = ranked(given, self._languages, self.rank, self.per_language)
         else:
             chosen, refused = self._by_context_rule(context)
         for one in refused:
@@ -78,20 +314,20 @@ class SelectRepos(Stage):
 
     @property
     def _languages(self) -> tuple[str, ...]:
-        paper = rules.AACR_LANGUAGES if self.rule == "aacr_bench" else rules.CONTEXT_LANGUAGES
+        paper = AACR_LANGUAGES if self.rule == "aacr_bench" else CONTEXT_LANGUAGES
         return self.languages or paper
 
     def _by_context_rule(self, context: BuildContext) -> tuple[list[RepositoryCandidate], list[Refused]]:
         today = date.fromisoformat(self.day)
         if self.candidates:
-            given = rules.read_candidates(Path(self.candidates).expanduser())
-            found, refused = rules.popular(given, self._languages, self.top)
-            judged = [(one, rules.unfit(one, today, self.share, self.months, self.volume)) for one in found]
+            given = read_candidates(Path(self.candidates).expanduser())
+            found, refused = popular(given, self._languages, self.top)
+            judged = [(one, unfit(one, today, self.share, self.months, self.volume)) for one in found]
         else:
             with Forge.open(
                 context.folder / FORGE, api=self.api, tokens=self.tokens, progress=context.progress
             ) as forge:
-                found, refused = rules.popular(self._starred(forge, context), self._languages, self.top)
+                found, refused = popular(self._starred(forge, context), self._languages, self.top)
                 judged = []
                 for number, one in enumerate(found):
                     context.progress("repositories looked up", number, len(found))
@@ -99,8 +335,8 @@ class SelectRepos(Stage):
         return [one for one, no in judged if no is None], refused + [no for _, no in judged if no is not None]
 
     def _starred(self, forge: Forge, context: BuildContext) -> Iterator[RepositoryCandidate]:
-        for number, language in enumerate(self._languages):
-            context.progress("languages searched", number, len(self._languages))
+        for done, language in enumerate(self._languages):
+            context.progress("languages searched", done, len(self._languages))
             yield from most_starred(forge, language, self.top, self._version)
 
     def _look_up(
@@ -109,10 +345,10 @@ class SelectRepos(Stage):
         """A repository with what the rule needs, asked for as long as it may still be chosen; and why it is not."""
         try:
             one = one.model_copy(update={"language_share": language_share(forge, one, self._version)})
-            refused = rules.unfit(one.model_copy(update={"issues_and_pulls": self.volume + 1}), today, *self._limits)
+            refused = unfit(one.model_copy(update={"issues_and_pulls": self.volume + 1}), today, *self._limits)
             if refused is None:
                 one = one.model_copy(update={"issues_and_pulls": count_items(forge, one.name, self._version)})
-                refused = rules.unfit(one, today, *self._limits)
+                refused = unfit(one, today, *self._limits)
         except Unavailable as error:
             return one, Refused(one.name, f"repository {error.reason}", str(error))
         return one, refused

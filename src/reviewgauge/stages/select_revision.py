@@ -14,8 +14,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.candidates import candidate_at, is_review
-from reviewgauge.stages.pull_requests.threads import NO_PULL, inline_comments
+from reviewgauge.stages.pull_requests.candidates import NO_PULL, candidate_at, inline_comments, is_review
 
 
 @dataclass(frozen=True)

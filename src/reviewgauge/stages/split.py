@@ -21,8 +21,7 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection, Deci
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
-from reviewgauge.stages.sampling.draws import day_of, draw_key
-from reviewgauge.stages.sampling.facts import check_day
+from reviewgauge.stages.sampling.draws import check_day, day_of, draw_key
 
 
 @dataclass(frozen=True)

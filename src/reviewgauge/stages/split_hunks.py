@@ -31,12 +31,12 @@ from reviewgauge.stages.pull_requests.candidates import (
     final_references,
     is_review,
     references_at,
+    stands,
     thread_comment,
+    thread_of,
     thread_span,
 )
-from reviewgauge.stages.pull_requests.threads import stands, thread_of
-from reviewgauge.stages.sampling.draws import draw
-from reviewgauge.stages.sampling.facts import change_facts
+from reviewgauge.stages.sampling.draws import change_facts, draw
 
 UNCHANGED = "commented on, and merged unchanged"
 NOT_COMPARED = "commented on, and not known whether it was merged unchanged"

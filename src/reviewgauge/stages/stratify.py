@@ -20,8 +20,7 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection, Deci
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
-from reviewgauge.stages.sampling.draws import Described, day_of, draw, draw_key, value_of
-from reviewgauge.stages.sampling.facts import check_day
+from reviewgauge.stages.sampling.draws import Described, check_day, day_of, draw, draw_key, value_of
 
 Cell = tuple[str, ...]
 Member = tuple[str, int]  # (id, position)

@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.records import Review
-from reviewgauge.datasets.files.label_rows import COLUMNS
-from reviewgauge.datasets.files.labels import LabelFile, observed_scales, on_reviews, read_label_file, read_labels
+from reviewgauge.datasets.files.labels import (
+    COLUMNS,
+    LabelFile,
+    observed_scales,
+    on_reviews,
+    read_label_file,
+    read_labels,
+)
 
 PLAIN = "id,rater,dimension,value\na,Ann,clear,4\na,Bob,clear,5\nb,Ann,clear,2\n"
 

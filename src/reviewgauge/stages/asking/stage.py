@@ -23,7 +23,7 @@ from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
-from reviewgauge.stages.pull_requests.threads import is_bot, thread_of
+from reviewgauge.stages.pull_requests.candidates import is_bot, thread_of
 
 T = TypeVar("T")
 MOST_VOTES = 99
