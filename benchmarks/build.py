@@ -26,9 +26,8 @@ from typing import Any
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.commits import read_history
+from reviewgauge.repo.history.commits import inspect, read_history
 from reviewgauge.repo.history.fix_messages import FixKind, read_message
-from reviewgauge.repo.history.health import inspect
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 
 HERE = Path(__file__).parent

@@ -28,8 +28,7 @@ from reviewgauge.analysis.judge_check.agreement import wilson
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.szz.records import SzzSettings
-from reviewgauge.repo.szz.trace import index_history, trace_many
+from reviewgauge.repo.szz.trace import SzzSettings, index_history, trace_many
 
 VARIANTS = {
     "basic": SzzSettings("basic"),

@@ -21,10 +21,8 @@ from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_commits, read_history
-from reviewgauge.repo.syntax.functions import enclosing, prepare
-from reviewgauge.repo.syntax.parsing import PARSERS
-from reviewgauge.repo.szz.records import SzzSettings
-from reviewgauge.repo.szz.trace import index_history, trace_many
+from reviewgauge.repo.syntax.functions import PARSERS, enclosing, prepare
+from reviewgauge.repo.szz.trace import SzzSettings, index_history, trace_many
 
 Job = dict[str, Any]
 _SKIPPED = ("//", "#", "/*", "'''", '"""', "*")  # how lines begin that PyDriller takes for comments

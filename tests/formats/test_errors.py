@@ -15,7 +15,7 @@ from reviewgauge.core.records import Change, ChangedFile
 from reviewgauge.core.specs import load, names
 from reviewgauge.formats.parsing.comments import detect
 from reviewgauge.repo.diff.anchors import anchor_all
-from reviewgauge.repo.forge.comment_text import bot_noise
+from reviewgauge.repo.forge.accounts import bot_noise
 
 FORMATS = [load(Format, name) for name in names("formats")]
 FILES = [path.read_bytes() for path in sorted(FIXTURES.iterdir())]

@@ -15,9 +15,8 @@ from reviewgauge.repo.diff.diffs import line_runs
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.szz.blame import read_diff
-from reviewgauge.repo.szz.records import SzzSettings
 from reviewgauge.repo.szz.same_code import find_renames, same_code
-from reviewgauge.repo.szz.trace import trace, trace_many
+from reviewgauge.repo.szz.trace import SzzSettings, trace, trace_many
 from szz_stories import Story, reasons
 
 

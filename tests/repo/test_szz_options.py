@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.szz.records import Fix, SzzSettings
-from reviewgauge.repo.szz.trace import index_history, trace, trace_many
+from reviewgauge.repo.szz.trace import Fix, SzzSettings, index_history, trace, trace_many
 from szz_stories import BEGIN, Story, reasons
 
 HELPER = (

@@ -22,7 +22,7 @@ from reviewgauge.engine.review import review as run_reviewer
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.reviewers.command import Command
-from reviewgauge.reviewers.programs.run_guarded import ProcessLimits, run_guarded
+from reviewgauge.reviewers.programs.environment import ProcessLimits, run_guarded
 
 pytestmark = pytest.mark.processes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewgauge.repo.forge.transport import Clock
+from reviewgauge.repo.forge.replies import Clock
 
 
 class LeapingClock(Clock):

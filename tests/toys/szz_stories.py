@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.szz.records import Fix, SzzSettings, Trace
-from reviewgauge.repo.szz.trace import trace
+from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, trace
 
 Files = Mapping[str, str | bytes | None]
 BEGIN = datetime(2020, 1, 1, tzinfo=UTC)

@@ -17,7 +17,7 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
 from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek, severity_of, tidy, unknown_fields
-from reviewgauge.repo.diff.quotes import weight
+from reviewgauge.repo.diff.positions import weight
 
 _TYPES = ("review_context", "status", "heartbeat", "finding", "complete", "error")
 _LINES = re.compile(

@@ -24,8 +24,8 @@ from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, ChangedFile, Comment, Location, Review, Severity, Side
 from reviewgauge.formats.parsing.comments import Collector, by_case, has, json_lines, peek, place_of, unknown_fields
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
-from reviewgauge.repo.forge.comment_text import bot_noise, split_suggestion
-from reviewgauge.repo.forge.threads import SIDES, commented_line
+from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
+from reviewgauge.repo.forge.pulls import SIDES, commented_line
 
 _KEPT = ("id", "node_id", "html_url", "author_association", "state", "diff_hunk", "pull_request_review_id")
 _OWN = "reviewgauge"

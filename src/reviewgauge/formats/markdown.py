@@ -17,8 +17,8 @@ from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.formats.parsing.comments import Collector, decode, peek, severity_of
-from reviewgauge.repo.diff.quotes import weight
-from reviewgauge.repo.forge.comment_text import bot_noise
+from reviewgauge.repo.diff.positions import weight
+from reviewgauge.repo.forge.accounts import bot_noise
 
 
 @dataclass(frozen=True)

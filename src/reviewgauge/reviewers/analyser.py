@@ -1,7 +1,7 @@
 """Static analysers on the changed lines, with no model: ruff, bandit, radon, lizard ...
 
 The offline baseline that needs no model. What each tool reads, and how it is kept from the repository's own
-settings, is in `repo/analysers.py`, with the tools' sources.
+settings, is in `repo/analysers/run.py`, with the tools' sources.
 """
 
 from __future__ import annotations

@@ -29,11 +29,14 @@ from reviewgauge.reviewers.programs.environment import (
     CASE,
     CheckedEnvironment,
     Checkout,
+    Ended,
+    ProcessLimits,
     ReviewEnvironment,
+    as_text,
     passed_on,
     place,
+    run_guarded,
 )
-from reviewgauge.reviewers.programs.run_guarded import Ended, ProcessLimits, as_text, run_guarded
 from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, on_added_lines, unique
 
 _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")

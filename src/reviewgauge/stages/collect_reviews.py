@@ -20,8 +20,7 @@ from reviewgauge.core.history import PullRequest, Remark, Revision, Thread
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.forge.accounts import same_login
-from reviewgauge.repo.forge.comment_text import bot_noise
+from reviewgauge.repo.forge.accounts import bot_noise, same_login
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
 from reviewgauge.stages.pull_requests.candidates import (
     NO_PULL,

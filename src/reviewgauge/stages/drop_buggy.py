@@ -27,8 +27,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
-from reviewgauge.repo.szz.records import Fix, SzzSettings, Trace
-from reviewgauge.repo.szz.trace import index_history, trace_many
+from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, index_history, trace_many
 from reviewgauge.stages.history.fixes import read_signs
 from reviewgauge.stages.link_issues import references
 

@@ -25,10 +25,10 @@ from reviewgauge.core.records import Case, Change, ChangedFile, Side
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.health import inspect
+from reviewgauge.repo.history.commits import inspect
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.szz.records import SzzSettings
+from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, read_signs
 from reviewgauge.stages.history.labels import DiffedChange, Labeller

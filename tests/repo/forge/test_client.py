@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from fake_clock import LeapingClock
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
-from reviewgauge.repo.forge import client, transport
+from reviewgauge.repo.forge import client, replies
 from reviewgauge.repo.forge.access import Token, TokenPool, address
 from reviewgauge.repo.forge.answers import Answers
 from reviewgauge.repo.forge.client import Forge
@@ -298,7 +298,7 @@ def test_a_forge_that_cannot_be_reached_ends_the_crawl_at_once(opened: Opened) -
 def test_silence_is_a_broken_try(server: Scripted, clock: LeapingClock, tmp_path: Path) -> None:
     server.script = [Say(b"{}", delay=1.0)]
     server.always = lambda _: say({"id": 1})
-    sender = transport.Transport(server.url, silence=0.1)
+    sender = replies.Transport(server.url, silence=0.1)
     answers = Answers(tmp_path)
     forge = Forge(address(server.url), TokenPool(), answers, clock=clock, transport=sender)
     assert forge.get("repos/o/n") == {"id": 1}
@@ -310,7 +310,7 @@ def test_an_answer_over_the_limit_is_not_read(server: Scripted, clock: LeapingCl
     bomb = gzip.compress(b'"' + b"a" * 3_000_000 + b'"')
     assert len(bomb) < 10_000
     server.always = lambda _: Say(bomb, headers={"Content-Encoding": "gzip"})
-    sender = transport.Transport(server.url, largest=1_000_000)
+    sender = replies.Transport(server.url, largest=1_000_000)
     forge = Forge(address(server.url), TokenPool(), Answers(tmp_path), clock=clock, transport=sender)
     with pytest.raises(Failed, match="over 1,000,000 bytes") as error:
         forge.get("repos/o/n")

@@ -13,8 +13,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.history import Account, AccountType
 from reviewgauge.core.records import FileStatus, Side
 from reviewgauge.repo.forge.accounts import account, is_bot_name, same_login
-from reviewgauge.repo.forge.pulls import read_files, read_issue_history, read_pull
-from reviewgauge.repo.forge.threads import place, read_threads
+from reviewgauge.repo.forge.pulls import place, read_files, read_issue_history, read_pull, read_threads
 from reviewgauge.repo.forge.timeline import read_events
 
 HUNK = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d"

@@ -8,8 +8,7 @@ import pytest
 
 from git_project import commit, run_git
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.git.errors import git_error, is_full, no_room
-from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.git.repository import Repository, git_error, is_full, no_room
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.mirrors.objects import missing_objects
 

@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Language
 
-from reviewgauge.repo.syntax import functions, parsing
-from reviewgauge.repo.syntax.functions import LARGEST, code_lines, definitions, enclosing, prepare, references
+from reviewgauge.repo.syntax import functions
+from reviewgauge.repo.syntax.functions import LARGEST, Parsers, code_lines, definitions, enclosing, prepare, references
 from reviewgauge.repo.syntax.grammars import GRAMMARS
 from reviewgauge.repo.syntax.lines import line_count, line_starts
-from reviewgauge.repo.syntax.parsing import Parsers
 
 SOURCES = {
     "a.py": """
@@ -706,12 +705,12 @@ def test_many_files_side_by_side_are_what_they_are_one_by_one() -> None:
 def test_a_forked_process_has_parsers_of_its_own() -> None:
     enclosing(b"def before():\n    return 1\n", "a.py", 2, 2)  # a process is running
     reader, writer = os.pipe()
-    running = list(parsing.PARSERS._idle)
+    running = list(functions.PARSERS._idle)
     child = os.fork()
     if child == 0:
         try:
             os.write(writer, enclosing(b"def forked():\n    return 1\n", "a.py", 2, 2).name.encode())
-            parsing.PARSERS.close()
+            functions.PARSERS.close()
         finally:
             os._exit(0)
     os.close(writer)

@@ -24,7 +24,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import plugin_name
 from reviewgauge.datasets.files import code
 from reviewgauge.datasets.files.local_files import data_home, locate
-from reviewgauge.repo.forge.transport import connection_pool, network_problem
+from reviewgauge.repo.forge.replies import connection_pool, network_problem
 
 D = TypeVar("D", bound=Dataset)
 

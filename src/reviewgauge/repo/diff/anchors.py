@@ -18,8 +18,16 @@ from pydantic import ValidationError
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
 from reviewgauge.repo.diff.diffs import DiffLine, changed_lines, parse_patch
-from reviewgauge.repo.diff.positions import find_file, patch_rows, relative_path
-from reviewgauge.repo.diff.quotes import needles, occurrences, plain, plain_lines, weight
+from reviewgauge.repo.diff.positions import (
+    find_file,
+    needles,
+    occurrences,
+    patch_rows,
+    plain,
+    plain_lines,
+    relative_path,
+    weight,
+)
 from reviewgauge.repo.git.repository import Repository
 
 Reader = Callable[[str, Side], str | None]

@@ -32,8 +32,14 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.forge.access import DEFAULT, Address, Token, TokenPool, address, read_tokens
 from reviewgauge.repo.forge.answers import Answers, Kept
 from reviewgauge.repo.forge.replies import (
+    Broken,
+    Clock,
+    ForgeResponse,
     Step,
+    TooLarge,
+    Transport,
     Unavailable,
+    Unreached,
     asked_pause,
     error_message,
     graphql_step,
@@ -43,7 +49,6 @@ from reviewgauge.repo.forge.replies import (
     resets_at,
     step_of,
 )
-from reviewgauge.repo.forge.transport import Broken, Clock, ForgeResponse, TooLarge, Transport, Unreached
 
 TRIES = 6  # of one failing request
 PAUSES = 8  # secondary limits in a row on one request

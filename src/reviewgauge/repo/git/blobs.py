@@ -16,9 +16,8 @@ from types import TracebackType
 from typing import IO, Self
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.git.errors import git_error
 from reviewgauge.repo.git.paths import encode_path
-from reviewgauge.repo.git.repository import Repository, check_commit
+from reviewgauge.repo.git.repository import Repository, check_commit, git_error
 from reviewgauge.repo.processes import Child, ChildEnded
 
 LARGEST = 10_000_000  # bytes

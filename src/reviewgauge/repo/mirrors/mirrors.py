@@ -18,8 +18,7 @@ from pathlib import Path
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.repo.git.errors import is_full, no_room
-from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.git.repository import Repository, is_full, no_room
 from reviewgauge.repo.mirrors.objects import (
     PREFIX,
     NotAllThere,

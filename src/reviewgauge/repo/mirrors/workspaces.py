@@ -18,10 +18,9 @@ from typing import Literal
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
+from reviewgauge.repo.git.folders import MODULE, read_tree, scratch_folder, write_files
 from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository, TreeEntry, check_commit
-from reviewgauge.repo.git.scratch import scratch_folder
-from reviewgauge.repo.git.tree_files import MODULE, read_tree, write_files
 from reviewgauge.repo.mirrors.objects import (
     NotAllThere,
     copy_objects,

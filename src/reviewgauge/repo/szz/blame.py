@@ -21,8 +21,7 @@ from reviewgauge.repo.git.log_stream import RawEntry, read_entries
 from reviewgauge.repo.git.paths import decode_path, encode_path, unquote
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_object
-from reviewgauge.repo.processes import Child, ChildEnded
-from reviewgauge.repo.recent import RecentlyUsed
+from reviewgauge.repo.processes import Child, ChildEnded, RecentlyUsed
 
 _LARGEST_DIFF = 64_000_000  # bytes of one commit's diff; beyond it the commit is not looked into
 _COMMITS, _CONTENTS, _DIFFS = 2_000, 8_000_000, 4_000_000  # commits, bytes of files and diffs, kept for the next line

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reviewgauge.repo.history.commits import Commit
-from reviewgauge.repo.recent import RecentlyUsed
+from reviewgauge.repo.processes import RecentlyUsed
 from reviewgauge.repo.syntax.functions import code_lines
 from reviewgauge.repo.syntax.lines import LineKinds
 from reviewgauge.repo.szz.blame import Blamed, FileDiff, GitReader, Missing, Patch

@@ -14,7 +14,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Side
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.health import RepositoryHealth
+from reviewgauge.repo.history.commits import RepositoryHealth
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange
 from reviewgauge.stages.history.lines import forward, not_product
 

@@ -21,8 +21,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit
 from reviewgauge.repo.history.fix_messages import LONGEST_READ, FixKind, FixSigns, read_message
 from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind
-from reviewgauge.repo.szz.records import Inducing, SzzSettings, Trace
-from reviewgauge.repo.szz.trace import index_history, trace_many
+from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
 from reviewgauge.stages.history.lines import not_product, trivial
 
 _REVERT_TEMPLATE = re.compile(

@@ -12,7 +12,7 @@ from reviewgauge.core.records import ChangedFile, Comment, Resolution, Side, Spa
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, own_text, without_ids
-from reviewgauge.repo.szz.records import Inducing
+from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text
 from reviewgauge.stages.history.lines import (
     as_edit_of_deleted,

@@ -17,7 +17,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Revision, Thread
 from reviewgauge.core.json_reader import when
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Span, findings
-from reviewgauge.repo.forge.comment_text import bot_noise, split_suggestion
+from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
 from reviewgauge.repo.forge.timeline import RENAMED
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.sampling.draws import change_facts

@@ -1,4 +1,4 @@
-"""Writes the files of a commit as plain files into a folder: which entries can be files there, and their contents.
+"""Temporary folders that are removed whatever a program put into them, and the files of a commit in a folder.
 
 Contents are blobs as they are: no filter, attribute or line-end setting applies. A symbolic link becomes a file that
 holds its target, a submodule an empty folder.
@@ -7,15 +7,74 @@ holds its target, a submodule an empty folder.
 from __future__ import annotations
 
 import os
+import secrets
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.paths import encode_path, refuses_name
 from reviewgauge.repo.git.repository import Repository, TreeEntry, is_sound
+
+PREFIX = "reviewgauge-"
+
+
+@contextmanager
+def scratch_folder(within: Path | None = None) -> Iterator[Path]:
+    """A new folder in `within` (the system's own for temporary files by default), removed with all that is in it then.
+
+    Raises UserError where it cannot be made.
+    """
+    try:
+        top = Path(tempfile.mkdtemp(prefix=PREFIX, dir=within)).resolve()
+    except OSError as error:
+        raise UserError(f"cannot make a folder for temporary files: {error}") from None
+    try:
+        yield top
+    finally:
+        remove_tree(top)
+
+
+def remove_tree(top: Path) -> None:
+    """Remove `top` and what is in it as far as it can be removed: folders that are locked or too deep for a path too.
+
+    Nothing outside of `top` is touched, also where `top` is gone or has become a link. Each folder is moved up before
+    it is emptied, so that neither the length of a path nor the depth of the tree matters.
+    """
+    name = f".{secrets.token_hex(8)}-"
+    if top.is_symlink() or not top.is_dir():
+        return
+    todo, count = [top], 0
+    while todo:
+        folder = todo.pop()
+        with suppress(OSError):
+            folder.chmod(0o700)
+        for entry in _entries(folder):
+            with suppress(OSError):
+                if entry.is_symlink() or not entry.is_dir():
+                    entry.unlink()
+                    continue
+                entry.chmod(0o700)  # a locked folder cannot be moved
+                count += 1
+                todo.append(entry.rename(top / f"{name}{count}"))
+        if folder != top:
+            with suppress(OSError):
+                folder.rmdir()
+    with suppress(OSError):
+        top.rmdir()
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
 
 LARGEST = 50_000_000  # bytes of a file; what is larger is left out and counted
 LINK, MODULE, RUNS = "120000", "160000", "100755"

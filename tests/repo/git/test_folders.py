@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.git.scratch import remove_tree, scratch_folder
+from reviewgauge.repo.git.folders import remove_tree, scratch_folder
 
 DEPTH = 1500  # folders in each other: their path is longer than any path may be, and deeper than a call may be
 

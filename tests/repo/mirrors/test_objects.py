@@ -7,8 +7,8 @@ import pytest
 
 from git_project import commit, run_git
 from malicious_repos import armed
-from reviewgauge.repo.git.containment import find_escape
 from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.mirrors.objects import find_escape
 
 
 @pytest.fixture
