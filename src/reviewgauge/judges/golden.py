@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable, check_same, json_object
 from reviewgauge.models.request.messages import Message
 from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
 
@@ -72,4 +72,5 @@ class Golden(ModelJudge):
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
             raise Unreadable('"confidence" must be a number from 0 to 1')
         reason = reasoning if isinstance(reasoning, str) else ""
+        check_same(match, reason)
         return PairVerdict(match, float(confidence), reason)

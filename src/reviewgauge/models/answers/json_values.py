@@ -1,4 +1,4 @@
-"""The one JSON value in an answer: alone, fenced or within prose, with trailing commas forgiven and nothing else."""
+"""The one JSON value in an answer: alone, fenced or beside prose, with trailing commas forgiven and nothing else."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from reviewgauge.models.answers.prose import doubts, presents_no_answer, refuses, withdraws
 from reviewgauge.models.answers.text import Unreadable
 
 DEEPEST = 64
+LONGEST = 1_000_000  # characters of an answer
+_MARKS = " \t\r\n`*_#\ufeff\"'“”"
 # A brace or bracket that JSON begins with; others are prose or code: {a}, items[0], String[].
 _START = re.compile(r'\{(?=\s*["}])|(?<![\w)\]])\[(?=\s*[\[{"\]\d-])')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|"|[{}\[\]]', re.DOTALL)
@@ -39,20 +42,38 @@ def only_value(text: str, what: str, kind: type | tuple[type, ...]) -> JsonValue
     The same value twice is one value. Lists and empty objects without an object in them count only where they stand
     alone on their lines: `[]` within a sentence is code.
     """
-    found: list[JsonValue] = []
+    if len(text) > LONGEST:
+        raise Unreadable(f"it has {len(text):,} characters, over {LONGEST:,}")
+    found: dict[str, tuple[JsonValue, Span]] = {}
+    last = 0
     for span in _spans(text):
         value = _parsed(text[span.start : span.end])
         if not _holds_object(value) and not (_alone(text, span) and isinstance(value, kind)):
             continue
-        if not any(_same(value, other) for other in found):
-            found.append(value)
+        found.setdefault(json.dumps(value, sort_keys=True), (value, span))  # true is not 1 here
+        last = span.end
+        if len(found) > 1:
+            raise Unreadable(f"it holds different JSON values, and one {what} is asked for")
     if not found:
         raise Unreadable(f"it holds no {what}")
-    if len(found) > 1:
-        raise Unreadable(f"it holds {len(found)} different JSON values, and one {what} is asked for")
-    if not isinstance(found[0], kind):
-        raise Unreadable(f"the JSON in it is no {what.removeprefix('JSON ')}")
-    return found[0]
+    value, span = next(iter(found.values()))
+    if not isinstance(value, kind):
+        raise Unreadable(f"the JSON in it is not a {what.removeprefix('JSON ')}")
+    _check_place(text[: span.start], text[last:])
+    return value
+
+
+def _check_place(before: str, after: str) -> None:
+    """Raise Unreadable for JSON that is quoted or withdrawn. It stands on its own lines, or behind a colon or a dot."""
+    lead = before.rsplit("\n", 1)[-1].strip(_MARKS)
+    if lead and not lead.endswith((":", ".")):
+        raise Unreadable("its JSON stands within a sentence or a quotation")
+    if any(map(str.isalnum, after.split("\n", 1)[0])) and not after.lstrip("`").startswith("\n"):
+        raise Unreadable("words follow its JSON on the same line")
+    if refuses(before) or refuses(after):
+        raise Unreadable("it refuses, or asks for something, beside its JSON")
+    if presents_no_answer(before.rstrip(_MARKS)) or withdraws(after.lstrip(_MARKS)) or doubts(after):
+        raise Unreadable("the words around its JSON say that it is not the answer")
 
 
 def _spans(text: str) -> Iterator[Span]:
@@ -130,11 +151,6 @@ def _check(value: JsonValue) -> None:
         for key, item in value.items():
             _check(key)
             _check(item)
-
-
-def _same(one: JsonValue, other: JsonValue) -> bool:
-    """Equal as JSON: true is not 1."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _holds_object(value: JsonValue) -> bool:

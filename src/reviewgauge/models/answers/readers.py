@@ -17,6 +17,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.models.answers.json_values import only_value
+from reviewgauge.models.answers.prose import claims_of_sameness, refuses
 from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, without_reasoning
 
 __all__ = [
@@ -37,24 +38,6 @@ _HALF = re.compile(
     r"\b",
     re.I,
 )
-_SAME = r"(?:same|similar\w*|identical|equivalent|related|match(?:es|ing)?|agree|alike|overlap\w*)"
-_DENIES = re.compile(
-    rf"(?:\bnot|n['’]t|\bneither|\bnever|\bhardly|\bno longer|\bcannot)\s+(?:\w+\s+){{0,4}}{_SAME}\b"
-    r"|\b(?:different|distinct|separate) (?:concern|issue|problem|thing|bug|defect|point|topic|aspect|matter)s?\b"
-    r"|\bdissimilar\b|\bunrelated\b|\bdiffers?\b|\bnothing in common\b|^\W*not\b"
-    r"|\bwhereas\b|\bwhile the (?:other|second)\b",
-    re.IGNORECASE,
-)
-_PLACES = r"(?:files?|functions?|lines?|methods?|class(?:es)?|variables?|code|hunks?|places?|areas?|modules?|blocks?)"
-_AFFIRMS = re.compile(
-    r"\b(?:they|both|two|comments|these|concerns|issues|it|that)"
-    r"(?:['’](?:re|s)|\s+(?:\w+ly\s+|do\s+|all\s+|indeed\s+){0,2}"
-    r"(?:are|is|raise|address|describe|report|make|express|identify|point (?:out|to)|concern|mean|say))\s+"
-    r"(?:\w+ly\s+|about\s+|indeed\s+|very\s+|in fact\s+){0,2}(?:the same|same|similar|identical|equivalent|alike)\b"
-    rf"(?!\s+{_PLACES}\b)",
-    re.IGNORECASE,
-)
-_FOREIGN = 0.1  # share of letters beyond ASCII from which on an explanation cannot be checked for a contradiction
 
 
 def yes_no(text: str) -> bool:
@@ -66,12 +49,16 @@ def yes_no(text: str) -> bool:
         raise Unreadable("it answers yes or no only in part")
     if (_NO if found.value else _YES).search(around):
         raise Unreadable("it says both yes and no")
-    if (_DENIES if found.value else _AFFIRMS).search(explanation):
-        raise Unreadable("its explanation contradicts its yes or no")
-    letters = [char for char in explanation if char.isalpha()]
-    if sum(not char.isascii() for char in letters) > _FOREIGN * len(letters):
-        raise Unreadable("it explains its yes or no in another language than English")
+    check_same(found.value, f"{found.before}\n{explanation}")
     return found.value
+
+
+def check_same(same: bool, explanation: str) -> None:
+    """Raise Unreadable where an explanation refuses, or claims the opposite of a verdict on two comments."""
+    if refuses(explanation):
+        raise Unreadable("its explanation refuses, or asks for something")
+    if (not same) in claims_of_sameness(explanation):
+        raise Unreadable("its explanation contradicts its yes or no")
 
 
 def _yes_no(line: str) -> tuple[bool, str] | None:

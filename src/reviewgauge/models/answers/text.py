@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+from reviewgauge.models.answers.prose import doubts, is_english, refuses
+
 T = TypeVar("T")
 _THOUGHT = "think|thinking|thought|reasoning"
 _OPEN = re.compile(rf"\s*<({_THOUGHT})>", re.IGNORECASE)
@@ -26,23 +28,13 @@ _LABEL = "|".join(re.escape(label) for label in sorted(_LABELS, key=len, reverse
 _LED_IN = r"(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:final\s+)?"
 _LABELLED = re.compile(rf"[\"']?{_LED_IN}({_LABEL})[\"']?(?:\s*[:=]\s*|\s+is:?\s+)", re.IGNORECASE)
 _LABEL_ALONE = re.compile(rf"{_LED_IN}(?:{_LABEL})\s*:?", re.IGNORECASE)
-_MARKUP = re.compile(r"\\(?:boxed|text)(?=\{)|[*`#$]+|(?<!\w)_+|_+(?!\w)")
-_TAGGED = re.compile(
-    rf"<({'|'.join(_VERDICT)}|result|output|label|category)>\s*(.{{0,200}}?)\s*</\1>", re.IGNORECASE | re.DOTALL
-)
+_MARKUP = re.compile(r"\\(?:boxed|text)(?=\{)|[*`#$]+|(_+)")
+_TAG = re.compile(rf"<({'|'.join(_VERDICT)}|result|output|label|category)>", re.IGNORECASE)
+_WITHIN_TAG = 200  # characters between a tag and the one that closes it
 _FENCE = re.compile(r"^```\w*[ \t]*$", re.MULTILINE)
 _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", "«": "»"}
 _ENDS = re.compile(r"\s*(?:$|[.,:;!…]+(?=[\s\"'”’)\]}]|$)(?!\s*\d)|[—–-]+\s|\(|(?:because|since)\b)")
-# What takes an answer back, or says that there is none.
-_TAKEN_BACK = re.compile(
-    r"\b(?:on (?:second thoughts?|reflection|closer)|i take (?:that|it) back|scratch that|correction\s*:"
-    r"|wait\s*[,.!…—–-]|let me (?:reconsider|re-?think|correct|revise)|changed? my mind|i (?:was wrong|stand corrected)"
-    r"|(?:cannot|can['’]t|could not|couldn['’]t|unable to|impossible to|hard to|difficult to) "
-    r"(?:\w+ )?(?:say|tell|decide|determine|judge|assess|be (?:sure|certain))"
-    r"|not (?:entirely |completely |fully |quite |so |very )?(?:sure|certain)|unsure|uncertain|in doubt|it depends"
-    r"|maybe|perhaps|to some (?:extent|degree))",
-    re.IGNORECASE,
-)
+LONGEST = 20_000  # characters of an answer that is asked for as one word or number
 
 
 class Unreadable(ValueError):
@@ -69,6 +61,8 @@ def without_reasoning(text: str) -> str:
 def plain(text: str) -> str:
     """The answer where a word or a number is expected: there no reasoning may be left, wherever it stands."""
     text = without_reasoning(text)
+    if len(text) > LONGEST:
+        raise Unreadable(f"it has {len(text):,} characters where a word or a number is asked for")
     if _ANY.search(text) is not None:
         raise Unreadable("reasoning stands within the answer")
     return text
@@ -118,16 +112,28 @@ def verdict(
         raise Unreadable(f"it is not {wanted}, and nothing else")
     if any(other.value != stated[0].value for other in found):
         raise Unreadable("it gives more than one answer")
-    if _TAKEN_BACK.search(text):
-        raise Unreadable("it takes its answer back or is not sure of it")
     one = max(stated, key=lambda s: s.labelled)
     before, after = "\n".join(lines[: one.line]), "\n".join(lines[one.line + 1 :])
+    check_prose(f"{before}\n{one.rest}\n{after}", text)
     return ReadAnswer(one.value, one.labelled, one.rest, before, after)
+
+
+def check_prose(explanation: str, text: str = "") -> None:
+    """Raise Unreadable where the words around a verdict refuse, take it back, or are in a language unread here.
+
+    `text` is the whole answer where a phrase may reach into the verdict itself.
+    """
+    if refuses(text or explanation):
+        raise Unreadable("it refuses, or asks for something, beside its answer")
+    if doubts(text or explanation):
+        raise Unreadable("it takes its answer back or is not sure of it")
+    if not is_english(explanation):
+        raise Unreadable("it explains its answer in another language than English")
 
 
 def _lines(text: str) -> list[str]:
     """The lines that say something, as plain text. A label alone on its line (a heading) is joined to the next one."""
-    text = _TAGGED.sub(lambda found: f"answer: {found[2] or '(nothing)'}", _as_labels(_FENCE.sub("", text)))
+    text = _without_tags(_as_labels(_FENCE.sub("", text)))
     lines = [line for line in map(_bare, text.splitlines()) if line]
     joined: list[str] = []
     for line in lines:
@@ -136,6 +142,21 @@ def _lines(text: str) -> list[str]:
         else:
             joined.append(line)
     return joined
+
+
+def _without_tags(text: str) -> str:
+    """`<answer>no</answer>` as a line `answer: no`."""
+    parts: list[str] = []
+    at, lowered = 0, text.lower()
+    if len(lowered) != len(text):  # a few letters are longer in lower case
+        return text
+    for tag in _TAG.finditer(text):
+        end = lowered.find(f"</{tag[1].lower()}>", tag.end(), tag.end() + _WITHIN_TAG + len(tag[0]) + 1)
+        if tag.start() < at or end < 0:
+            continue
+        parts += [text[at : tag.start()], f"answer: {text[tag.end() : end].strip() or '(nothing)'}"]
+        at = end + len(tag[0]) + 1
+    return "".join([*parts, text[at:]])
 
 
 def _as_labels(text: str) -> str:
@@ -159,7 +180,13 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _bare(line: str) -> str:
     """A line without mark-up, and without the quotes or brackets around all of it."""
-    return _unwrapped(_MARKUP.sub("", line))
+    return _unwrapped(_MARKUP.sub(_kept_underscores, line))
+
+
+def _kept_underscores(mark: re.Match[str]) -> str:
+    """The underscores within a word; those around one are mark-up."""
+    around = mark.string[max(0, mark.start() - 1) : mark.start()] + mark.string[mark.end() : mark.end() + 1]
+    return mark[0] if mark[1] and len(around) == 2 and around.replace("_", "").isalnum() else ""
 
 
 def _unwrapped(line: str) -> str:
