@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import lines, parse_json
 from reviewgauge.datasets.aacr_bench import AacrBench
-from reviewgauge.models.text.grams import Grams
-from reviewgauge.models.text.idf import count_idf
+from reviewgauge.models.text.idf import Grams, IdfFile
 
 SHIPPED = (
     "Inverse document frequency of the commonest character n-grams within words in code review comments, "
@@ -43,6 +44,31 @@ def read(path: Path, field: str) -> Iterator[str]:
             if not isinstance(text, str):
                 raise BadInput(str(path), "is not a text", record=number, field=field, remedy="name it with --field")
             yield text
+
+
+def count_idf(texts: Iterable[str], grams: Grams, *, most: int, about: str) -> IdfFile:
+    """A table of the `most` commonest n-grams of `texts`, for a file. A text that occurs twice counts once.
+
+    The value of all others is that of an n-gram half as common as the rarest that is kept.
+    """
+    distinct = {text for text in texts if text.strip()}
+    if not distinct:
+        raise UserError("no text to count n-grams in")
+    found = Counter(gram for text in distinct for gram in set(grams.strings(text)))
+    kept = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
+    rarest = kept[-1][1] if len(found) > most else 0
+    total = len(distinct) + 1
+    return IdfFile(
+        about=about,
+        texts=len(distinct),
+        unseen=round(math.log(total / (rarest / 2 + 1)), 2),
+        analyzer=grams.analyzer,
+        low=grams.low,
+        high=grams.high,
+        stem=grams.stem,
+        stop_words=grams.stop_words,
+        idf={gram: round(math.log(total / (count + 1)), 2) for gram, count in sorted(kept)},
+    )
 
 
 def main() -> int:

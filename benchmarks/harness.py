@@ -50,7 +50,7 @@ def ours(job: dict[str, Any]) -> Run:
     from reviewgauge.core.version import __version__
     from reviewgauge.models.chat.client import ChatClient, chat_model, counted
     from reviewgauge.models.request.messages import Answer, Request, system, user
-    from reviewgauge.models.request.settings import ChatSettings
+    from reviewgauge.models.request.model_spec import ChatSettings
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["REVIEWGAUGE_CACHE"] = folder

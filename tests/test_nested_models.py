@@ -18,7 +18,7 @@ from reviewgauge.datasets.sample import Sample
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.score import score
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 MODEL = "fake:rules"
 SPECS = (MODEL, f"same_concern(model={MODEL!r})", f"grade(model={MODEL!r})", f"mrr(judge={MODEL!r})")

@@ -14,11 +14,10 @@ from timed.table import Row, Values, gap, race
 from reviewgauge.metrics.bleu import Bleu
 from reviewgauge.metrics.chrf import Chrf
 from reviewgauge.metrics.edit import Edit
-from reviewgauge.metrics.meteor import Meteor
+from reviewgauge.metrics.meteor import Meteor, find_wordnet
 from reviewgauge.metrics.rouge import Rouge
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
 from reviewgauge.metrics.tfidf import Tfidf
-from reviewgauge.models.text.wordnet import find_wordnet
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "toys"))
 from nltk_wordnet import nltk_reader

@@ -17,11 +17,11 @@ from engine_small import make_cases
 from reviewgauge.api.cache import clear, export
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.cache.recorded_calls import RecordedCalls
+from reviewgauge.models.cache.stores import RecordedCalls
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:other")
 

@@ -25,7 +25,7 @@ from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import Say, Scripted
 
 KEY = "sk-the-key-of-the-victim"

@@ -18,7 +18,7 @@ from reviewgauge.judges.classes.classes import Classifier
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"

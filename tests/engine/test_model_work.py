@@ -16,7 +16,7 @@ from reviewgauge.engine.run.progress import Selection
 from reviewgauge.engine.score import rehearse_score, score
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 BOTH = pytest.mark.parametrize("executor", [Serial(), Threads(4)], ids=lambda e: type(e).__name__)
 

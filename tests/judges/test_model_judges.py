@@ -21,9 +21,8 @@ from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.rules import pairs as rules
 from reviewgauge.models.fake.server import FakeServer
-from reviewgauge.models.request.messages import Request
-from reviewgauge.models.request.prompts import FENCE_NOTE, fence, load_prompt
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.messages import FENCE_NOTE, Request, fence, load_prompt
+from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n one\n+two\n three\n@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end"

@@ -24,7 +24,7 @@ from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.server import FakeServer
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"
 GOLDEN = f"golden(model='{FAKE}')"

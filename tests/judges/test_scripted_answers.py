@@ -13,7 +13,7 @@ from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Failed, FailureKind, Verdict
 from reviewgauge.core.specs import load
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import OpenAI, Say, Scripted
 
 REFERENCE = Comment(id="r", body="The lock is released twice")

@@ -20,7 +20,7 @@ from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.rules.pairs import SAME_FROM, confidence, overlap
 from reviewgauge.models.fake.server import FakeServer
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"
 

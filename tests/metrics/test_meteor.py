@@ -22,9 +22,8 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Parts
 from reviewgauge.core.specs import load, signature
-from reviewgauge.metrics.meteor import Meteor, align
+from reviewgauge.metrics.meteor import Meteor, align, find_wordnet
 from reviewgauge.metrics.texts.text_metric import TextPair
-from reviewgauge.models.text.wordnet import find_wordnet
 
 NO_WORDNET = "WordNet is not installed: Debian's wordnet-base and wordnet-sense-index hold it"
 PIECES = [

@@ -28,7 +28,7 @@ from reviewgauge.metrics.change_points.asking_points import (
 from reviewgauge.metrics.points import BROKEN, Points, Table
 from reviewgauge.models.chat.client import ChatClient, chat_model, counted
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.models.text.lexical import dice
 
 CHANGE = Change(repo="shop")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from count_idf import count_idf
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
@@ -21,8 +22,7 @@ from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.metrics.tfidf import Tfidf
-from reviewgauge.models.text.grams import Grams
-from reviewgauge.models.text.idf import Weighting, cosines, count_idf
+from reviewgauge.models.text.idf import Grams, Weighting, cosines
 
 PIECES = ["check", "Null", "checks", "a", "(x)", "foo.bar", "修复", "这", "👍", "\n", "İ", "naïve", "the the", "  "]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=10).map(" ".join)

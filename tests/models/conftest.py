@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import KEY, Anthropic, OpenAI, Protocol, Say, Scripted
 
 

@@ -17,7 +17,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import KEY, Asked, OpenAI, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")

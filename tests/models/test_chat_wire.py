@@ -24,7 +24,7 @@ from reviewgauge.models.request.messages import (
     system,
     user,
 )
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import KEY, Protocol, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from reviewgauge.models.fake.rules.reviews import REVIEW, review
 from reviewgauge.models.fake.rules.table import RULES
-from reviewgauge.models.request.messages import Request
-from reviewgauge.models.request.prompts import fence, load_prompt
+from reviewgauge.models.request.messages import Request, fence, load_prompt
 from reviewgauge.reviewers.reading.model_answers import read_notes
 
 HUNK = """@@ -1,2 +1,9 @@

@@ -13,10 +13,8 @@ from reviewgauge.core.records import Anchoring, Change, ChangedFile, FileStatus,
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
 from reviewgauge.models.chat.client import ChatClient, call_key, counted
-from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, assistant, user
-from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.models.request.prompts import FENCE_NOTE, load_prompt
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.messages import FENCE_NOTE, Answer, Call, Repeat, Request, assistant, load_prompt, user
+from reviewgauge.models.request.model_spec import ChatSettings, parse_model
 from reviewgauge.reviewers.prompt import Prompt
 from reviewgauge.reviewers.reading.change_text import pieces_of
 

@@ -18,7 +18,7 @@ from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Interruption, Threads
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.stages.augment import Augment
 from reviewgauge.stages.classify_domain import ClassifyDomain
 from reviewgauge.stages.context_level import ContextLevel

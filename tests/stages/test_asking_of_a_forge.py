@@ -15,7 +15,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
 from reviewgauge.stages.augment import Augment
 from reviewgauge.stages.context_level import ContextLevel

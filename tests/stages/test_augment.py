@@ -27,8 +27,7 @@ from reviewed_pulls import (
 )
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.prompts import FENCE_NOTE, fence
+from reviewgauge.models.request.messages import FENCE_NOTE, Call, fence
 from reviewgauge.stages.asking.stage import Turn
 from reviewgauge.stages.augment import NO_CODE, NO_ISSUE, NOTHING, Augment, read_summary
 from scripted_endpoint import OpenAI, Say, Scripted

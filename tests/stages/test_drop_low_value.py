@@ -23,8 +23,7 @@ from reviewed_pulls import (
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.prompts import FENCE_NOTE, fence
+from reviewgauge.models.request.messages import FENCE_NOTE, Call, fence
 from reviewgauge.stages.drop_low_value import EMPTY, LOW, NO_CODE, DropLowValue, ValueVerdict, read
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import scripted

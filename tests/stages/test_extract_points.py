@@ -19,8 +19,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, FileStatus, Span
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.prompts import fence
+from reviewgauge.models.request.messages import Call, fence
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.asking.change_points import NO_COMMITS, NO_DIFF, NO_REVIEWER
 from reviewgauge.stages.extract_points import ANSWERED, FORCED, FOREIGN_HEAD, NO_CODE, NOTHING, ExtractPoints

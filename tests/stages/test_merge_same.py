@@ -16,9 +16,8 @@ from reviewgauge.core.records import Comment, Side, Span, groups_of
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.prompts import fence
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.messages import Call, fence
+from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.stages.merge_same import MergeSame
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import Messages, scripted

@@ -20,7 +20,7 @@ from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.request.messages import Request, user
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.prompt import Prompt
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"

@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from reviewgauge.models.text.wordnet import FILES, find_wordnet
+from reviewgauge.metrics.meteor import FILES, find_wordnet
 
 # Number and name of each lexicographer file: WordNet's manual page lexnames(5WN).
 _NAMES = """

@@ -15,7 +15,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"
 PATCH = "@@ -1,2 +1,3 @@\n one\n+two\n three\n@@ -40,2 +41,3 @@ def far():\n-forty\n+forty one\n+forty two\n end"

@@ -22,7 +22,7 @@ from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
-from reviewgauge.models.cache.recorded_calls import CALLS
+from reviewgauge.models.cache.stores import CALLS
 
 NO_LABELS = "--labels FILE.csv with judgements of your own (docs/guides/people.md), or graded_reviews or crscore_study"
 

@@ -41,7 +41,7 @@ from reviewgauge.engine.bundle.rescore import StoredRun, check_withheld
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.request.settings import ChatSettings as ModelSettings
+from reviewgauge.models.request.model_spec import ChatSettings as ModelSettings
 from reviewgauge.views.validity.csv_files import csv_tables
 
 _LABELS = 4  # columns of a validity table that name a row

@@ -17,8 +17,7 @@ from reviewgauge.core.results import Verdict
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Location, ModelJudge, Order, PairVerdict
 from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.readers import yes_no
-from reviewgauge.models.request.messages import Message, system
-from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt, system
 
 
 @dataclass(frozen=True)

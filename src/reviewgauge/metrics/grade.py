@@ -20,8 +20,7 @@ from reviewgauge.core.results import Bounds
 from reviewgauge.metrics.grades.trials import Grades, check_model, grades
 from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
 from reviewgauge.models.answers.readers import whole_number
-from reviewgauge.models.request.messages import Message
-from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers

@@ -16,8 +16,7 @@ from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Bounds
 from reviewgauge.metrics.grades.trials import check_model, grades
 from reviewgauge.models.answers.readers import whole_number
-from reviewgauge.models.request.messages import Message
-from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
 LOW, HIGH = 1, 5
 CUT = "cut"

@@ -14,8 +14,7 @@ from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure, Parts
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair, text_pair
-from reviewgauge.models.text.grams import Grams
-from reviewgauge.models.text.idf import Idf, Weighting, cosines, fitted_idf, load_idf, table_of
+from reviewgauge.models.text.idf import Grams, Idf, Weighting, cosines, fitted_idf, load_idf, table_of
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from reviewgauge.core.records import Anchoring, Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
-from reviewgauge.models.request.messages import Message
-from reviewgauge.models.request.prompts import Prompt as Template
-from reviewgauge.models.request.prompts import fence, load_prompt
+from reviewgauge.models.request.messages import Message, fence, load_prompt
+from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, pieces_of, with_patches
 from reviewgauge.reviewers.reading.model_answers import read_notes

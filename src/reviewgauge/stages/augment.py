@@ -20,8 +20,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable, without_reasoning
-from reviewgauge.models.request.messages import Message, system
-from reviewgauge.models.request.prompts import FENCE_NOTE, fence
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, system
 from reviewgauge.stages.asking.stage import (
     AskingStage,
     Roles,

@@ -18,8 +18,7 @@ from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.models.answers.readers import Unreadable, json_object
-from reviewgauge.models.request.messages import Message
-from reviewgauge.models.request.prompts import FENCE_NOTE, fence
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.stages.asking.stage import AskingStage, code_of, own_prompt, place_of, prompt_pins
 from reviewgauge.stages.pull_requests.candidates import left_out, replace_references
 

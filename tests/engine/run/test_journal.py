@@ -15,10 +15,10 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.cache.recorded_calls import RecordedCalls, calls_file
+from reviewgauge.models.cache.stores import RecordedCalls, calls_file
 from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.request.messages import Answer, Call, Request, user
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 
 @pytest.fixture(autouse=True)

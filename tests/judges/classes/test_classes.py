@@ -16,7 +16,7 @@ from reviewgauge.judges.classes.classes import NO_HUNK, QUESTIONS, Classifier, P
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call, Role
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"
 READABLE: list[tuple[What, str, str]] = [

@@ -17,12 +17,18 @@ import pytest
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.stores import Memory
-from reviewgauge.models.chat.client import ChatClient, call_key, chat_model, counted, current_client, together
-from reviewgauge.models.chat.event_loop import background, run_in_background
-from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, user
-from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.models.request.prompts import load_prompt
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.chat.client import (
+    ChatClient,
+    background,
+    call_key,
+    chat_model,
+    counted,
+    current_client,
+    run_in_background,
+    together,
+)
+from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, load_prompt, user
+from reviewgauge.models.request.model_spec import ChatSettings, parse_model
 from scripted_endpoint import OpenAI, Say, Scripted
 
 pytestmark = pytest.mark.usefixtures("own_environment")
@@ -309,7 +315,7 @@ def test_an_interrupt_stops_the_call(protocol: OpenAI, server: Scripted, tmp_pat
     server.always = lambda _: Say(protocol.good(), delay=30)
     program = f"""
 from reviewgauge.models.chat.client import ChatClient, chat_model
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.models.request.messages import Request, user
 with ChatClient(ChatSettings(cache=False)):
     try:

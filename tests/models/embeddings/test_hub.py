@@ -27,7 +27,7 @@ import json, sys
 from reviewgauge.core.errors import UserError
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.embeddings.load import embedder
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings
 for word in sys.argv[1:]:
     if word == "offline":
         ChatClient(ChatSettings(cache=False, offline=True)).__enter__()

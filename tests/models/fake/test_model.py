@@ -11,8 +11,7 @@ import pytest
 from reviewgauge.models.fake.behaviours import BEHAVIOURS, approve, behaviour_of, contradict, is_behaviour
 from reviewgauge.models.fake.model import NAME, UNKNOWN, answer, plainest
 from reviewgauge.models.fake.rules.table import RULES
-from reviewgauge.models.request.messages import Message, Request, Role, Stop, Tool, system, user
-from reviewgauge.models.request.prompts import fence
+from reviewgauge.models.request.messages import Message, Request, Role, Stop, Tool, fence, system, user
 
 SCHEMAS: list[dict[str, Any]] = [
     {"type": "object", "properties": {"a": {"type": "boolean"}, "b": {"type": "integer", "minimum": 1}}},

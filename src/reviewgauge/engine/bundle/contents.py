@@ -26,7 +26,7 @@ from reviewgauge.core.specs import parse_spec
 from reviewgauge.engine.run.folder import CASES, LABELS, LOCK, REVIEWS, SCORES, RunFolder
 from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.manifest import MANIFEST, SystemEntry
-from reviewgauge.models.cache.recorded_calls import CALLS
+from reviewgauge.models.cache.stores import CALLS
 
 FORMAT = 2  # 1 held no calls of chat models
 BUNDLE, README, OUTLINE = "bundle.json", "README.md", "outline.jsonl"

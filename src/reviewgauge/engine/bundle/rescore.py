@@ -18,11 +18,10 @@ from reviewgauge.engine.bundle.contents import OUTLINE, RunEntry, Withheld, bare
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.score import score as score_run
-from reviewgauge.models.cache.recorded_calls import CALLS
+from reviewgauge.models.cache.stores import CALLS
 from reviewgauge.models.chat.client import ChatClient, call_key
 from reviewgauge.models.request.messages import Call, Repeat
-from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import ChatSettings, parse_model
 
 _ASKS_A_MODEL = re.compile(r"\b(openai|anthropic|azure|bedrock|vertex|litellm):|https?://")
 LABELS_PIN = "labels"  # what a score says of the labels that it was measured with

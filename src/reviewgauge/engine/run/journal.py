@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import LONGEST_LINE, lines, parse_record
-from reviewgauge.models.cache.recorded_calls import CALLS, RecordedCalls, read_calls
+from reviewgauge.models.cache.stores import CALLS, RecordedCalls, read_calls
 from reviewgauge.models.request.messages import Answer, Call
 
 R = TypeVar("R", bound=Record)

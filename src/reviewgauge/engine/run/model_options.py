@@ -21,9 +21,8 @@ from reviewgauge.models.cache.contents import usual_answers
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.budget import money
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.model_spec import ModelSpec
+from reviewgauge.models.request.model_spec import ChatSettings, ModelSpec
 from reviewgauge.models.request.prices import FAKE, dollars, open_prices
-from reviewgauge.models.request.settings import ChatSettings
 
 _ENOUGH = 5  # answers in the cache to one kind of question that say how long its answers are
 

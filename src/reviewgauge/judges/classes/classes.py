@@ -23,9 +23,8 @@ from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import choice
 from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
-from reviewgauge.models.request.messages import Message, system
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt, system
 from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
 
 What = Literal["category", "domain", "type", "context"]
 PromptKind = Literal["published", "fenced", "own"]

@@ -16,8 +16,7 @@ from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.chat.ask import ask_for, ask_for_each
 from reviewgauge.models.chat.client import ChatModel
-from reviewgauge.models.request.messages import Message
-from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
 LEAST, MOST = 1, 10  # severity
 

@@ -1,17 +1,105 @@
-"""Where a client finds and keeps calls: the cache on disk, a record that is replayed, or memory."""
+"""Where a client finds and keeps calls: the cache on disk, a record that is replayed, or memory.
+
+A file of recorded calls is indexed by key and not held in memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gzip
+import re
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from typing_extensions import override
 
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.call_cache import CallCache, cache_file
-from reviewgauge.models.cache.recorded_calls import RecordedCalls, calls_file
 from reviewgauge.models.request.messages import Call
+
+CALLS = "calls.jsonl"
+_KEY = re.compile(rb'\A\{"key":"([0-9a-f]{64})"')  # how a line begins that was written here
+
+
+class RecordedCalls:
+    """The calls in `calls.jsonl` or `calls.jsonl.gz`; of several under one key the last counts.
+
+    A last line without its newline was torn and is left out, as in every file of a run. Raises BadInput for any other
+    line that is not a call, UserError for a file that cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream = _open(path)
+        self._index: dict[str, tuple[int, int, int]] = {}  # offset, length, number of the line
+        for number, line in _whole_lines(self._stream, path):
+            found = _KEY.match(line)
+            key = found[1].decode() if found else parse_record(Call, line, str(path), number).key
+            self._index[key] = (self._stream.tell() - len(line), len(line), number)
+
+    def __len__(self) -> int:
+        """The number of keys."""
+        return len(self._index)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._index
+
+    def get(self, key: str) -> Call | None:
+        """The last call under a key."""
+        entry = self._index.get(key)
+        if entry is None:
+            return None
+        offset, length, number = entry
+        self._stream.seek(offset)
+        return parse_record(Call, self._stream.read(length), str(self.path), number)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+def read_calls(path: Path) -> Iterator[Call]:
+    """Every call of a file, in its order; see `RecordedCalls`."""
+    with _open(path) as stream:
+        for number, line in _whole_lines(stream, path):
+            yield parse_record(Call, line, str(path), number)
+
+
+def calls_file(path: Path) -> Path:
+    """The file of calls that a path names: itself, or the one in a run folder. Raises UserError."""
+    if not path.is_dir():
+        return path
+    for name in (CALLS, f"{CALLS}.gz"):
+        if (path / name).is_file():
+            return path / name
+    raise UserError(f"{path} holds no {CALLS}", remedy="a run that asks models records its calls there")
+
+
+def _open(path: Path) -> BinaryIO:
+    """The file to seek in; a compressed one is unpacked into a file without a name."""
+    try:
+        if path.suffix != ".gz":
+            return path.open("rb")
+        unpacked = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the record)
+        with gzip.open(path) as stream:
+            shutil.copyfileobj(stream, unpacked)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise BadInput(str(path), f"is not a whole gzip file: {error}") from None
+    except OSError as error:
+        raise UserError(f"the record {path} cannot be read: {error.strerror or error}") from None
+    unpacked.seek(0)
+    return unpacked
+
+
+def _whole_lines(stream: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
+    for number, line in lines(stream, str(path)):
+        if line.endswith(b"\n"):
+            yield number, line
 
 
 class CallStore(Protocol):

@@ -15,8 +15,7 @@ from reviewgauge.models.providers import anthropic, openai
 from reviewgauge.models.providers.rate_limits import EndpointLimiter
 from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Repeat, Request
-from reviewgauge.models.request.model_spec import BASE_URLS, ModelSpec, address_of
-from reviewgauge.models.request.settings import ChatSettings
+from reviewgauge.models.request.model_spec import BASE_URLS, ChatSettings, ModelSpec, address_of
 
 if TYPE_CHECKING:
     from reviewgauge.models.providers.http_client import HttpClient

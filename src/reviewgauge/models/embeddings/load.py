@@ -39,14 +39,6 @@ def embedder(word: str, *, cache: bool = True) -> Embedder:
 def _load(word: str, cache_file: str | None) -> Embedder:
     cache = None if cache_file is None else VectorCache(Path(cache_file))
     route, colon, rest = word.partition(":")
-    if word == DEFAULT:
-        from reviewgauge.models.embeddings.onnx import OnnxEmbedder
-
-        return OnnxEmbedder(word, _installed(), cache, official=_OFFICIAL)
-    if colon and route == "hub":
-        from reviewgauge.models.embeddings.onnx import OnnxEmbedder
-
-        return OnnxEmbedder(word, download(rest), cache)
     if colon and route == "st":
         from reviewgauge.models.embeddings.sentence_transformers import SentenceTransformersEmbedder
 
@@ -55,12 +47,16 @@ def _load(word: str, cache_file: str | None) -> Embedder:
         from reviewgauge.models.embeddings.openai_endpoint import EndpointEmbedder
 
         return EndpointEmbedder(word, rest, cache)
+    from reviewgauge.models.embeddings.onnx import OnnxEmbedder
+
+    if word == DEFAULT:
+        return OnnxEmbedder(word, _installed(), cache, official=_OFFICIAL)
+    if colon and route == "hub":
+        return OnnxEmbedder(word, download(rest), cache)
     folder = Path(word).expanduser()
     if not word or not folder.is_dir():
         known = f"{DEFAULT}, a folder, hub:ORG/NAME, st:ORG/NAME, openai:MODEL"
         raise UserError(f"no embedding model is called {word!r}, and there is no such folder", remedy=known)
-    from reviewgauge.models.embeddings.onnx import OnnxEmbedder
-
     return OnnxEmbedder(word, folder, cache)
 
 

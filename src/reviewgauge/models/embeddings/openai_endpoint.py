@@ -22,9 +22,8 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.vector_cache import VectorCache
-from reviewgauge.models.chat.client import is_offline
+from reviewgauge.models.chat.client import is_offline, run_in_background
 from reviewgauge.models.chat.endpoints import key_for, open_client
-from reviewgauge.models.chat.event_loop import run_in_background
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, Refused
 from reviewgauge.models.providers import openai
 from reviewgauge.models.providers.rate_limits import Trouble

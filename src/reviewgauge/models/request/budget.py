@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.request.messages import Answer, Request, UsageSum
+from reviewgauge.models.request.messages import FENCE_NOTE, Answer, Request, UsageSum
 from reviewgauge.models.request.model_spec import ModelSpec
 from reviewgauge.models.request.prices import VARIABLE, Facts, Prices, dollars, open_prices, trillionths
-from reviewgauge.models.request.prompts import FENCE_NOTE
 
 _OF_A_MESSAGE = 16  # tokens that a protocol puts around a message, at most
 _OPENING = 60  # characters that tell the prompts apart

@@ -5,19 +5,23 @@ Sources: Salton and Buckley, "Term-weighting approaches in automatic text retrie
 term specificity", Journal of Documentation 1972, smoothed as scikit-learn does: a weight is
 ln((texts + 1) / (texts with the n-gram + 1)) + 1. Tables of weights are shipped, read from a file, or counted on given
 texts; a table holds the commonest n-grams, and all others get one weight.
+
+Texts are bags of n-grams: sparse counts with one row a text, as the analyzers `char_wb` and `word` of scikit-learn have
+them. A column is the n-gram's 62-bit hash, so there is no vocabulary to keep; two of a million n-grams meet in one
+column with a probability of about 1e-7.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -26,10 +30,126 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.models.text import words as review_words
-from reviewgauge.models.text.grams import Analyzer, Grams, Keys
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+Analyzer = Literal["chars", "words"]
+Keys = np.ndarray[Any, np.dtype[np.uint64]]
+Places = np.ndarray[Any, np.dtype[np.int64]]
+
+COLUMNS = 1 << 62
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads neighbouring numbers (Knuth, TAOCP 6.4)
+_MARK = re.compile(r"\S")
+
+
+@dataclass(frozen=True)
+class Grams:
+    """Which n-grams a text is made of: `low` to `high` characters or words long.
+
+    Characters are taken within the runs between blanks, lower-cased, with a blank at either end of a run; a run
+    shorter than `low` counts once, whole. Words are those of models/words.py, stemmed with `stem`; `stop_words` takes
+    the commonest out. A text of nothing else keeps them, and one without any word is taken by its marks.
+    """
+
+    analyzer: Analyzer
+    low: int
+    high: int
+    stem: bool = True
+    stop_words: bool = True
+
+    def counts(self, texts: Sequence[str]) -> Iterator[csr_matrix]:
+        """One texts x COLUMNS matrix of counts for each n; no two of them share a column."""
+        symbols, segments, owners = self._characters(texts) if self.analyzer == "chars" else self._words(texts)
+        sizes = np.bincount(segments, minlength=1)
+        first = np.cumsum(sizes) - sizes
+        shortest = int(sizes[sizes > 0].min(initial=self.low)) if self.analyzer == "chars" else self.low
+        for n in range(min(shortest, self.low), self.high + 1):
+            if n < self.low:  # whole runs only
+                starts = first[sizes == n]
+            else:
+                starts = np.flatnonzero(segments[n - 1 :] == segments[: max(0, len(segments) - n + 1)])
+            yield _counted(_hashed(symbols, starts, n), owners[starts], len(texts))
+
+    def keys(self, grams: Sequence[str]) -> Keys:
+        """The column of each n-gram, words parted by one blank."""
+        found = np.zeros(len(grams), dtype=np.uint64)
+        split = [list(gram) if self.analyzer == "chars" else gram.split() for gram in grams]
+        by_length: dict[int, list[int]] = {}
+        for i, gram in enumerate(split):
+            by_length.setdefault(len(gram), []).append(i)
+        for n, chosen in by_length.items():
+            symbols = [symbol for i in chosen for symbol in split[i]]
+            codes = _codes("".join(symbols)) if self.analyzer == "chars" else _word_codes(symbols)
+            found[chosen] = _hashed(codes, np.arange(len(chosen)) * n, n)
+        return found
+
+    def strings(self, text: str) -> Iterator[str]:
+        """The n-grams of one text, spelled out: what a table of them is made from."""
+        if self.analyzer == "words":
+            words = self._content(text)
+            for n in range(self.low, self.high + 1):
+                yield from (" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
+            return
+        for run in text.lower().split():
+            padded = f" {run} "
+            if len(padded) < self.low:
+                yield padded
+            for n in range(self.low, self.high + 1):
+                yield from (padded[i : i + n] for i in range(len(padded) - n + 1))
+
+    def _characters(self, texts: Sequence[str]) -> tuple[Keys, Places, Places]:
+        runs = [text.lower().split() for text in texts]
+        sizes = np.array([len(run) + 2 for found in runs for run in found], dtype=np.int64)
+        symbols = _codes("".join(f" {run} " for found in runs for run in found))
+        owners = np.repeat(np.arange(len(texts)), [sum(map(len, found)) + 2 * len(found) for found in runs])
+        return symbols, np.repeat(np.arange(len(sizes)), sizes), owners
+
+    def _words(self, texts: Sequence[str]) -> tuple[Keys, Places, Places]:
+        found = [self._content(text) for text in texts]
+        owners = np.repeat(np.arange(len(texts)), [len(words) for words in found])
+        return _word_codes([word for words in found for word in words]), owners, owners
+
+    def _content(self, text: str) -> list[str]:
+        stemmed: Callable[[str], str] = review_words.stem if self.stem else str
+        words = [stemmed(word) for word in review_words.raw_words(text)] or _MARK.findall(text)
+        if not self.stop_words:
+            return words
+        stopped = _stop_words(self.stem)
+        return [word for word in words if word not in stopped] or words
+
+
+@cache
+def _stop_words(stemmed: bool) -> frozenset[str]:
+    return frozenset(map(review_words.stem, review_words.STOP_WORDS)) if stemmed else review_words.STOP_WORDS
+
+
+def _codes(text: str) -> Keys:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+
+
+def _word_codes(words: Sequence[str]) -> Keys:
+    return np.array([hash(word) & 0xFFFF_FFFF_FFFF_FFFF for word in words], dtype=np.uint64)
+
+
+def _hashed(symbols: Keys, starts: Places, n: int) -> Keys:
+    """The hash of the n symbols from each start on, below COLUMNS."""
+    found = np.full(len(starts), n, dtype=np.uint64)
+    for i in range(n):
+        found ^= symbols[starts + i]
+        found *= _FACTOR
+        found ^= found >> np.uint64(32)
+    return found >> np.uint64(2)
+
+
+def _counted(keys: Keys, owners: Places, rows: int) -> csr_matrix:
+    from scipy.sparse import csr_matrix
+
+    limits = np.searchsorted(owners, np.arange(rows + 1))
+    matrix = csr_matrix((np.ones(len(keys)), keys.astype(np.int64), limits), shape=(rows, COLUMNS))
+    matrix.sum_duplicates()
+    return matrix
+
 
 Weights = np.ndarray[Any, np.dtype[np.float64]]
 SHIPPED: Mapping[Analyzer, str] = {"words": "idf.json", "chars": "idf_chars.json"}
@@ -96,7 +216,7 @@ def _stamp(source: str) -> tuple[int, int]:
     try:
         found = Path(source).stat()
     except OSError as error:
-        remedy = "idf is 'shipped', 'batch', 'none' or a file that reviewgauge.models.text.idf.count_idf made"
+        remedy = "idf is 'shipped', 'batch', 'none' or a file that benchmarks/count_idf.py made"
         raise UserError(f"cannot read {source}: {error.strerror}", remedy=remedy) from None
     return found.st_mtime_ns, found.st_size
 
@@ -159,31 +279,6 @@ def _merged(
     keys, inverse = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
     counts = np.bincount(inverse, weights=np.concatenate([counts for _, counts in parts]), minlength=len(keys))
     return keys, counts.astype(np.int64)
-
-
-def count_idf(texts: Iterable[str], grams: Grams, *, most: int, about: str) -> IdfFile:
-    """A table of the `most` commonest n-grams of `texts`, for a file. A text that occurs twice counts once.
-
-    The value of all others is that of an n-gram half as common as the rarest that is kept.
-    """
-    distinct = {text for text in texts if text.strip()}
-    if not distinct:
-        raise UserError("no text to count n-grams in")
-    found = Counter(gram for text in distinct for gram in set(grams.strings(text)))
-    kept = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
-    rarest = kept[-1][1] if len(found) > most else 0
-    total = len(distinct) + 1
-    return IdfFile(
-        about=about,
-        texts=len(distinct),
-        unseen=round(math.log(total / (rarest / 2 + 1)), 2),
-        analyzer=grams.analyzer,
-        low=grams.low,
-        high=grams.high,
-        stem=grams.stem,
-        stop_words=grams.stop_words,
-        idf={gram: round(math.log(total / (count + 1)), 2) for gram, count in sorted(kept)},
-    )
 
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]

@@ -15,8 +15,7 @@ from reviewgauge.core.history import PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.judges.classes.change_types import GROUPS, TYPES, change_type, listing
 from reviewgauge.models.answers.readers import Unreadable, json_object
-from reviewgauge.models.request.messages import Message
-from reviewgauge.models.request.prompts import FENCE_NOTE, fence
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.asking.stage import Roles, own_prompt
 

@@ -20,9 +20,8 @@ from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
-from reviewgauge.models.request.messages import Message
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
 from reviewgauge.stages.pull_requests.candidates import is_bot, thread_of
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ import pytest
 
 from nltk_wordnet import nltk_reader
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.models.text.wordnet import FILES, PARTS_OF_SPEECH, WordNet, find_wordnet, usual_places
+from reviewgauge.metrics.meteor import FILES, PARTS_OF_SPEECH, WordNet, find_wordnet, usual_places
 
 HEADER = "  1 Made for a test.  \n  2 WordNet 3.0 Copyright 2006 by Princeton University.  \n"
 SYNSETS: Mapping[str, Sequence[Sequence[str]]] = {

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.models.request.messages import Role
-from reviewgauge.models.request.prompts import FENCE_NOTE, Prompt, fence, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, Prompt, Role, fence, load_prompt
 
 PACKAGES = ("reviewgauge.metrics", "reviewgauge.judges", "reviewgauge.reviewers")
 SHIPPED = [
