@@ -16,14 +16,8 @@ from pydantic import JsonValue
 
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
-<<<<<<< HEAD
 from reviewgauge.models.answers.readers import Unreadable, check_same, json_object
-from reviewgauge.models.request.messages import Message
-from reviewgauge.models.request.messages import FENCE_NOTE, Prompt, fence, load_prompt
-=======
-from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
->>>>>>> 80f3379 (Models: prompts beside messages, settings beside the model's name, the event loop in its client, WordNet in METEOR; the idf counter moves to its script)
 
 
 @dataclass(frozen=True)
