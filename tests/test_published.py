@@ -15,7 +15,7 @@ from reviewgauge.analysis.raters import AgreementSettings as Agreement
 from reviewgauge.analysis.raters import LabelFilter, agreement_report
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifiers
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
-from reviewgauge.analysis.validity.out_of_fold import out_of_fold
+from reviewgauge.analysis.validity.calibration import out_of_fold
 from reviewgauge.analysis.validity.sample import RowSample, sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.gate import gate as compare_with_baseline
-from reviewgauge.analysis.compare.smoke import smoke as pick_cases
+from reviewgauge.analysis.compare.gate import smoke as pick_cases
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.gate import Gate, SmokeSet
 from reviewgauge.core.specs import names, short_spec

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from reviewgauge.analysis.compare.caveats import families_in, judged_by_own_family
+from reviewgauge.analysis.compare.caveats import (
+    cascade_cost,
+    cascade_notes,
+    families_in,
+    judged_by_own_family,
+    share_asked,
+)
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case, Change, Comment, Review, Usage
+from reviewgauge.core.results import GroupOutcome, Matching, Outcome, Score
+from reviewgauge.core.specs import load, signature
+from reviewgauge.datasets.martian import Martian
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.scored_run import read_scored_runs
+from reviewgauge.judges.lexical import Lexical
 from reviewgauge.metrics.hits import Hits
 
 GPT = "prompt(model='openai:gpt-5-mini', scope='change')"
@@ -38,3 +56,173 @@ def test_the_systems_of_the_judges_family_are_named_and_no_others() -> None:
 )
 def test_families_are_read_from_names_and_signatures(system: str, texts: tuple[str, ...], families: list[str]) -> None:
     assert families_in(system, texts) == families
+
+
+CASES = [
+    Case(id=f"c{n}", change=Change(repo="a/b"), references=(Comment(id="r", body="The lock is released twice"),))
+    for n in range(3)
+]
+
+
+def scored(folder: Path, judge: str, parts: dict[str, float]) -> tuple[str, ...]:
+    """The warnings of a run of two systems whose scores say that `judge` gave them."""
+    metric = load(Metric, f"hits(judge={judge!r})")
+    run = RunFolder.create(folder, dataset="mine", dataset_path="mine.jsonl", cases=CASES)
+    with run:
+        run.add_systems({"mine": {}}, signature="prompt(model='openai:gpt-5-mini')")
+        run.add_systems({"bot": {}}, signature="replay(path='bot.json')")
+        for system in ("mine", "bot"):
+            for case in CASES:
+                outcome = Outcome(case=case.id, system=system, review=Review(case=case.id, system=system))
+                run.append_outcome(outcome)
+                score = Score(
+                    case=case.id,
+                    system=system,
+                    metric=signature(metric),
+                    benchmark=run.manifest.benchmark,
+                    parts={"changes": 1, "references": 1, "missed": 1, **parts},
+                )
+                run.append_score(score)
+    (found,) = read_scored_runs([folder])
+    return leaderboard(found, resamples=20).warnings
+
+
+def test_the_judges_own_family_is_named(tmp_path: Path) -> None:
+    line = "judged by a model of its own family (gpt: openai:gpt-5), which may prefer it: mine"
+    assert line in scored(tmp_path / "a", "openai:gpt-5", {"pairs": 4, "asked": 4})
+    assert not any("family" in said for said in scored(tmp_path / "b", "anthropic:claude-opus-4-5", {}))
+    assert not any("family" in said for said in scored(tmp_path / "c", "lexical", {}))
+
+
+def test_what_a_cascade_asked_is_said(tmp_path: Path) -> None:
+    said = scored(tmp_path / "a", "cascade(then='anthropic:claude-opus-4-5')", {"pairs": 4, "asked": 1})
+    assert "asked about 6 of 24 pairs (25.0%)" in said
+    assert not any("asked about" in line for line in scored(tmp_path / "b", "openai:gpt-5", {"pairs": 4, "asked": 4}))
+
+
+RATER = "anthropic_claude-opus-4-5-20251101"
+
+
+def score(
+    case: str, hits: str, *, calls: int, asked: int = 0, pairs: int = 0, dollars: float | None = None, system: str = "s"
+) -> Score:
+    """`hits`: one letter a finding, h for hit."""
+    groups = tuple(GroupOutcome(group=f"r{n}", members=(f"r{n}",), hit=letter == "h") for n, letter in enumerate(hits))
+    return Score(
+        case=case,
+        system=system,
+        metric="hits",
+        benchmark="b",
+        parts={"asked": asked, "pairs": pairs},
+        matching=Matching(policy="optimal", groups=groups),
+        usage=Usage(calls=calls, dollars=dollars),
+    )
+
+
+def test_shares_money_and_agreement_worked_by_hand() -> None:
+    cascade = [
+        score("a", "hm", calls=2, asked=2, pairs=10, dollars=0.02),
+        score("b", "hh", calls=0, asked=0, pairs=5),
+        score("c", "mm", calls=1, asked=1, pairs=5, dollars=0.01),
+        score("only here", "h", calls=9, asked=9, pairs=9, dollars=9.0),
+    ]
+    everything = [
+        score("a", "hm", calls=10, pairs=10, dollars=0.1),
+        score("b", "hm", calls=5, pairs=5, dollars=0.05),
+        score("c", "mm", calls=5, pairs=5, dollars=0.05),
+    ]
+    found = cascade_cost(cascade, everything, resamples=50)
+    assert (found.reviews, found.pairs, found.asked, found.share_asked) == (3, 20, 3, 0.15)
+    assert (found.calls, found.calls_of_everything) == (3, 20)
+    assert (found.dollars, found.dollars_of_everything, found.dollars_saved) == (0.03, 0.2, 0.17)
+    assert (found.decisions, found.only_cascade, found.only_everything) == (6, 1, 0)
+    assert found.agreement == 5 / 6
+    assert found.kappa.value == pytest.approx((5 / 6 - 0.5) / (1 - 0.5))  # by chance: 1/2 * 1/3 + 1/2 * 2/3
+    assert found.kappa.low is not None
+
+
+def test_money_is_unknown_as_soon_as_one_price_is() -> None:
+    cascade = [score("a", "h", calls=1, asked=1, pairs=2, dollars=0.01), score("b", "h", calls=1, asked=1, pairs=2)]
+    everything = [score(c, "h", calls=2, pairs=2, dollars=0.02) for c in ("a", "b")]
+    found = cascade_cost(cascade, everything, resamples=10)
+    assert (found.dollars, found.dollars_of_everything, found.dollars_saved) == (None, 0.04, None)
+
+
+def test_what_a_cascade_asked_and_saved_is_one_line() -> None:
+    scores = [score("a", "h", calls=2, asked=2, pairs=10, dollars=0.02), score("b", "h", calls=0, pairs=10)]
+    assert share_asked(scores) == (
+        "asked about 2 of 20 pairs (10.0%); the others would have taken about 18 calls and $0.18 more"
+    )
+    assert share_asked([score("a", "h", calls=4, asked=2, pairs=3)]).endswith("about 2 calls more"), "no price known"
+    assert share_asked([score("b", "h", calls=0, pairs=10)]) == "asked about 0 of 10 pairs (0.0%)"
+    assert share_asked([score("b", "h", calls=10, asked=10, pairs=10)]) == ""
+    assert share_asked([]) == ""
+
+
+def test_what_is_lost_is_said_where_the_second_judge_was_asked_about_everything_too() -> None:
+    cascade = Hits(judge="cascade(then='openai:gpt-5')", beta=2.0)
+    scores = [score(c, "hm", calls=1, asked=1, pairs=2) for c in ("a", "b")]
+    everything = [score("a", "hm", calls=2), score("b", "mm", calls=2)]
+    spelled_out = Hits(judge="same_concern(model='openai:gpt-5')", beta=2.0)
+    others = {
+        signature(metric): everything
+        for metric in (
+            spelled_out,
+            Hits(judge="openai:gpt-5"),  # another beta
+            Hits(judge="openai:gpt-4.1", beta=2.0),
+            Hits(judge="openai:gpt-5", beta=2.0, policy="any"),
+        )
+    }
+    others |= {signature(cascade): scores, "gone(x=1)": scores}
+    share, lost = cascade_notes(cascade, scores, others)
+    assert share == "asked about 2 of 4 pairs (50.0%); the others would have taken about 2 calls more"
+    assert lost.startswith("kappa 0.500 [")
+    assert lost.endswith(
+        "with hits(judge=\"same_concern(model='openai:gpt-5')\", beta=2.0): 1 of 4 findings are decided otherwise"
+    )
+    assert cascade_notes(spelled_out, everything, others) == []
+
+
+def test_nothing_in_common_is_an_error() -> None:
+    with pytest.raises(UserError, match="no review in common"):
+        cascade_cost([score("a", "h", calls=0)], [score("b", "h", calls=0)])
+
+
+def test_on_martian_the_stored_verdicts_are_asked_for_a_sixth_of_the_pairs_and_hardly_lost(shared_data: Path) -> None:
+    data = Martian(path=str(shared_data / "martian"))
+    reviews, labels = data.recorded(extractor=RATER)
+    cases: dict[str, Case] = {
+        case.id: case.model_copy(update={"labels": tuple(x for x in labels if x.subject.case == case.id)})
+        for case in data.cases()
+    }
+
+    def scores(judge: str) -> list[Score]:
+        metric, found = Hits(judge=judge), []
+        for review in reviews:
+            value = metric.parts(cases[review.case], review)
+            if not isinstance(value, str):
+                found.append(
+                    Score(
+                        case=review.case,
+                        system=review.system,
+                        metric="m",
+                        benchmark="b",
+                        parts=value.parts,
+                        matching=value.matching,
+                    )
+                )
+        return found
+
+    recorded = f"recorded(rater='{RATER}')"
+    found = cascade_cost(scores(f'cascade(then="{recorded}")'), scores(recorded))
+    alone = cascade_cost(scores("lexical"), scores(recorded))
+    assert found.pairs == 3343
+    rows = [Lexical().judge(case := cases[r.case], r.comments, case.references, r) for r in reviews]
+    assert sum(verdict.unsure for table in rows for row in table for verdict in row if verdict) == 577, "17.3%, as said"
+    assert 0.08 < (found.share_asked or 0) < 0.18, "in the band are 17.3%, and on some of them a verdict is stored"
+    assert found.decisions == alone.decisions == 1020
+    assert found.kappa.value is not None
+    assert alone.kappa.value is not None
+    assert found.kappa.value > 0.95
+    assert found.kappa.low is not None
+    assert found.kappa.low > (alone.kappa.high or 1)

@@ -1,19 +1,178 @@
 """Warnings for the figures of a run: systems not measured, a judge of a system's own family, a cascade.
 
+What a cascade of judges costs and loses against asking its second judge about every pair is read from one run, scored
+twice: `hits(judge="cascade(then='openai:gpt-5')")` and `hits(judge="openai:gpt-5")`. The answers that both need are
+cached, so the second scoring pays for the rest only.
+
 Why the family matters: Panickssery et al. 2024, LLM Evaluators Recognize and Favor Their Own Generations,
 arXiv:2404.13076.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from reviewgauge.analysis.compare import cascade
+import numpy as np
+
+from reviewgauge.analysis.stats.agreement import Resampling, cohen_kappa
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.specs import short_spec
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.validity import Figure
+from reviewgauge.core.results import Score
+from reviewgauge.core.specs import load_recorded, short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
+from reviewgauge.judges.cascade import Cascade
+from reviewgauge.judges.pairs.asking import judge_of
+from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.request.model_spec import PROVIDERS, family
+
+Key = tuple[str, str, int]
+
+
+class CascadeCost(Record):
+    """A cascade beside asking about everything, on the reviews that both measured.
+
+    `pairs` there were to ask about, `asked` of them by the cascade. `calls` and `dollars` (None: a price is not
+    known) are those of the measurements, cached answers included. `kappa` and `agreement` are over
+    the decisions "this review hits this finding", intervals by change. `only_cascade` and `only_everything` count
+    the decisions that differ.
+    """
+
+    reviews: int
+    pairs: int
+    asked: int
+    share_asked: float | None
+    calls: int
+    calls_of_everything: int
+    dollars: float | None
+    dollars_of_everything: float | None
+    dollars_saved: float | None
+    decisions: int
+    agreement: float | None
+    kappa: Figure
+    only_cascade: int
+    only_everything: int
+
+
+def cascade_cost(
+    cascade: Sequence[Score], everything: Sequence[Score], *, resamples: int = 1000, seed: int = 0
+) -> CascadeCost:
+    """Compare the scores of a cascade with those of its second judge. Raises UserError where none are in common."""
+    one, other = _by_key(cascade), _by_key(everything)
+    common = sorted(one.keys() & other.keys())
+    if not common:
+        raise UserError(
+            "the two metrics measured no review in common", remedy="score one run with hits under both judges"
+        )
+    ours, theirs = [one[key] for key in common], [other[key] for key in common]
+    decisions: list[tuple[str, bool, bool]] = []
+    for mine, its in zip(ours, theirs, strict=True):
+        hit, also = _hits(mine), _hits(its)
+        decisions += [(mine.case, hit[group], also[group]) for group in sorted(hit.keys() & also.keys())]
+    dollars, dollars_of_everything = _dollars(ours), _dollars(theirs)
+    pairs, asked = (int(_sum(ours, part)) for part in ("pairs", "asked"))
+    both_known = dollars is not None and dollars_of_everything is not None
+    return CascadeCost(
+        reviews=len(common),
+        pairs=pairs,
+        asked=asked,
+        share_asked=asked / pairs if pairs else None,
+        calls=sum(score.usage.calls for score in ours),
+        calls_of_everything=sum(score.usage.calls for score in theirs),
+        dollars=dollars,
+        dollars_of_everything=dollars_of_everything,
+        dollars_saved=round((dollars_of_everything or 0) - (dollars or 0), 10) if both_known else None,
+        decisions=len(decisions),
+        agreement=sum(a == b for _, a, b in decisions) / len(decisions) if decisions else None,
+        kappa=_kappa(decisions, resamples, seed),
+        only_cascade=sum(a and not b for _, a, b in decisions),
+        only_everything=sum(b and not a for _, a, b in decisions),
+    )
+
+
+def share_asked(scores: Sequence[Score]) -> str:
+    """One line on what a cascade asked and saved, from its own scores; empty where it asked about every pair.
+
+    What the other pairs would have cost is an estimate: as many calls and dollars a pair as those that were asked.
+    """
+    asked, pairs = _sum(scores, "asked"), _sum(scores, "pairs")
+    if asked >= pairs:
+        return ""
+    line = f"asked about {asked:,.0f} of {pairs:,.0f} pairs ({asked / pairs:.1%})"
+    calls, dollars = sum(score.usage.calls for score in scores), _dollars(scores)
+    if not asked or not calls:
+        return line
+    more = (pairs - asked) / asked
+    money = f" and ${dollars * more:,.2f}" if dollars else ""
+    return f"{line}; the others would have taken about {calls * more:,.0f} calls{money} more"
+
+
+def cascade_notes(metric: Metric, scores: Sequence[Score], others: Mapping[str, Sequence[Score]]) -> list[str]:
+    """What must be lines beside the figures of a metric whose judge asks about some pairs only.
+
+    `others`: the scores of the same reviews by each metric's signature. Where one of them asked the same judge about
+    everything, what the cascade lost against it is lines too.
+    """
+    lines = [share_asked(scores)]
+    if isinstance(metric, Hits) and isinstance(cascade := judge_of(metric.judge), Cascade):
+        for name, theirs in others.items():
+            if name.startswith("hits(") and name != signature(metric) and _asks_about_everything(name, metric, cascade):
+                lines.append(_lost(cascade_cost(scores, theirs), short_spec(load_recorded(Metric, name))))
+    return [line for line in lines if line]
+
+
+def _asks_about_everything(name: str, metric: Hits, cascade: Cascade) -> bool:
+    """Whether a metric is the same but for its judge, which is the cascade's second one."""
+    try:
+        other = load_recorded(Metric, name)
+    except UserError:  # code outside the package that the user did not name
+        return False
+    if not isinstance(other, Hits) or replace(other, judge=metric.judge) != metric:
+        return False
+    return judge_of(other.judge) == cascade.judges[1]
+
+
+def _lost(cost: CascadeCost, name: str) -> str:
+    differs = f"{cost.only_cascade + cost.only_everything} of {cost.decisions:,} findings are decided otherwise"
+    kappa = cost.kappa
+    if kappa.value is None:
+        return f"against {name}, {differs}"
+    interval = f" [{kappa.low:.3f}, {kappa.high:.3f}]" if kappa.low is not None and kappa.high is not None else ""
+    return f"kappa {kappa.value:.3f}{interval} with {name}: {differs}"
+
+
+def _by_key(scores: Sequence[Score]) -> dict[Key, Score]:
+    return {(s.case, s.system, s.attempt): s for s in scores if s.matching is not None and s.parts is not None}
+
+
+def _hits(score: Score) -> dict[str, bool]:
+    return {group.group: group.hit for group in score.matching.groups} if score.matching else {}
+
+
+def _sum(scores: Sequence[Score], part: str) -> float:
+    return sum((score.parts or {}).get(part, 0.0) for score in scores)
+
+
+def _dollars(scores: Sequence[Score]) -> float | None:
+    """What the calls cost; None as soon as the price of one is not known. Without calls, nothing."""
+    costs = [score.usage.dollars for score in scores if score.usage.calls]
+    known = [cost for cost in costs if cost is not None]
+    return round(math.fsum(known), 10) if len(known) == len(costs) else None
+
+
+def _kappa(decisions: Sequence[tuple[str, bool, bool]], resamples: int, seed: int) -> Figure:
+    if not decisions:
+        return Figure(value=None, n=0, reason="no finding was decided on by both")
+    names = sorted({case for case, _, _ in decisions})
+    cluster = np.array([names.index(case) for case, _, _ in decisions], dtype=np.int64)
+    values = np.array([[float(a) for _, a, _ in decisions], [float(b) for _, _, b in decisions]])
+    return cohen_kappa(values, resampling=Resampling(cluster, Resampler(len(names), resamples, seed)))
+
 
 _SPEC = re.compile(rf"\b(?:{'|'.join(PROVIDERS)}):[^\s'\"`,;()\\]+")
 _NAMED = re.compile(
@@ -29,7 +188,7 @@ def caveats(run: ScoredRun) -> list[str]:
         shown = ", ".join(run.unscored[:8]) + more
         found = [f"reviewed but not measured with {short_spec(run.metric)}, so not shown: {shown} (reviewgauge score)"]
     found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
-    return found + cascade.notes(run.metric, run.scores, run.by_metric)
+    return found + cascade_notes(run.metric, run.scores, run.by_metric)
 
 
 def judged_by_own_family(judges: Sequence[str], systems: Mapping[str, Sequence[str]]) -> list[str]:

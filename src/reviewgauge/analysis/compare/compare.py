@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.compare.summary import number, order_ends, rank
+from reviewgauge.analysis.compare.summary import Ends, headline_order, number, order_ends
 from reviewgauge.analysis.stats.arrays import Flags, Numbers
 from reviewgauge.analysis.stats.bootstrap import (
     ENOUGH_REPOSITORIES,
@@ -57,7 +57,7 @@ def compare(
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     if not panel.scored.any():
         raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
-    order = _order(panel, metric)
+    order = [panel.systems[row] for row in headline_order(panel, metric)]
     chosen = _choose(panel, order, pairs)
     wanted = tuple(dict.fromkeys(readings)) if readings else (metric.headline,)
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
@@ -88,15 +88,6 @@ def compare(
         warnings=tuple(dict.fromkeys(warnings)),
         estimate_note=metric.estimate_note,
     )
-
-
-def _order(panel: ScoreTable, metric: Metric) -> list[str]:
-    """The systems as the leaderboard ranks them: by headline, each on its own scored cases."""
-    kept = panel.scored[:, :, None]
-    sums = (panel.parts * kept).sum(axis=1)[:, None]
-    points = point_readings(metric, panel.names, sums, kept.sum(axis=1).astype(np.float64))
-    values = [number(points.of(metric.headline, s)[0]) for s in range(len(panel.systems))]
-    return [panel.systems[at] for at in rank(panel.systems, values, metric)]
 
 
 def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs) -> list[tuple[str, str]]:
@@ -198,7 +189,7 @@ class _SystemPair:
         )
         return comparison, notes
 
-    def _ends(self, readings: Sequence[str]) -> Mapping[str, tuple[float | None, float | None]]:
+    def _ends(self, readings: Sequence[str]) -> Mapping[str, Ends]:
         """The difference with the failures of both counted against the first system, and for it."""
         panel, rows = self.panel, [self.first, self.second]
         both = np.asarray(panel.measured[rows].all(axis=0))

@@ -1,10 +1,17 @@
-"""Is the candidate not worse than the baseline? Paired non-inferiority on the cases that both were scored on.
+"""Is the candidate not worse than the baseline, and which few cases tell systems apart best for a quick look?
 
-The whole interval of the difference above -margin: not worse. The whole interval below zero: worse. Else it cannot be
-told, nor can it from fewer than six clusters, where no resampling reaches the tails. Sources: Wellek, Testing
-Statistical Hypotheses of Equivalence and Noninferiority (2010), chapter 2 (interval inclusion); Hesterberg, What
-Teachers Should Know About the Bootstrap, The American Statistician 69 (2015), section 4.1 (expanded percentile interval
-for few clusters).
+The gate is paired non-inferiority on the cases that both were scored on. The whole interval of the difference above
+-margin: not worse. The whole interval below zero: worse. Else it cannot be told, nor can it from fewer than six
+clusters, where no resampling reaches the tails. Sources: Wellek, Testing Statistical Hypotheses of Equivalence and
+Noninferiority (2010), chapter 2 (interval inclusion); Hesterberg, What Teachers Should Know About the Bootstrap, The
+American Statistician 69 (2015), section 4.1 (expanded percentile interval for few clusters).
+
+For a quick look (`smoke`) each case is judged by what it does to a middling system's reading when that system's parts
+on it are replaced by each system's in turn, and how far that goes with what the systems do on all other cases. Source:
+the corrected item-total covariance of test theory (Lord and Novick, Statistical Theories of Mental Test Scores, 1968,
+chapter 15), with the variance between attempts in the denominator, so that a case that flips from attempt to attempt is
+not picked. Of two systems every case goes with the rest one way or the other, so there the size of the difference
+counts.
 """
 
 from __future__ import annotations
@@ -17,7 +24,8 @@ import numpy as np
 from scipy.stats import norm, t
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Numbers, reading_with, swapped
+from reviewgauge.analysis.compare.summary import number
+from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Integers, Numbers, reading_with, swapped
 from reviewgauge.analysis.stats.bootstrap import (
     Resampler,
     cluster_cases,
@@ -28,7 +36,7 @@ from reviewgauge.analysis.stats.bootstrap import (
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status, lay_out, merge_pins
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict
+from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict, SmokeCase, SmokeSet
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
@@ -53,18 +61,17 @@ def gate(
     `margin` is in the reading's unit. Raises UserError for unknown systems or readings and for a negative margin.
     """
     _check(margin, resamples, level)
-    metric = run.metric
+    metric, name = run.metric, reading or run.metric.headline
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
-    paired = _PairedReading(
-        panel, metric, reading or metric.headline, panel.row(candidate), panel.row(baseline), resamples, seed
-    )
+    rows = [panel.row(candidate), panel.row(baseline)]
     if candidate == baseline:
         raise UserError("candidate and baseline are the same system", remedy="name two with --system and --against")
-    values = paired.values()
-    found = paired.interval(panel.parts[[paired.first, paired.second]], paired.common, level)
+    paired = _PairedReading(panel, metric, name, rows[0], rows[1], resamples, seed)
+    one, two = paired.values()
+    found = paired.interval(panel.parts[rows], paired.common, level)
     failed = int(paired.failed_alone.sum())
     pessimist = paired.pessimistic(level) if failed else None
-    difference = None if None in values else float(values[0]) - float(values[1])  # type: ignore[arg-type]
+    difference = None if one is None or two is None else one - two
     ruling = _Ruling(paired.sign, margin, difference, found, pessimist, failed)
     verdict, reason = ruling.verdict()
     return Gate(
@@ -72,24 +79,24 @@ def gate(
         reason=reason,
         metric=signature(metric),
         label=short_spec(metric),
-        reading=paired.reading,
-        unit=metric.units.get(paired.reading, "share"),
+        reading=name,
+        unit=metric.units.get(name, "share"),
         lower_is_better=paired.sign < 0,
         margin=margin,
         candidate=candidate,
         baseline=baseline,
-        candidate_value=values[0],
-        baseline_value=values[1],
+        candidate_value=one,
+        baseline_value=two,
         difference=difference,
         low=found.low,
         high=found.high,
-        low_if_worst=None if pessimist is None else (pessimist.low if paired.sign > 0 else pessimist.high),
+        low_if_worst=pessimist and (pessimist.low if paired.sign > 0 else pessimist.high),
         level=level,
         n=int(paired.common.sum()),
         of=len(panel.cases),
         clusters=found.clusters,
         clustered_by=found.by,
-        attempts=(paired.attempts(paired.first), paired.attempts(paired.second)),
+        attempts=paired.attempts,
         failed=failed,
         needed=ruling.needed() if verdict is GateVerdict.CANNOT_TELL else None,
         cases=tuple(paired.cases()),
@@ -97,7 +104,7 @@ def gate(
         benchmark=run.benchmark,
         resamples=resamples,
         seed=seed,
-        fake=bool(panel.fake[[paired.first, paired.second]].any()),
+        fake=bool(panel.fake[rows].any()),
         estimate_note=metric.estimate_note,
         warnings=tuple(dict.fromkeys([*paired.warnings(), *found.warnings, *merge_pins(panel)[1]])),
     )
@@ -211,15 +218,17 @@ class _PairedReading:
         failed = self.panel.status[self.first] == Status.FAILED
         return np.asarray(failed & self.panel.scored[self.second])
 
-    def attempts(self, row: int) -> int:
-        """The most attempts that this system made at a case."""
-        return int(self.panel.attempts[row].max(initial=0))
+    @property
+    def attempts(self) -> tuple[int, int]:
+        """The most attempts that each system made at a case."""
+        most = self.panel.attempts[[self.first, self.second]].max(axis=1, initial=0)
+        return int(most[0]), int(most[1])
 
     def values(self) -> tuple[float | None, float | None]:
         """The reading of both on the common cases."""
         rows = self.panel.parts[[self.first, self.second]][:, self.common].sum(axis=1)
         found = reading_with(self.metric, self.panel.names, rows, int(self.common.sum()), self.reading)
-        return (_number(found[0]), _number(found[1]))
+        return number(found[0]), number(found[1])
 
     def interval(self, parts: Numbers, kept: Flags, level: float) -> _Interval:
         """The interval of candidate - baseline, resampling clusters of the `kept` cases. `parts` is 2 x N x K."""
@@ -242,8 +251,8 @@ class _PairedReading:
             notes.append(f"no interval: {self.reading} is undefined in {undefined:.0%} of the resamples")
         return _Interval(low, high, clusters.count, clusters.by, tuple(notes))
 
-    def pessimistic(self, level: float) -> _Interval | None:
-        """The interval with the candidate's failures counted as worst; None where they cannot be bounded."""
+    def pessimistic(self, level: float) -> _Interval:
+        """The interval with the candidate's failures counted as worst, without ends where they cannot be bounded."""
         if not self.panel.bounded[self.first]:
             return _Interval(None, None, 0, "")
         parts = np.stack([self.panel.worst[self.first], self.panel.parts[self.second]])
@@ -253,13 +262,11 @@ class _PairedReading:
         """What every common case adds, the largest losses first."""
         total = self.panel.parts[self.first][self.common].sum(axis=0)
         n = int(self.common.sum())
-        if not n:
-            return []
         found = [self._case(int(column), total, n) for column in np.flatnonzero(self.common)]
         return sorted(found, key=lambda case: (case.gain is None, case.gain or 0.0, case.case))
 
     def _case(self, column: int, total: Numbers, n: int) -> GateCase:
-        mine, theirs = self._attempts(self.first, column), self._attempts(self.second, column)
+        mine, theirs = (self.panel.attempt_parts(row, column) for row in (self.first, self.second))
         own = mine.mean(axis=0)
         rows = np.vstack([own, theirs.mean(axis=0), mine, theirs])
         out = np.broadcast_to(own, rows.shape)
@@ -275,10 +282,6 @@ class _PairedReading:
             return GateCase(case=name, gain=0.0, outcome="tied", unstable=unstable)
         return GateCase(case=name, gain=gain, outcome="won" if gain > 0 else "lost", unstable=unstable)
 
-    def _attempts(self, row: int, column: int) -> Numbers:
-        scored = [score.parts for score in self.panel.cells[row, column] if score.parts is not None]
-        return np.array([[parts.get(name, 0.0) for name in self.panel.names] for parts in scored], dtype=np.float64)
-
     def warnings(self) -> Sequence[str]:
         """What must be notes beside the verdict."""
         found = []
@@ -288,12 +291,88 @@ class _PairedReading:
                 f"{n} of {total} cases were scored for both: if they were picked because they tell systems apart, the "
                 "difference is larger here than on all of them"
             )
-        if max(self.attempts(self.first), self.attempts(self.second)) < 2:
+        if max(self.attempts) < 2:
             found.append("one attempt each: which cases are unstable cannot be seen (--attempts 3)")
         rows = ((self.first, self.panel.systems[self.first]), (self.second, self.panel.systems[self.second]))
         found += [f"{name}: fake, a figure that came from a fake model" for r, name in rows if self.panel.fake[r].any()]
         return found
 
 
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+# --- a quick look ---------------------------------------------------------------------------------------------------
+
+
+def smoke(run: ScoredRun, *, count: int, reading: str = "") -> SmokeSet:
+    """The `count` cases that separated these systems best. Clean changes keep the share that they have in the whole.
+
+    Raises UserError for fewer than two systems, and where fewer cases were scored for all of them.
+    """
+    if count < 1:
+        raise UserError(f"--smoke {count} asks for no case")
+    metric = run.metric
+    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
+    if len(panel.systems) < 2:
+        raise UserError("it takes two systems to see which cases tell systems apart", remedy="name a second run")
+    kept = np.flatnonzero(panel.scored.all(axis=0))
+    if len(kept) < count:
+        raise UserError(f"{len(kept)} cases were scored for all systems, fewer than {count}")
+    effects, noise = _effects(panel, metric, reading or metric.headline, kept)
+    chosen = _choose(panel, kept, effects, noise, count)
+    warnings = [] if len(panel.systems) > 2 else ["picked from two systems: what sets these two apart may not others"]
+    warnings.append("the cases were picked because they tell systems apart: differences on them are exaggerated")
+    return SmokeSet(
+        metric=signature(metric),
+        label=short_spec(metric),
+        reading=reading or metric.headline,
+        systems=panel.systems,
+        of=len(panel.cases),
+        dataset=run.dataset,
+        benchmark=run.benchmark,
+        cases=tuple(chosen),
+        warnings=tuple(warnings),
+    )
+
+
+def _effects(panel: ScoreTable, metric: Metric, reading: str, kept: Integers) -> tuple[Numbers, Numbers]:
+    """(what each system's parts on each case do to the mean system's reading: S x n, noise between attempts: n).
+
+    An undefined effect counts as none.
+    """
+    systems, sign = len(panel.systems), -1 if reading in metric.lower_is_better else 1
+    middle = panel.parts[:, kept].mean(axis=0)
+    total = middle.sum(axis=0)
+    base = float(reading_with(metric, panel.names, total[None], len(kept), reading)[0])
+    effects, noise = np.zeros((systems, len(kept))), np.full(len(kept), np.nan)
+    for at, column in enumerate(kept):
+        groups = [panel.attempt_parts(row, int(column)) for row in range(systems)]
+        rows = swapped(total, middle[at], np.concatenate(groups))
+        values = np.nan_to_num(sign * (reading_with(metric, panel.names, rows, len(kept), reading) - base), nan=0.0)
+        by_system = np.split(values, np.cumsum([len(group) for group in groups])[:-1])
+        effects[:, at] = [own.mean() for own in by_system]
+        if spread := [own.var(ddof=1) / own.size for own in by_system if own.size > 1]:
+            noise[at] = float(np.mean(spread))
+    return effects, noise
+
+
+def _choose(panel: ScoreTable, kept: Integers, effects: Numbers, noise: Numbers, count: int) -> list[SmokeCase]:
+    """The best of the clean changes and of the others, each by its share of the whole, best first."""
+    centred = effects - effects.mean(axis=0)
+    rest = centred.sum(axis=1, keepdims=True) - centred
+    separation = (centred * rest).mean(axis=0)
+    between = centred.var(axis=0)
+    spread = between + np.nan_to_num(noise, nan=0.0)
+    scale = np.divide(1 if len(centred) > 2 else between, spread, out=np.zeros_like(spread), where=spread > 0)
+    worth = separation * np.sqrt(scale)
+    clean = np.array([panel.cases[int(column)].clean for column in kept], dtype=np.bool_)
+    quiet = round(count * clean.mean())
+    order = sorted(range(len(kept)), key=lambda at: (-worth[at], panel.cases[int(kept[at])].id))
+    picked = {*[at for at in order if clean[at]][:quiet], *[at for at in order if not clean[at]][: count - quiet]}
+    return [
+        SmokeCase(
+            case=panel.cases[int(kept[at])].id,
+            separation=float(separation[at]),
+            noise=None if np.isnan(noise[at]) else float(noise[at]),
+            clean=bool(clean[at]),
+        )
+        for at in order
+        if at in picked
+    ]

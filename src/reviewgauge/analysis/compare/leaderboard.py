@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from reviewgauge.analysis.compare.attempt_spread import attempt_spread
 from reviewgauge.analysis.compare.caveats import caveats
-from reviewgauge.analysis.compare.class_slices import add_class_slices
-from reviewgauge.analysis.compare.cuts import expand_cutoffs, parse_cut, sides
+from reviewgauge.analysis.compare.slices import add_class_slices, expand_cutoffs, fact_order, fact_values, show_fact
 from reviewgauge.analysis.compare.summary import Summariser, View, rank
 from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
-from reviewgauge.analysis.stats.score_table import broken_identities, lay_out, merge_pins, warn_of_fakes
-from reviewgauge.core.base import Fact
+from reviewgauge.analysis.stats.power import Spread, case_means, influences
+from reviewgauge.analysis.stats.score_table import ScoreTable, broken_identities, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case
-from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
-from reviewgauge.core.results import NOT_STATED
+from reviewgauge.core.reports.leaderboard import AttemptSpread, Leaderboard, SliceSummary, SystemSummary
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
+
+
+def attempt_spread(panel: ScoreTable, row: int, metric: Metric) -> AttemptSpread | None:
+    """The spread of the headline for one system; None where no case has two scored attempts, or it has no slope."""
+    attempts = panel.attempts_on(row, panel.scored[row])
+    if attempts.cases < 2 or attempts.counts.max() < 2:
+        return None
+    values = influences(metric, panel.names, attempts, metric.headline)
+    if values is None:
+        return None
+    spread = Spread.of(values, attempts)
+    within = float(np.nanmean(spread.own))
+    rest = within * float(np.mean(1 / spread.counts))  # what the attempts leave in the mean of a case
+    between = max(0.0, float(np.var(case_means(values, attempts), ddof=1)) - rest)
+    whole = between + within
+    return AttemptSpread(
+        reading=metric.headline,
+        unit=metric.units.get(metric.headline, "share"),
+        between=math.sqrt(between),
+        within=math.sqrt(within),
+        within_share=within / whole if whole > 0 else None,
+        again=math.sqrt(rest / attempts.cases),
+        n=attempts.cases,
+        repeated=spread.repeated,
+        attempts=int(attempts.counts.sum()),
+    )
 
 
 def leaderboard(
@@ -51,9 +74,7 @@ def leaderboard(
     order = _order(rows, metric)
     common = np.asarray(panel.scored.all(axis=0))
     differs = bool((panel.scored != common).any())
-    on_common: list[SystemSummary] = []
-    if differs and common.any():
-        on_common = work.rows(View(common, panel.parts))[0]
+    on_common = work.rows(View(common, panel.parts))[0] if differs and common.any() else []
     pins, pin_notes = merge_pins(panel)
     warnings = [*clusters.warnings(), *gaps, *panel.warnings, *pin_notes]
     warnings += [*warn_of_fakes(panel, order), *_warn_of_rows([rows[at] for at in order])]
@@ -101,51 +122,24 @@ def _order(rows: Sequence[SystemSummary], metric: Metric) -> list[int]:
 
 def _slices(work: Summariser, name: str, order: Sequence[int]) -> Iterator[SliceSummary]:
     """The systems, in the leaderboard's order, on each value of a case fact or a facet of that name."""
+
+    def one(value: str, view: View) -> SliceSummary:
+        rows, _ = work.rows(view)
+        systems = tuple(rows[at] for at in order)
+        return SliceSummary(fact=name, value=value, facet=not view.whole, n=int(view.mask.sum()), systems=systems)
+
     panel = work.panel
     values = fact_values(panel.cases, name)
     found = values is not None
     shown = [show_fact(value) for value in values or ()]
     for word in dict.fromkeys(show_fact(value) for value in sorted(values or (), key=fact_order)):
-        mask = np.array([one == word for one in shown], dtype=np.bool_)
-        yield _slice(work, name, word, View(mask, panel.parts), order)
+        yield one(word, View(np.array([own == word for own in shown], dtype=np.bool_), panel.parts))
     for word, parts, mask in panel.facet(name):
         found = True
-        yield _slice(work, name, word, View(mask, parts, whole=False), order)
+        yield one(word, View(mask, parts, whole=False))
     if not found:
         known = {"repo", *panel.facets(), *(fact for case in panel.cases for fact in case.facts)}
         raise UserError(f"nothing to slice by is called {name!r}", remedy=f"there are: {', '.join(sorted(known))}")
-
-
-def _slice(work: Summariser, name: str, value: str, view: View, order: Sequence[int]) -> SliceSummary:
-    rows, _ = work.rows(view)
-    systems = tuple(rows[at] for at in order)
-    return SliceSummary(fact=name, value=value, facet=not view.whole, n=int(view.mask.sum()), systems=systems)
-
-
-def fact_values(cases: Sequence[Case], name: str) -> list[Fact | None] | None:
-    """Each case's value of a fact (its repository, its side of a cut), None where a case does not state it.
-
-    None if no case does.
-    """
-    if name == "repo":
-        return [case.change.repo for case in cases]
-    if (cut := parse_cut(name)) is not None:
-        return sides(cases, cut)
-    values = [case.facts.get(name) for case in cases]
-    return values if any(value is not None for value in values) else None
-
-
-def fact_order(value: Fact | None) -> tuple[bool, bool, float, str]:
-    """Numbers by size, then words by name, then the cases that do not state it."""
-    number = isinstance(value, int | float)
-    return value is None, not number, float(value) if isinstance(value, int | float) else 0.0, str(value)
-
-
-def show_fact(value: Fact | None) -> str:
-    """A fact's value as a slice is named."""
-    if value is None:
-        return NOT_STATED
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _warn_of_rows(rows: Sequence[SystemSummary]) -> list[str]:

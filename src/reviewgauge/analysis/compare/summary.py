@@ -24,7 +24,7 @@ from reviewgauge.analysis.stats.score_table import ScoreTable, Status
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
 
-Ends = Mapping[str, Sequence[tuple[float | None, float | None]]]
+Ends = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Summariser:
         gaps: dict[str, list[tuple[str, float]]] = {}
         for s, system in enumerate(panel.systems):
             n, clusters = int(kept[s].sum()), int((sizes[s] > 0).sum())
-            estimates: list[Estimate] = []
+            estimates = []
             for reading, values in zip(points.names, points.values, strict=True):
                 value = number(values[s, 0])
                 interval = Interval(None, None, 0.0)
@@ -85,13 +85,11 @@ class Summariser:
                         best=ends[reading][s][1],
                     )
                 )
-            parts = {name: float(total) for name, total in zip(panel.names, totals[s], strict=True)}
+            parts = dict(zip(panel.names, totals[s].tolist(), strict=True))
             found.append(self._summary(s, view.mask, tuple(estimates), parts))
         return found, _say_gaps(gaps)
 
-    def _summary(
-        self, s: int, mask: Flags, estimates: tuple[Estimate, ...], parts: Mapping[str, float]
-    ) -> SystemSummary:
+    def _summary(self, s: int, mask: Flags, estimates: tuple[Estimate, ...], parts: dict[str, float]) -> SystemSummary:
         panel = self.panel
         counts = Counter(panel.status[s, mask].tolist())
         return SystemSummary(
@@ -108,7 +106,7 @@ class Summariser:
             fake=bool(panel.fake[s, mask].any()),
         )
 
-    def _ends(self, view: View, points: Readings) -> Ends:
+    def _ends(self, view: View, points: Readings) -> dict[str, list[Ends]]:
         """For each reading and system, its value with the failures counted as worst and as best."""
         panel = self.panel
         kept = panel.measured & view.mask
@@ -118,28 +116,32 @@ class Summariser:
             for table in (panel.worst, panel.best)
         ]
         failed = {row for row, column, _ in panel.failed if view.mask[column]}
-        found: dict[str, list[tuple[float | None, float | None]]] = {}
-        for reading, values in zip(points.names, points.values, strict=True):
-            lower = reading in self.metric.lower_is_better
-            own: list[tuple[float | None, float | None]] = []
-            for s in range(len(panel.systems)):
-                if s not in failed:
-                    own.append((number(values[s, 0]),) * 2)
-                elif view.whole and panel.bounded[s]:
-                    low, high = (number(readings.of(reading, s)[0]) for readings in filled)
-                    own.append(order_ends(low, high, lower))
-                else:
-                    own.append((None, None))
-            found[reading] = own
-        return found
+
+        def ends(reading: str, s: int) -> Ends:
+            if s not in failed:
+                return (number(points.of(reading, s)[0]),) * 2
+            if not (view.whole and panel.bounded[s]):
+                return None, None
+            low, high = (number(readings.of(reading, s)[0]) for readings in filled)
+            return order_ends(low, high, reading in self.metric.lower_is_better)
+
+        return {reading: [ends(reading, s) for s in range(len(panel.systems))] for reading in points.names}
 
 
-def order_ends(one: float | None, other: float | None, lower_is_better: bool) -> tuple[float | None, float | None]:
+def order_ends(one: float | None, other: float | None, lower_is_better: bool) -> Ends:
     """The worse and the better of two values of a reading; both None unless both are known."""
     if one is None or other is None:
         return None, None
-    low, high = min(one, other), max(one, other)
-    return (high, low) if lower_is_better else (low, high)
+    return (max(one, other), min(one, other)) if lower_is_better else (min(one, other), max(one, other))
+
+
+def headline_order(panel: ScoreTable, metric: Metric) -> list[int]:
+    """The rows of the panel, best first by the headline, each on its own scored cases."""
+    kept = panel.scored[:, :, None]
+    sums = (panel.parts * kept).sum(axis=1)[:, None]
+    points = point_readings(metric, panel.names, sums, kept.sum(axis=1).astype(np.float64))
+    values = [number(points.of(metric.headline, s)[0]) for s in range(len(panel.systems))]
+    return rank(panel.systems, values, metric)
 
 
 def rank(systems: Sequence[str], values: Sequence[float | None], metric: Metric) -> list[int]:
@@ -163,12 +165,11 @@ def _say_gaps(gaps: Mapping[str, Sequence[tuple[str, float]]]) -> list[str]:
     together: dict[tuple[str, ...], list[str]] = {}
     for reading, systems in gaps.items():
         together.setdefault(tuple(name for name, _ in systems), []).append(reading)
-    lines = []
-    for names, readings in together.items():
-        most = max(share for reading in readings for _, share in gaps[reading])
-        where = f"{_some(readings, 3)} of {_some(names, 5)}"
-        lines.append(f"no interval for {where}: undefined in up to {most:.0%} of the resamples")
-    return lines
+    return [
+        f"no interval for {_some(readings, 3)} of {_some(names, 5)}: undefined in up to "
+        f"{max(share for reading in readings for _, share in gaps[reading]):.0%} of the resamples"
+        for names, readings in together.items()
+    ]
 
 
 def _some(names: Sequence[str], most: int) -> str:

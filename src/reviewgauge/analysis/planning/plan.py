@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.compare.summary import number, rank
+from reviewgauge.analysis.compare.summary import headline_order, number
 from reviewgauge.analysis.planning.study import LIKE_IT, RANGE, Question, no_plan, pair_plan, twins
-from reviewgauge.analysis.stats.arrays import Flags
-from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, cluster_cases, point_readings
-from reviewgauge.analysis.stats.power import Attempts, Spread, case_means, influences, split
+from reviewgauge.analysis.stats.arrays import Flags, reading_with
+from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, cluster_cases
+from reviewgauge.analysis.stats.power import Spread, case_means, influences, split
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -50,9 +50,10 @@ def plan(
     if not panel.scored.any():
         raise UserError(f"no case was scored by {signature(metric)}, so no study can be planned")
     wanted = reading or metric.headline
+    reading_with(metric, panel.names, panel.parts[:, 0], 1, wanted)  # raises for an unknown reading
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     pilot = _Pilot(panel, metric, wanted, question, resamples, seed)
-    order = pilot.order(known)
+    order = [row for row in headline_order(panel, metric) if row in known]
     if len(order) == 1:
         pairs = pilot.alone(order[0])
     else:
@@ -94,17 +95,12 @@ def middle(pairs: Sequence[PairPlan]) -> int | None:
 
 def dollars_per_attempt(outcomes: Iterable[Outcome]) -> dict[str, float]:
     """The mean price of a review by system; systems with a review of unknown price are left out."""
-    spent: dict[str, list[float]] = {}
-    unknown: set[str] = set()
+    spent: dict[str, list[float | None]] = {}
     for outcome in outcomes:
-        if outcome.review is None:
-            continue
-        usage = outcome.review.usage
-        if usage.dollars is not None:
-            spent.setdefault(outcome.system, []).append(usage.dollars)
-        else:
-            unknown.add(outcome.system)
-    return {system: sum(paid) / len(paid) for system, paid in spent.items() if system not in unknown}
+        if outcome.review is not None:
+            spent.setdefault(outcome.system, []).append(outcome.review.usage.dollars)
+    known = {system: [price for price in prices if price is not None] for system, prices in spent.items()}
+    return {system: sum(paid) / len(paid) for system, paid in known.items() if len(paid) == len(spent[system])}
 
 
 @dataclass(frozen=True)
@@ -118,16 +114,6 @@ class _Pilot:
     resamples: int
     seed: int
 
-    def order(self, rows: Sequence[int]) -> list[int]:
-        """These rows, best first by the headline."""
-        kept = self.panel.scored[:, :, None]
-        sums = (self.panel.parts * kept).sum(axis=1)[:, None]
-        points = point_readings(self.metric, self.panel.names, sums, kept.sum(axis=1).astype(np.float64))
-        if self.reading not in points.names:
-            raise UserError(f"there is no reading {self.reading!r}", remedy=f"there are: {', '.join(points.names)}")
-        values = [number(points.of(self.metric.headline, row)[0]) for row in range(len(self.panel.systems))]
-        return [row for row in rank(self.panel.systems, values, self.metric) if row in rows]
-
     def pair(self, first: int, second: int) -> PairPlan:
         """Two systems on the cases that both were scored on."""
         panel = self.panel
@@ -135,10 +121,11 @@ class _Pilot:
         names = (panel.systems[first], panel.systems[second])
         if common.sum() < 2:
             return no_plan(*names, int(common.sum()), "fewer than 2 changes were scored for both")
-        sides = [self._attempts(row, common) for row in (first, second)]
-        found = [influences(self.metric, panel.names, side, self.reading) for side in sides]
-        readings = [self._value(row, common) for row in (first, second)]
-        one, two = found
+        sides = [panel.attempts_on(row, common) for row in (first, second)]
+        one, two = (influences(self.metric, panel.names, side, self.reading) for side in sides)
+        sums = panel.parts[[first, second]][:, common].sum(axis=1)
+        values = reading_with(self.metric, panel.names, sums, int(common.sum()), self.reading)
+        readings = [number(value) for value in values]
         if one is None or two is None or readings[0] is None or readings[1] is None:
             return no_plan(*names, int(common.sum()), f"{self.reading} is undefined for one of the systems")
         clusters = self._clusters(common)
@@ -156,7 +143,7 @@ class _Pilot:
         panel = self.panel
         own = np.asarray(panel.scored[row])
         name = panel.systems[row]
-        side = self._attempts(row, own)
+        side = panel.attempts_on(row, own)
         values = influences(self.metric, panel.names, side, self.reading)
         clusters = self._clusters(own)
         if values is None or clusters.count < 2:
@@ -166,22 +153,6 @@ class _Pilot:
         resampler = Resampler(clusters.count, self.resamples, self.seed)
         parts = split(case_means(values, side), [spread], clusters, resampler)
         return twins(name, parts, spread, clusters, self.question)
-
-    def _attempts(self, row: int, kept: Flags) -> Attempts:
-        names = self.panel.names
-        rows: list[list[float]] = []
-        case: list[int] = []
-        for at, column in enumerate(np.flatnonzero(kept)):
-            for score in self.panel.cells[row, int(column)]:
-                if score.parts is not None:
-                    rows.append([score.parts.get(name, 0.0) for name in names])
-                    case.append(at)
-        return Attempts(np.array(rows, dtype=np.float64), np.array(case, dtype=np.int64), int(kept.sum()))
-
-    def _value(self, row: int, kept: Flags) -> float | None:
-        sums = self.panel.parts[row, kept].sum(axis=0)[None, None]
-        points = point_readings(self.metric, self.panel.names, sums, np.full((1, 1), float(kept.sum())))
-        return number(points.of(self.reading, 0)[0])
 
     def _clusters(self, kept: Flags) -> Clusters:
         """The clusters of the kept cases only."""

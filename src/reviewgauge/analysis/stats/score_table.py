@@ -11,6 +11,7 @@ from enum import IntEnum
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
+from reviewgauge.analysis.stats.power import Attempts
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, RequiredContext, Severity
@@ -28,8 +29,7 @@ class Status(IntEnum):
 
 
 Cells = Mapping[tuple[int, int], Sequence[Score]]
-
-
+Key = tuple[str, str, int]
 _SCALE = {str(word): place for place, word in enumerate([*Severity, *RequiredContext])}
 
 
@@ -72,6 +72,19 @@ class ScoreTable:
         if system not in self.systems:
             raise UserError(f"there is no system {system!r}", remedy=f"there are: {', '.join(self.systems)}")
         return self.systems.index(system)
+
+    def attempt_parts(self, row: int, column: int) -> Numbers:
+        """The parts of each scored attempt of a system at a case (attempts x K)."""
+        scored = [score.parts for score in self.cells.get((row, column), ()) if score.parts is not None]
+        rows = [[parts.get(name, 0.0) for name in self.names] for parts in scored]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.names))
+
+    def attempts_on(self, row: int, kept: Flags) -> Attempts:
+        """The scored attempts of one system at the cases of `kept` (N)."""
+        groups = [self.attempt_parts(row, int(column)) for column in np.flatnonzero(kept)]
+        case = [at for at, group in enumerate(groups) for _ in group]
+        rows = np.concatenate([np.zeros((0, len(self.names))), *groups])
+        return Attempts(rows, np.array(case, dtype=np.int64), len(groups))
 
     def failures(self, system: int, mask: Flags) -> dict[str, int]:
         """Failed attempts by kind, on the cases of `mask` (N)."""
@@ -117,10 +130,8 @@ def stated_facets(scores: Iterable[Score]) -> dict[str, set[str]]:
 def merge_pins(panel: ScoreTable) -> tuple[dict[str, str], list[str]]:
     """(the pins of all scores, differing values joined; a warning for each pin that differs)."""
     found: dict[str, set[str]] = defaultdict(set)
-    for scores in panel.cells.values():
-        for score in scores:
-            for name, value in score.pins.items():
-                found[name].add(value)
+    for name, value in {pin for scores in panel.cells.values() for score in scores for pin in score.pins.items()}:
+        found[name].add(value)
     pins = {name: " | ".join(sorted(values)) for name, values in sorted(found.items())}
     return pins, [f"scores were made with different {name}: {pins[name]}" for name in pins if len(found[name]) > 1]
 
@@ -144,11 +155,10 @@ def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benc
     ordered = tuple(by_id[name] for name in sorted(by_id))
     column = {case.id: at for at, case in enumerate(ordered)}
     kept, warnings = _collect(scores, column, metric, benchmark)
-    systems = tuple(sorted({key[0] for key in kept}))
-    row = {system: at for at, system in enumerate(systems)}
+    systems = tuple(sorted({system for system, _, _ in kept}))
     cells: dict[tuple[int, int], list[Score]] = defaultdict(list)
-    for key in sorted(kept):
-        cells[row[key[0]], column[key[1]]].append(kept[key])
+    for (system, case, _), score in sorted(kept.items(), key=lambda item: item[0]):
+        cells[systems.index(system), column[case]].append(score)
     bounds = {
         (at, score.attempt): score.bounds or metric.bounds(ordered[at[1]])
         for at, group in cells.items()
@@ -215,9 +225,6 @@ def _vector(parts: Parts, names: Sequence[str], score: Score) -> Numbers:
     return np.array([parts.get(name, 0.0) for name in names], dtype=np.float64)
 
 
-Key = tuple[str, str, int]
-
-
 def _collect(
     scores: Iterable[Score], column: Mapping[str, int], metric: Metric, benchmark: str
 ) -> tuple[dict[Key, Score], list[str]]:
@@ -237,7 +244,7 @@ def _collect(
             raise UserError(f"{score.system} was scored on case {score.case!r}, which is not in the benchmark")
         key = (score.system, score.case, score.attempt)
         before = kept.get(key)
-        if before is None or _same(before, score):
+        if before is None or _measurement(before) == _measurement(score):
             kept.setdefault(key, score)
         elif before.failure is not None or score.failure is not None:
             replaced += 1
@@ -252,14 +259,9 @@ def _collect(
     return kept, [f"{replaced} failures were replaced by a later score of the same attempt"] if replaced else []
 
 
-def _same(one: Score, other: Score) -> bool:
-    """Whether two scores are equal but for their cost."""
-    return (one.parts, one.facets, one.failure is None, one.bounds) == (
-        other.parts,
-        other.facets,
-        other.failure is None,
-        other.bounds,
-    )
+def _measurement(score: Score) -> tuple[object, ...]:
+    """What is equal in two scores that differ in their cost only."""
+    return score.parts, score.facets, score.failure is None, score.bounds
 
 
 def _warn_of_attempts(systems: Sequence[str], cells: Cells) -> list[str]:
@@ -267,11 +269,11 @@ def _warn_of_attempts(systems: Sequence[str], cells: Cells) -> list[str]:
     found: list[str] = []
     for at, system in enumerate(systems):
         own = [scores for (row, _), scores in cells.items() if row == at]
-        partly = sum(1 for s in own if any(x.failure is not None for x in s) and _status(s) is Status.SCORED)
+        partly = sum(any(x.failure is not None for x in s) and _status(s) is Status.SCORED for s in own)
         if partly:
             found.append(f"{system}: some attempts failed on {partly} cases, which count by the mean of the others")
         most = max(len(scores) for scores in own)
-        fewer = sum(1 for scores in own if len(scores) < most)
+        fewer = sum(len(scores) < most for scores in own)
         if fewer:
             found.append(f"{system}: {fewer} cases have fewer than {most} attempts")
     return found
