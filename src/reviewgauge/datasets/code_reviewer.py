@@ -18,7 +18,7 @@ from typing_extensions import override
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Resolution, Side, Span, Task
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Resolution, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.cards import CODE_REVIEWER
 from reviewgauge.datasets.files.local_files import locate, objects
@@ -191,21 +191,10 @@ def _build(shape: Node, name: str, task: Task, patch: str | None, comments: Sequ
         repo=project.as_text() if project else "code_reviewer",
         files=(ChangedFile(path=path, patch=patch),),
         task=task,
-        focus=_focus(path, patch),
+        focus=None if patch is None else parse_patch(patch)[0].span(path),
     )
     facts = {"language": language} if language else {}
     return build(Case, shape, id=name, change=change, references=tuple(comments), facts=facts)
-
-
-def _focus(path: str, patch: str | None) -> Span | None:
-    """The lines of the hunk after the change, or before it where none are left."""
-    if patch is None:
-        return None
-    hunk = parse_patch(patch)[0]
-    new = [line.new for line in hunk.lines if line.new is not None]
-    old = [line.old for line in hunk.lines if line.old is not None]
-    at, side = (new, Side.NEW) if new else (old, Side.OLD)
-    return Span(path=path, start=at[0], end=at[-1], side=side) if at and at[0] > 0 else Span(path=path)
 
 
 def _without_markers(lines_: str) -> str:

@@ -113,7 +113,7 @@ class ContextCrbench(Dataset):
             issues=_issues(shape),
             snippets=tuple(_snippets(shape, file)),
             task=Task(self.task),
-            focus=place if self.task == "comment" else _hunk_span(file.path, hunks[0]),
+            focus=place if self.task == "comment" else hunks[0].span(file.path),
         )
         facts = change_facts(change, moment(shape, "created_at"), text_of(shape, "lang")) | {
             "hunk": "cut" if cut else "whole"
@@ -153,7 +153,7 @@ def _commented(shape: Node, hunk: Hunk) -> list[Marker] | None:
         return None
     start = shape.get("original_start_line") or end
     wanted = range(min(start.as_integer(), end.as_integer()), end.as_integer() + 1)
-    rows = [Marker(row.old, row.new) for row in hunk.lines if (row.old if side is Side.OLD else row.new) in wanted]
+    rows = [Marker(row.old, row.new) for row in hunk.lines if row.number(side) in wanted]
     return rows or None
 
 
@@ -176,12 +176,6 @@ def _runs(path: str, lines: Sequence[Marker]) -> list[Span]:
         else:
             found.append(Span(path=path, start=number, end=number, side=side))
     return found
-
-
-def _hunk_span(path: str, hunk: Hunk) -> Span:
-    new = [line.new for line in hunk.lines if line.new is not None]
-    old = [line.old for line in hunk.lines if line.old is not None]
-    return Span(path=path, start=min(new or old), end=max(new or old), side=Side.NEW if new else Side.OLD)
 
 
 def _issues(shape: Node) -> tuple[Issue, ...]:

@@ -198,26 +198,18 @@ def _in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
     focus = change.focus
     if focus is None:
         return True
-    if focus.path not in (file.path, file.old_path):
-        return False
-    if focus.start is None or focus.end is None:
-        return True
-    numbers = (line.new if focus.side is Side.NEW else line.old for line in hunk.lines)
-    return any(number is not None and focus.start <= number <= focus.end for number in numbers)
+    return focus.path in (file.path, file.old_path) and (focus.start is None or hunk.covers(focus))
 
 
 def _whole(hunk: Hunk, side: Side) -> Lines | None:
     """First and last line of a hunk on one side; None where it has none there."""
-    numbers = [n for line in hunk.lines if (n := line.new if side is Side.NEW else line.old) is not None]
+    numbers = hunk.numbers(side)
     return (min(numbers), max(numbers)) if numbers else None
 
 
 def _touched(hunk: Hunk, side: Side) -> Lines | None:
     """First and last changed line on one side; None where the hunk only adds (old side) or only deletes (new side)."""
-    kind = "+" if side is Side.NEW else "-"
-    numbers = [
-        n for line in hunk.lines if line.kind == kind and (n := line.new if side is Side.NEW else line.old) is not None
-    ]
+    numbers = [n for line in hunk.lines if line.kind != " " and (n := line.number(side)) is not None]
     return (min(numbers), max(numbers)) if numbers else None
 
 
@@ -229,7 +221,7 @@ def _gap(hunk: Hunk, side: Side, content: bytes, *, whole: bool) -> Lines:
         for line in hunk.lines:
             if line.kind != " ":
                 break
-            before = (line.new if side is Side.NEW else line.old) or before
+            before = line.number(side) or before
     lines = content.split(b"\n")
     above, below = before, before + 1
     while above > 1 and above <= len(lines) and not lines[above - 1].strip():

@@ -84,7 +84,7 @@ def _place(change: Change) -> str:
     if focus.start is None or focus.end is None:
         return focus.path
     span = range(focus.start, focus.end + 1)
-    texts = (_squeezed(n.text, "") for n in lines if (n.new if focus.side == "new" else n.old) in span)
+    texts = (_squeezed(n.text, "") for n in lines if n.number(focus.side) in span)
     return "\x1e".join([focus.path, *texts])
 
 

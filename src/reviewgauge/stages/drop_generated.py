@@ -12,8 +12,8 @@ from pathlib import Path
 from typing_extensions import override
 
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Case, Change, FileStatus, Side
-from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.core.records import Case, Change, FileStatus
+from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import is_generated_or_vendored
 
@@ -34,7 +34,7 @@ class DropGenerated(Stage):
         if not change.files:
             return "no changed files at hand"
         heads = _heads(change)
-        sizes = {file.path: sum(len(changed_lines(file, side)) for side in Side) for file in change.files}
+        sizes = {file.path: count_changed([file]) for file in change.files}
         if not any(sizes.values()):
             sizes = dict.fromkeys(sizes, 1)
         generated = sum(size for path, size in sizes.items() if is_generated_or_vendored(path, heads.get(path)))

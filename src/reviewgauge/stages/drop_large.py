@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Case, Change, Side
-from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.core.records import Case, Change
+from reviewgauge.repo.diff.diffs import count_changed
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,4 @@ def _stated(case: Case, fact: str) -> int | None:
 
 def changed_line_count(change: Change) -> int | None:
     """Added and deleted lines; None when no diff is at hand."""
-    if not change.has_diff:
-        return None
-    return sum(len(changed_lines(file, side)) for file in change.files for side in Side)
+    return count_changed(change.files) if change.has_diff else None

@@ -21,9 +21,9 @@ from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Case, Change, ChangedFile, Side
+from reviewgauge.core.records import Case, Change, ChangedFile
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import inspect
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, read_changes
@@ -187,7 +187,7 @@ class CaseMaker:
             return "changes nothing"
         if len(files) > self.limits.max_files:
             return f"changes more than {self.limits.max_files} files"
-        if sum(len(changed_lines(file, side)) for file in files for side in Side) > self.limits.max_lines:
+        if count_changed(files) > self.limits.max_lines:
             return f"changes more than {self.limits.max_lines} lines"
         if not any(_adds_code(file) for file in files):
             return "adds no line of the product's code"

@@ -16,8 +16,8 @@ from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Case, Side
-from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.core.records import Case
+from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.syntax.languages import language
 from reviewgauge.stages.pull_requests.candidates import NO_PULL
 
@@ -56,7 +56,7 @@ def _changed(case: Case, main: str) -> Counter[str]:
     weights: Counter[str] = Counter()
     for file in case.change.files:
         if found := _language(file.path, main):
-            weights[found] += sum(len(changed_lines(file, side)) for side in Side)
+            weights[found] += count_changed([file])
     return +weights
 
 

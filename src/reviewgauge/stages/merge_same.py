@@ -16,14 +16,14 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Judge, Stage
-from reviewgauge.core.records import Case, Change, Comment, Review, Side, groups_of
+from reviewgauge.core.records import Case, Change, Comment, Review, groups_of
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.judges.pairs.asking import ModelJudge, judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.request.model_spec import is_model
-from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.stages.asking.stage import check_model, code_of, place_of
 
 Cell = tuple[int, int]
@@ -145,19 +145,14 @@ def _hunk_at(change: Change, comment: Comment) -> tuple[str, int]:
     span = comment.span
     if span is None:
         return "", NO_PLACE
-    if span.start is None or span.end is None:
+    if span.start is None:
         return span.path, WHOLE_FILE
     for file in change.files:
         if span.path in (file.path, file.old_path) and file.patch is not None:
             for number, hunk in enumerate(parse_patch(file.patch)):
-                if _covers(hunk, span.side, span.start, span.end):
+                if hunk.covers(span):
                     return file.path, number
     return span.path, OUTSIDE
-
-
-def _covers(hunk: Hunk, side: Side, start: int, end: int) -> bool:
-    numbers = (line.new if side is Side.NEW else line.old for line in hunk.lines)
-    return any(number is not None and start <= number <= end for number in numbers)
 
 
 def _groups(comments: Sequence[Comment], pairs: Sequence[Cell]) -> list[list[int]]:

@@ -147,7 +147,7 @@ class SplitHunks(Stage):
         """The candidate narrowed to one hunk of `change`, which is one of its states."""
         only = file.model_copy(update={"patch": _text(hunk)})
         narrowed = change.model_copy(
-            update={"files": (only,), "task": Task(self.task), "focus": _span(file.path, hunk), "snippets": ()}
+            update={"files": (only,), "task": Task(self.task), "focus": hunk.span(file.path), "snippets": ()}
         )
         kept = {fact: value for fact, value in item.case.facts.items() if fact != "language"}  # a hunk has its own
         facts = {**kept, **change_facts(narrowed), "pull": item.pull.slug if item.pull is not None else item.id}
@@ -173,15 +173,8 @@ def _self_contained(comments: list[Comment]) -> tuple[Comment, ...]:
     return tuple(c if c.same_as in names else c.model_copy(update={"same_as": None}) for c in comments)
 
 
-def _span(path: str, hunk: Hunk) -> Span:
-    new = [line.new for line in hunk.lines if line.new is not None]
-    old = [line.old for line in hunk.lines if line.old is not None]
-    return Span(path=path, start=min(new or old), end=max(new or old), side=Side.NEW if new else Side.OLD)
-
-
 def _text(hunk: Hunk) -> str:
-    heading = f" {hunk.heading}" if hunk.heading else ""
-    head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@{heading}"
+    head = f"{hunk.header} {hunk.heading}" if hunk.heading else hunk.header
     return "\n".join([head, *(f"{line.kind}{line.text}" for line in hunk.lines)])
 
 
@@ -209,14 +202,12 @@ def hunks_of(change: Change) -> list[Placed]:
 
 def hunk_at(hunks: Sequence[Placed], span: Span | None) -> int | None:
     """Which hunk holds a line of `span`; None where none does."""
-    if span is None or span.start is None or span.end is None:
+    if span is None:
         return None
-    for at, (file, hunk) in enumerate(hunks):
-        if span.path in (file.path, file.old_path):
-            numbers = (line.new if span.side is Side.NEW else line.old for line in hunk.lines)
-            if any(number is not None and span.start <= number <= span.end for number in numbers):
-                return at
-    return None
+    places = enumerate(hunks)
+    return next(
+        (at for at, (file, hunk) in places if span.path in (file.path, file.old_path) and hunk.covers(span)), None
+    )
 
 
 def seen_hunks(item: Candidate, *, outdated: bool) -> tuple[list[SeenHunk], list[Lost]]:

@@ -14,8 +14,8 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.parsing import lines, parse_json, refuse_bytes
-from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus, Side
-from reviewgauge.repo.diff.diffs import changed_lines, split_diff
+from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
+from reviewgauge.repo.diff.diffs import count_changed, split_diff
 
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; no official file comes near, and a whole document is held in memory
 
@@ -202,7 +202,7 @@ def change_facts(change: Change, created: datetime | None, language: str) -> dic
     if created is not None:
         facts |= {"created": created.date().isoformat(), "year": created.year}
     if change.has_diff:
-        lines = sum(len(changed_lines(file, side)) for file in change.files for side in Side)
+        lines = count_changed(change.files)
         size = next((name for most, name in _SIZES if lines <= most), "XXL")
         facts |= {"changed_lines": lines, "changed_files": len(change.files), "size": size}
     return facts

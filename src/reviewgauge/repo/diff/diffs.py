@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.parsing import first_problem
-from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side, Span
 from reviewgauge.repo.git.paths import decode_path, unquote
 
 Kind = Literal[" ", "+", "-"]
@@ -35,6 +35,10 @@ class DiffLine:
     new: int | None
     text: str
 
+    def number(self, side: Side) -> int | None:
+        """Its number on one side; None where it is not there."""
+        return self.new if side is Side.NEW else self.old
+
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
@@ -46,6 +50,27 @@ class Hunk:
     new_count: int
     heading: str
     lines: tuple[DiffLine, ...]
+
+    @property
+    def header(self) -> str:
+        """Its first line, without the heading."""
+        return f"@@ -{self.old_start},{self.old_count} +{self.new_start},{self.new_count} @@"
+
+    def numbers(self, side: Side) -> list[int]:
+        """The numbers of its lines on one side."""
+        return [number for line in self.lines if (number := line.number(side)) is not None]
+
+    def covers(self, span: Span) -> bool:
+        """Whether one of its lines is among those of `span`, whatever the file."""
+        if span.start is None or span.end is None:
+            return False
+        return any(span.start <= number <= span.end for number in self.numbers(span.side))
+
+    def span(self, path: str) -> Span:
+        """All its lines: those after the change, or those before it where none are left."""
+        side = Side.NEW if self.numbers(Side.NEW) else Side.OLD
+        numbers = self.numbers(side) or [0]
+        return Span(path=path, start=numbers[0], end=numbers[-1], side=side) if numbers[0] else Span(path=path)
 
 
 @lru_cache(maxsize=256)
@@ -106,6 +131,11 @@ def hunk_count(change: Change) -> int | None:
 def changed_lines(file: ChangedFile, side: Side) -> frozenset[int]:
     """The numbers of the lines that were added (side new) or deleted (side old); empty without a patch."""
     return _changed_lines(file.patch, side) if file.patch is not None else frozenset()
+
+
+def count_changed(files: Iterable[ChangedFile]) -> int:
+    """The number of added and deleted lines."""
+    return sum(len(changed_lines(file, side)) for file in files for side in Side)
 
 
 @lru_cache(maxsize=256)

@@ -1,9 +1,13 @@
-"""Strict reading of a model's list of change-points."""
+"""What a model is shown of a pull request to find its change-points, and how its list of them is read.
+
+The commits and the discussion stand under labels, which the answer names. Reading is strict, and the lists of several
+requests can be held against each other.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -17,7 +21,8 @@ from reviewgauge.judges.classes.change_types import GROUPS, TYPES, change_type, 
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.asking.stage import Roles, own_prompt
+from reviewgauge.stages.asking.stage import Roles, own_prompt, span_in_words
+from reviewgauge.stages.pull_requests.candidates import thread_span
 
 NO_COMMITS, NO_DIFF = "its commits are not at hand", "the diff of one of its commits is not at hand"
 NO_REVIEWER = "no review comment by a person other than its author"
@@ -57,8 +62,8 @@ class Material(NamedTuple):
 
 def gather(pull: PullRequest) -> Material | str:
     """The material, or why there is none. Diffs of commits that came without are read from its git directory."""
-    mentions = _mentions(pull)
-    if not any(mention.counts for mention in mentions):
+    mentions = {mention.label: mention for mention in _mentions(pull)}
+    if not any(mention.counts for mention in mentions.values()):
         return NO_REVIEWER
     if not pull.commits:
         return NO_COMMITS
@@ -69,26 +74,25 @@ def gather(pull: PullRequest) -> Material | str:
         if files is None:
             return NO_DIFF
         diffs[label] = "\n".join(map(_file_text, files)) or "(no file changes)"
-    return Material(pull, commits, diffs, {mention.label: mention for mention in mentions})
+    return Material(pull, commits, diffs, mentions)
 
 
-def _mentions(pull: PullRequest) -> list[Mention]:
+def _mentions(pull: PullRequest) -> Iterator[Mention]:
     """The discussion in the order of time; what has no time comes last."""
     roles = Roles(pull)
-    found: list[tuple[str, Sequence[Remark], Thread | None]] = []
-    for thread in pull.threads:
-        if with_text := [remark for remark in thread.remarks if remark.body.strip()]:
-            found.append(("T", with_text, thread))
-    found += [("R", [remark], None) for remark in pull.reviews if remark.body.strip()]
-    found += [("M", [remark], None) for remark in pull.conversation if remark.body.strip()]
-    found.sort(key=lambda one: (one[1][0].created is None, _utc(one[1][0].created) or datetime.min.replace(tzinfo=UTC)))
-    numbers = dict.fromkeys("TRM", 0)
-    mentions = []
+    listed: list[tuple[str, Sequence[Remark], Thread | None]] = [
+        *(("T", thread.remarks, thread) for thread in pull.threads),
+        *(("R", [remark], None) for remark in pull.reviews),
+        *(("M", [remark], None) for remark in pull.conversation),
+    ]
+    worded = [(kind, [one for one in remarks if one.body.strip()], of) for kind, remarks, of in listed]
+    found = [entry for entry in worded if entry[1]]
+    found.sort(key=lambda entry: _utc(entry[1][0].created) or datetime.max.replace(tzinfo=UTC))
+    numbers: Counter[str] = Counter()
     for kind, remarks, of in found:
         numbers[kind] += 1
         counts = any(roles.of(remark.author).startswith("reviewer") for remark in remarks)
-        mentions.append(Mention(f"{kind}{numbers[kind]}", remarks, counts, of))
-    return mentions
+        yield Mention(f"{kind}{numbers[kind]}", remarks, counts, of)
 
 
 def _files(commit: PullCommit, git: str | None) -> Sequence[ChangedFile] | None:
@@ -121,11 +125,9 @@ def _file_text(file: ChangedFile) -> str:
         return f"{head}\n(a binary file)"
     if file.patch:
         return f"{head}\n{file.patch.strip(chr(10))}"
-    return (
-        f"{head}\n(no patch is at hand: an empty file, or a change too large to be shown)"
-        if _lacks_patch(file)
-        else head
-    )
+    if _lacks_patch(file):
+        return f"{head}\n(no patch is at hand: an empty file, or a change too large to be shown)"
+    return head
 
 
 # --- as messages ---------------------------------------------------------------------------------------------------
@@ -156,35 +158,24 @@ def _commit(label: str, commit: PullCommit, diff: str) -> str:
 
 
 def _mention(mention: Mention, material: Material, roles: Roles) -> str:
-    thread = mention.thread
+    label, thread = mention.label, mention.thread
     if thread is None:
         (remark,) = mention.remarks
-        return f"{mention.label} {roles.of(remark.author)}{_when(remark.created)}{_state(remark)}\n{fence(remark.body)}"
-    said_on = material.label_of(thread.commit)
-    head = f"{mention.label}, a thread{f' said on {said_on}' if said_on else ''}\n{fence(_place(thread))}"
+        approval = {"APPROVED": ", approves", "CHANGES_REQUESTED": ", asks for changes"}.get(remark.state, "")
+        return f"{label} {roles.of(remark.author)}{_when(remark.created)}{approval}\n{fence(remark.body)}"
+    commit = material.label_of(thread.commit)
+    place = span_in_words(thread_span(thread)) + (f"\n{thread.hunk.strip(chr(10))}" if thread.hunk.strip() else "")
+    head = f"{label}, a thread{f' said on {commit}' if commit else ''}\n{fence(place)}"
     turns = [
-        f"{mention.label}.{at} {roles.of(remark.author)}{_when(remark.created)}\n{fence(remark.body)}"
+        f"{label}.{at} {roles.of(remark.author)}{_when(remark.created)}\n{fence(remark.body)}"
         for at, remark in enumerate(mention.remarks, 1)
     ]
     return "\n".join([head, *turns])
 
 
-def _place(thread: Thread) -> str:
-    lines = "" if thread.line is None or thread.whole_file else f", line {thread.line}"
-    if lines and thread.start is not None and thread.line is not None and thread.start < thread.line:
-        lines = f", lines {thread.start} to {thread.line}"
-    side = " before the change" if lines and thread.side == "old" else ""
-    return f"{thread.path}{lines}{side}" + (f"\n{thread.hunk.strip(chr(10))}" if thread.hunk.strip() else "")
-
-
-def _state(remark: Remark) -> str:
-    approvals = {"APPROVED": ", approves", "CHANGES_REQUESTED": ", asks for changes"}
-    return approvals.get(remark.state, "")
-
-
 def _when(moment: datetime | None) -> str:
-    found = _utc(moment)
-    return "" if found is None else f", {found:%Y-%m-%d %H:%M}"
+    utc = _utc(moment)
+    return "" if utc is None else f", {utc:%Y-%m-%d %H:%M}"
 
 
 def _utc(moment: datetime | None) -> datetime | None:
@@ -192,6 +183,8 @@ def _utc(moment: datetime | None) -> datetime | None:
         return None
     return moment.astimezone(UTC) if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
+
+# --- the answer ----------------------------------------------------------------------------------------------------
 
 LEAVES = tuple(code for code in TYPES if code not in GROUPS)
 _TEXTS = ("point", "type", "mention", "introduced", "resolved", "explanation")
@@ -249,13 +242,20 @@ def read_change_points(text: str, mentions: Sequence[str], commits: Sequence[str
 def _point(entry: JsonValue, at: int, mentions: Sequence[str], commits: Sequence[str]) -> Found:
     if not isinstance(entry, dict):
         raise Unreadable(f"point {at} is not an object")
-    texts = {name: _text(entry, name, at) for name in _TEXTS}
+    texts: dict[str, str] = {}
+    for name in _TEXTS:
+        value = entry.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise Unreadable(f'"{name}" of point {at} holds no text')
+        texts[name] = value.strip()
     kind = change_type(texts["type"])
     if kind not in LEAVES:
         raise Unreadable(f'"type" of point {at} is {texts["type"][:60]!r}, and the types are {", ".join(LEAVES)}')
-    mention = _label(texts, "mention", at, mentions)
-    introduced = _label(texts, "introduced", at, commits)
-    resolved = _label(texts, "resolved", at, commits)
+    for name, known in (("mention", mentions), ("introduced", commits), ("resolved", commits)):
+        if texts[name].upper() not in known:
+            shown = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
+            raise Unreadable(f'"{name}" of point {at} is {texts[name][:60]!r}, and there are {shown}')
+    mention, introduced, resolved = (texts[name].upper() for name in ("mention", "introduced", "resolved"))
     if commits.index(resolved) <= commits.index(introduced):
         raise Unreadable(
             f"point {at} came with {introduced} and is resolved by {resolved}, which is not a later commit"
@@ -267,20 +267,7 @@ def _point(entry: JsonValue, at: int, mentions: Sequence[str], commits: Sequence
     return Found(point_text, kind, mention, introduced, resolved, (code or "").strip() or None, texts["explanation"])
 
 
-def _text(entry: Mapping[str, JsonValue], name: str, at: int) -> str:
-    value = entry.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise Unreadable(f'"{name}" of point {at} holds no text')
-    return value.strip()
-
-
-def _label(texts: Mapping[str, str], name: str, at: int, known: Sequence[str]) -> str:
-    label = texts[name].upper()
-    if label not in known:
-        shown = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
-        raise Unreadable(f'"{name}" of point {at} is {texts[name][:60]!r}, and there are {shown}')
-    return label
-
+# --- several answers -----------------------------------------------------------------------------------------------
 
 Rule = Literal["count+type+commit", "count+type", "count", "majority"]
 RULES: Sequence[Rule] = get_args(Rule)
@@ -312,18 +299,15 @@ def agreement(answers: Sequence[Sequence[Found]], rule: Rule, commits: Mapping[s
     commit that resolved it, its type, or nothing but being one. `majority` takes type and commit, and what more than
     half of the requests say; every other rule takes all of them.
     """
-    keys = [[_KEYS[rule](point) for point in points] for points in answers]
-    bags = [Counter(one) for one in keys]
-    alike = [[at for at, bag in enumerate(bags) if bag == mine] for mine in bags]
-    largest = max(alike, key=len)  # the first of the largest
-    if len(largest) == len(answers) or (rule == "majority" and 2 * len(largest) > len(answers)):
-        first, *rest = largest
-        return Agreed(
-            answers[first], _others([answers[at] for at in (first, *rest)], [keys[at] for at in (first, *rest)])
-        )
-    return Disagreed(
-        COUNTS if len(set(map(len, answers))) > 1 else KINDS, _difference(answers, bags, largest, rule, commits)
-    )
+    key = _KEYS[rule]
+    bags = [Counter(map(key, points)) for points in answers]
+    alike = max(([at for at, bag in enumerate(bags) if bag == mine] for mine in bags), key=len)  # the first such
+    if len(alike) == len(answers) or (rule == "majority" and 2 * len(alike) > len(answers)):
+        first, *others = (answers[at] for at in alike)
+        matches = [_matched(first, other, key) for other in others]
+        return Agreed(first, [[texts[at] for texts in matches] for at in range(len(first))])
+    reason = COUNTS if len(set(map(len, answers))) > 1 else KINDS
+    return Disagreed(reason, _difference(bags, alike, commits))
 
 
 _KEYS: Mapping[Rule, Callable[[Found], Key]] = {
@@ -334,66 +318,41 @@ _KEYS: Mapping[Rule, Callable[[Found], Key]] = {
 }
 
 
-def _others(answers: Sequence[Sequence[Found]], keys: Sequence[Sequence[Key]]) -> list[list[str]]:
-    """For each point of the first answer its match in each other one: the first that is left of its key."""
-    found: list[list[str]] = [[] for _ in answers[0]]
-    for points, names in zip(answers[1:], keys[1:], strict=True):
-        left = list(zip(names, points, strict=True))
-        for at, key in enumerate(keys[0]):
-            match = next(one for one in left if one[0] == key)
-            left.remove(match)
-            found[at].append(match[1].point)
-    return found
+def _matched(first: Sequence[Found], other: Sequence[Found], key: Callable[[Found], Key]) -> list[str]:
+    """For each point of the first answer its match in the other one: the first that is left of its key."""
+    left = list(other)
+    return [left.pop(list(map(key, left)).index(key(point))).point for point in first]
 
 
-def _difference(
-    answers: Sequence[Sequence[Found]],
-    bags: Sequence[Counter[Key]],
-    largest: Sequence[int],
-    rule: Rule,
-    commits: Mapping[str, str],
-) -> str:
+def _difference(bags: Sequence[Counter[Key]], alike: Sequence[int], commits: Mapping[str, str]) -> str:
     """`request 2 lists 2 change-points, requests 1 and 3 list 1`, or of which kind those are that differ."""
-    rest = [at for at in range(len(answers)) if at not in largest]
-    if len(largest) < 2:
-        lists = [f"request {at + 1}: {_listed(answers[at], rule, commits)}" for at in range(len(answers))]
+    if len(alike) < 2:
+        lists = [f"request {at}: {_listed(bag, commits)}" for at, bag in enumerate(bags, 1)]
         return "no two requests agree; " + "; ".join(lists)
-    base = f"{_named(largest)} {'lists' if len(largest) == 1 else 'list'}"
+    *firsts, last = (str(at + 1) for at in alike)
+    those, common = f"requests {', '.join(firsts)} and {last} list", bags[alike[0]]
     differences = []
-    for at in rest:
-        mine, theirs = len(answers[at]), len(answers[largest[0]])
-        if mine != theirs:
-            differences.append(f"request {at + 1} lists {_count(mine)}, {base} {theirs}")
-            continue
-        more, less = bags[at] - bags[largest[0]], bags[largest[0]] - bags[at]
-        differences.append(f"request {at + 1} lists {_kinds(more, commits)}, {base} {_kinds(less, commits)}")
+    for at, bag in enumerate(bags, 1):
+        if bag.total() != common.total():
+            differences.append(f"request {at} lists {_count(bag)}, {those} {common.total()}")
+        elif bag != common:
+            more, less = _kinds(bag - common, commits), _kinds(common - bag, commits)
+            differences.append(f"request {at} lists {more}, {those} {less}")
     return "; ".join(differences)
 
 
-def _listed(points: Sequence[Found], rule: Rule, commits: Mapping[str, str]) -> str:
-    if not points:
+def _listed(bag: Counter[Key], commits: Mapping[str, str]) -> str:
+    if not bag:
         return "none"
-    if rule == "count":
-        return _count(len(points))
-    return _kinds(Counter(_KEYS[rule](point) for point in points), commits)
+    return _kinds(bag, commits) if all(bag) else _count(bag)
 
 
 def _kinds(keys: Counter[Key], commits: Mapping[str, str]) -> str:
-    return " and ".join(_kind(key, commits) for key in sorted(keys.elements()))
+    return " and ".join(
+        f"{kind} resolved by {commit[0]} ({commits[commit[0]][:7]})" if commit else kind
+        for kind, *commit in sorted(keys.elements())
+    )
 
 
-def _kind(key: Key, commits: Mapping[str, str]) -> str:
-    if len(key) < 2:
-        return key[0]
-    return f"{key[0]} resolved by {key[1]} ({commits[key[1]][:7]})"
-
-
-def _count(many: int) -> str:
-    return "1 change-point" if many == 1 else f"{many} change-points"
-
-
-def _named(numbers: Sequence[int]) -> str:
-    names = [str(at + 1) for at in numbers]
-    if len(names) == 1:
-        return f"request {names[0]}"
-    return f"requests {', '.join(names[:-1])} and {names[-1]}"
+def _count(bag: Counter[Key]) -> str:
+    return "1 change-point" if bag.total() == 1 else f"{bag.total()} change-points"

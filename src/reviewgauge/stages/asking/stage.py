@@ -13,7 +13,7 @@ from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import Account, PullRequest, Remark, Thread
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Comment
+from reviewgauge.core.records import Comment, Span
 from reviewgauge.core.results import Failed, Vote
 from reviewgauge.core.specs import short_spec
 from reviewgauge.judges.pairs.location import hunk_of
@@ -112,9 +112,11 @@ def code_of(item: Candidate, comment: Comment) -> str:
 
 def place_of(comment: Comment) -> str:
     """The place of a comment, in words; empty where it has none."""
-    span = comment.span
-    if span is None:
-        return ""
+    return "" if comment.span is None else span_in_words(comment.span)
+
+
+def span_in_words(span: Span) -> str:
+    """`app.py, lines 3 to 5 before the change`."""
     if span.start is None:
         return span.path
     lines = f"line {span.start}" if span.start == span.end else f"lines {span.start} to {span.end}"

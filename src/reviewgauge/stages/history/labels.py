@@ -229,8 +229,7 @@ def _body(fixing: LandedChange) -> str:
 
 
 def _text(hunk: Hunk) -> str:
-    head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@"
-    return "\n".join([head, *(one.kind + one.text for one in hunk.lines)])
+    return "\n".join([hunk.header, *(one.kind + one.text for one in hunk.lines)])
 
 
 def _days(change: LandedChange, fix: FoundFix) -> float:

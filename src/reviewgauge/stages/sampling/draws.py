@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import CardSection
-from reviewgauge.core.records import Case, Change, Side
-from reviewgauge.repo.diff.diffs import changed_lines, hunk_count
+from reviewgauge.core.records import Case, Change
+from reviewgauge.repo.diff.diffs import count_changed, hunk_count
 from reviewgauge.repo.syntax.languages import language
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -42,7 +42,7 @@ def change_facts(change: Change, created: datetime | None = None, commits: int |
     by_language: Counter[str] = Counter()
     count = 0
     for file in change.files:
-        lines = sum(len(changed_lines(file, side)) for side in Side)
+        lines = count_changed([file])
         count += lines
         if named := language(file.path):
             by_language[named] += lines
