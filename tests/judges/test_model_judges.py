@@ -194,7 +194,7 @@ def test_votes_are_kept_and_the_same_model_is_asked_so_many_times() -> None:
         ((verdict,),) = table(SameConcern(model=FAKE, votes=3), SAID[:1], CACHE)
     assert tally.usage.calls == 3
     assert [vote.rater for vote in verdict.votes] == [f"{FAKE} (trial {n})" for n in (1, 2, 3)]
-    assert {(vote.value, vote.reason) for vote in verdict.votes} == {(True, "yes")}
+    assert {(vote.value, vote.reason) for vote in verdict.votes} == {(True, '{"answer": "yes"}')}
     assert verdict.reason == "3 of 3 say yes"
 
 

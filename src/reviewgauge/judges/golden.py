@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -18,6 +18,17 @@ from reviewgauge.core.records import Case, Comment
 from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
 from reviewgauge.models.answers.readers import Unreadable, check_same, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
+
+_SCHEMA: Mapping[str, JsonValue] = {
+    "type": "object",
+    "properties": {
+        "reasoning": {"type": "string"},
+        "match": {"type": "boolean"},
+        "confidence": {"type": "number"},
+    },
+    "required": ["reasoning", "match", "confidence"],
+    "additionalProperties": False,
+}
 
 
 @dataclass(frozen=True)
@@ -35,19 +46,13 @@ class Golden(ModelJudge):
     votes: int = 1
     agree: Agree = "majority"
 
-    answer_schema: ClassVar[Mapping[str, JsonValue] | None] = {
-        "type": "object",
-        "properties": {
-            "reasoning": {"type": "string"},
-            "match": {"type": "boolean"},
-            "confidence": {"type": "number"},
-        },
-        "required": ["reasoning", "match", "confidence"],
-        "additionalProperties": False,
-    }
-
     def __post_init__(self) -> None:
         self.check()
+
+    @property
+    def answer_schema(self) -> Mapping[str, JsonValue]:
+        """An object with the reasoning, the match and the confidence."""
+        return _SCHEMA
 
     @property
     def _prompt(self) -> Prompt:

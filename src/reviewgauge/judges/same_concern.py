@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import JsonValue
+
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.results import Verdict
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Location, ModelJudge, Order, PairVerdict
 from reviewgauge.judges.pairs.location import hunk_of
-from reviewgauge.models.answers.readers import yes_no
+from reviewgauge.models.answers.readers import one_answer, yes_no
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt, system
 
 
@@ -43,6 +45,11 @@ class SameConcern(ModelJudge):
         self.check()
         if self.hunk_lines < 0:
             raise ValueError("hunk_lines counts lines and cannot be negative")
+
+    @property
+    def answer_schema(self) -> Mapping[str, JsonValue] | None:
+        """Yes or no and nothing else, except where the published call is made as it was."""
+        return None if self.prompt == "published" else one_answer(("yes", "no"))
 
     @property
     def _prompt(self) -> Prompt:

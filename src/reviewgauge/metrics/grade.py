@@ -19,7 +19,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds
 from reviewgauge.metrics.grades.trials import Grades, check_model, grades
 from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
-from reviewgauge.models.answers.readers import whole_number
+from reviewgauge.models.answers.readers import one_answer, whole_number
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ class Grade(Metric):
 
     def _ask(self, hypothesis: str, reference: str) -> Grades:
         read = partial(whole_number, low=LOW, high=HIGH)
-        return grades("grade", self.model, self.messages(hypothesis, reference), read, trials=self.trials, remind=False)
+        schema = one_answer(range(LOW, HIGH + 1)) if self.prompt == "fenced" else None
+        messages = self.messages(hypothesis, reference)
+        return grades("grade", self.model, messages, read, trials=self.trials, remind=False, schema=schema)
 
     def messages(self, hypothesis: str, reference: str) -> tuple[Message, ...]:
         """The prompt about one review and one reference."""

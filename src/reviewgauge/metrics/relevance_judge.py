@@ -15,7 +15,7 @@ from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Bounds
 from reviewgauge.metrics.grades.trials import check_model, grades
-from reviewgauge.models.answers.readers import whole_number
+from reviewgauge.models.answers.readers import one_answer, whole_number
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
 LOW, HIGH = 1, 5
@@ -79,7 +79,9 @@ class RelevanceJudge(Metric):
             return Measured(parts=self._parts(LOW, False))
         read = partial(whole_number, low=LOW, high=HIGH)
         messages = self.messages(_language(case), diff[: self.cut], text)
-        found = grades("relevance_judge", self.model, messages, read, trials=1, remind=self.prompt == "fenced")
+        fenced = self.prompt == "fenced"
+        schema = one_answer(range(LOW, HIGH + 1)) if fenced else None
+        found = grades("relevance_judge", self.model, messages, read, trials=1, remind=fenced, schema=schema)
         return Measured(parts=self._parts(found.values[0], too_long), votes=found.votes, fake=found.fake)
 
     def messages(self, language: str, diff: str, text: str) -> tuple[Message, ...]:

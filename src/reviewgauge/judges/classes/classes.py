@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
 
+from pydantic import JsonValue
+
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import RequiredContext
 from reviewgauge.core.results import Failed, FailureKind, Vote
 from reviewgauge.judges.classes.change_types import TYPES, listing
 from reviewgauge.models.answers.json_values import storable
-from reviewgauge.models.answers.readers import choice
+from reviewgauge.models.answers.readers import choice, one_answer
 from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt, system
@@ -170,12 +172,19 @@ class Classifier:
             return self.words.messages(values)
         return (system(FENCE_NOTE), *self.words.messages(values))
 
+    @property
+    def answer_schema(self) -> Mapping[str, JsonValue] | None:
+        """One of the options and nothing else, except where the published call is made as it was."""
+        return None if self.kind == "published" else one_answer(list(self.question.options))
+
     def decide(self, texts: Mapping[str, str]) -> Decision:
         """Ask, and count the votes. Raises Failed, also where no class has more than half of the votes."""
         read = partial(read_class, self.question)
         messages = self.messages(texts)
         trials = list(range(1, self.votes + 1))
-        answers = ask_for_each(chat_model(self.model), [messages] * self.votes, read, trials=trials)
+        answers = ask_for_each(
+            chat_model(self.model), [messages] * self.votes, read, trials=trials, schema=self.answer_schema
+        )
         readings = [answer for answer in answers if not isinstance(answer, Failed)]
         votes = tuple(Vote(rater=self.model, value=one.value, reason=storable(one.raw)) for one in readings)
         return decided(self.votes, votes, [answer for answer in answers if isinstance(answer, Failed)])

@@ -9,7 +9,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import ClassVar, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import JsonValue
 
@@ -125,7 +125,11 @@ class ModelJudge(Asking):
     agree: Agree
     location: Location
     tolerance: int
-    answer_schema: ClassVar[Mapping[str, JsonValue] | None] = None
+
+    @property
+    def answer_schema(self) -> Mapping[str, JsonValue] | None:
+        """The JSON schema of the answers, for endpoints that take one; None asks for words."""
+        return None
 
     def check(self) -> None:
         """Check the parameters. Raises ValueError, and UserError for an unknown model."""

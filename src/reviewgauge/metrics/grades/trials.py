@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Vote
@@ -30,7 +32,14 @@ def check_model(model: str) -> None:
 
 
 def grades(
-    metric: str, model: str, messages: Sequence[Message], read: Callable[[str], int], *, trials: int, remind: bool
+    metric: str,
+    model: str,
+    messages: Sequence[Message],
+    read: Callable[[str], int],
+    *,
+    trials: int,
+    remind: bool,
+    schema: Mapping[str, JsonValue] | None = None,
 ) -> Grades:
     """`trials` answers to one question, asked at the same time.
 
@@ -39,7 +48,7 @@ def grades(
     if not model:
         raise UserError(f"{metric} needs a chat model", remedy=f'{metric}(model="openai:gpt-5")')
     numbers = range(1, trials + 1)
-    answers = ask_for_each(chat_model(model), [messages] * trials, read, trials=numbers, remind=remind)
+    answers = ask_for_each(chat_model(model), [messages] * trials, read, trials=numbers, remind=remind, schema=schema)
     readings = all_read(answers, "trials")
     votes = tuple(
         Vote(

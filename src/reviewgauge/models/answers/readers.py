@@ -21,11 +21,22 @@ from reviewgauge.models.answers.prose import claims_of_sameness, refuses
 from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, without_reasoning
 
 __all__ = [
-    "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "whole_number",
-    "without_reasoning", "yes_no",
+    "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "one_answer",
+    "whole_number", "without_reasoning", "yes_no",
 ]  # fmt: skip
 
 M = TypeVar("M", bound=BaseModel)
+
+
+def one_answer(options: Sequence[str | int]) -> dict[str, JsonValue]:
+    """The JSON schema of an answer that is one of `options`; the readers of verdicts read it as well as bare words."""
+    answer: dict[str, JsonValue] = {
+        "enum": list(options),
+        "type": "string" if isinstance(options[0], str) else "integer",
+    }
+    return {
+        "type": "object", "properties": {"answer": answer}, "required": ["answer"], "additionalProperties": False,
+    }  # fmt: skip
 
 
 # --- yes or no -----------------------------------------------------------------------------------------------------

@@ -42,12 +42,20 @@ def answer(
         return Answer(tool_calls=(call,), stop=Stop.TOOL, model=NAME, usage=spent, fake=True)
     rule = next((rule for rule in RULES if rule.opening in asked), None)
     if rule is not None:
-        text = behaviour_of(model).say(rule.reply(request), request, f"{seed}:{repeat}")
+        text = _in_schema(behaviour_of(model).say(rule.reply(request), request, f"{seed}:{repeat}"), request)
     elif request.answer_schema is not None:
         text = json.dumps(plainest(request.answer_schema))
     else:
         text = UNKNOWN
     return Answer(text=text, model=NAME, usage=Usage(calls=1, tokens_in=used, tokens_out=tokens(text)), fake=True)
+
+
+def _in_schema(text: str, request: Request) -> str:
+    """One of the options of the schema as the JSON that an endpoint with schemas sends; anything else as it is."""
+    answer = ((request.answer_schema or {}).get("properties") or {}).get("answer", {})
+    said = text.rpartition("=")[2].strip(" .").casefold()
+    chosen = [option for option in answer.get("enum", ()) if str(option).casefold() == said]
+    return json.dumps({"answer": chosen[0]}) if chosen else text
 
 
 def _tool_call(request: Request) -> ToolCall:
