@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -10,6 +11,13 @@ import pytest
 
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
 os.environ.setdefault("REVIEWGAUGE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewgauge"))
+
+# Every commit of plain git would start another program, which looks whether there is garbage to collect.
+os.environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false"}
+
+# A shell that starts this in the background has it ignore interrupts, and so would every program that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Examples per property: 10 while working, 100 in CI. No deadline, because a machine may be busy.
 _UNHURRIED = hypothesis.settings(deadline=None, suppress_health_check=list(hypothesis.HealthCheck))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from git_project import commit
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Side
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
@@ -68,35 +67,15 @@ class Shop(NamedTuple):
         ]
 
 
-def _write(folder: Path, files: dict[str, list[str]]) -> None:
-    for name, lines in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
+def _text(lines: list[str]) -> str:
+    return "\n".join([*lines, ""])
 
 
 def build(folder: Path) -> Shop:
     """The repository in `folder`."""
-    folder.mkdir(parents=True)
-    identity = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    config = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-
-    def git(*args: str) -> str:
-        done = subprocess.run(
-            ["git", *args], cwd=folder, env=os.environ | identity | config, capture_output=True, check=True, text=True
-        )
-        return done.stdout.strip()
-
-    git("init", "-q", "-b", "main")
-    commits: list[str] = []
-    for files in (BASE, HEAD):
-        if commits:
-            for name in BASE:
-                (folder / name).unlink()
-        _write(folder, files)
-        git("add", "-A")
-        git("commit", "-q", "-m", "a change")
-        commits.append(git("rev-parse", "HEAD"))
-    base, head = commits
+    base = commit(folder, {name: _text(lines) for name, lines in BASE.items()})
+    gone = dict.fromkeys(BASE.keys() - HEAD.keys())
+    head = commit(folder, gone | {name: _text(lines) for name, lines in HEAD.items()})
     change = Change(
         repo="shop",
         base=base,

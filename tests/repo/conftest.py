@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-IDENTITY = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_AUTHOR_NAME": "A",
-    "GIT_AUTHOR_EMAIL": "a@example.invalid",
-    "GIT_COMMITTER_NAME": "A",
-    "GIT_COMMITTER_EMAIL": "a@example.invalid",
-    "GIT_AUTHOR_DATE": "2024-01-01T00:00:00Z",
-    "GIT_COMMITTER_DATE": "2024-01-01T00:00:00Z",
-}
+from git_project import head, run_git
 
 Git = Callable[..., str]
 
@@ -30,22 +19,19 @@ def git(tmp_path: Path) -> Git:
     folder.mkdir()
 
     def call(*args: str) -> str:
-        done = subprocess.run(
-            ["git", *args], cwd=folder, env=os.environ | IDENTITY, capture_output=True, check=True, text=True
-        )
-        return done.stdout.strip()
+        return run_git(folder, *args)
 
     call("init", "-q", "-b", "main")
     return call
 
 
 @pytest.fixture
-def commit(git: Git) -> Callable[[], str]:
+def commit(git: Git, tmp_path: Path) -> Callable[[], str]:
     """Commits everything and returns the id."""
 
     def make() -> str:
         git("add", "-A", "-f")
         git("commit", "-q", "--allow-empty", "-m", "a change")
-        return git("rev-parse", "HEAD")
+        return head(tmp_path / "repo")
 
     return make

@@ -23,19 +23,25 @@ IDENTITY = {
 Files = Mapping[str, str | bytes | None]
 
 
-def run_git(folder: Path, *args: str, date: str = "") -> str:
-    """Git as a developer runs it; `date` is what the clock says."""
+def run_git(folder: Path, *args: str, date: str = "", env: Mapping[str, str] | None = None) -> str:
+    """Git as a developer runs it; `date` is what the clock says, `env` further environment."""
     dated = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date} if date else {}
-    env = os.environ | IDENTITY | dated
-    done = subprocess.run(["git", *args], cwd=folder, env=env, capture_output=True, check=True)
-    return done.stdout.decode().strip()
+    everything = os.environ | IDENTITY | dated | dict(env or {})
+    done = subprocess.run(["git", *args], cwd=folder, env=everything, capture_output=True, check=False)
+    errors = done.stderr.decode("utf-8", "replace")
+    assert done.returncode == 0, f"git {args[0]} ended with {done.returncode}: {errors}"
+    return done.stdout.decode("utf-8", "replace").strip()
 
 
-def commit(folder: Path, files: Files, date: str = "") -> str:
-    """Write `files` (None deletes) and commit; the commit's id."""
-    if not (folder / ".git").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        run_git(folder, "init", "-q", "-b", "main")
+def head(folder: Path) -> str:
+    """The id of the commit that is checked out; read without git where a file holds it."""
+    ref = (folder / ".git" / "HEAD").read_text().strip().removeprefix("ref: ")
+    file = folder / ".git" / ref
+    return file.read_text().strip() if file.is_file() else run_git(folder, "rev-parse", "HEAD")
+
+
+def write_files(folder: Path, files: Files) -> None:
+    """Write `files`; None deletes one."""
     for name, content in files.items():
         target = folder / name
         if content is None:
@@ -43,9 +49,17 @@ def commit(folder: Path, files: Files, date: str = "") -> str:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def commit(folder: Path, files: Files, date: str = "") -> str:
+    """Write `files` (None deletes) and commit; the commit's id."""
+    if not (folder / ".git").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        run_git(folder, "init", "-q", "-b", "main")
+    write_files(folder, files)
     run_git(folder, "add", "-A", "-f")
     run_git(folder, "commit", "-q", "--allow-empty", "-m", "a change", date=date)
-    return run_git(folder, "rev-parse", "HEAD")
+    return head(folder)
 
 
 def between(folder: Path, base: str, head: str, name: str | None = None) -> Change:

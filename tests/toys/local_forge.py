@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import time
@@ -12,15 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from git_project import head, run_git
 from reviewgauge.core.records import Case, Change
+
+PEOPLE = {
+    f"GIT_{role}_{what}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "n"), ("EMAIL", "e@example.org"))
+}
 
 
 def git(folder: Path, *args: str) -> str:
-    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    for role in ("AUTHOR", "COMMITTER"):
-        environment |= {f"GIT_{role}_NAME": "n", f"GIT_{role}_EMAIL": "e@example.org"}
-    done = subprocess.run(["git", *args], cwd=folder, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    return run_git(folder, *args, env=PEOPLE)
 
 
 def commit(folder: Path, message: str, **files: str) -> str:
@@ -28,7 +30,7 @@ def commit(folder: Path, message: str, **files: str) -> str:
         (folder / f"{name}.py").write_text(content)
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", message, "--allow-empty")
-    return git(folder, "rev-parse", "HEAD")
+    return head(folder)
 
 
 class Forge:

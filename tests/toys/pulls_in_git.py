@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from git_project import commit, run_git
+from git_project import commit, head, run_git
 from pull_toys import ANN, thread
 from reviewgauge.core.history import PullCommit, PullRequest, Revision, Thread
 from reviewgauge.stages.pull_requests.adoption import adoptions
@@ -47,11 +47,11 @@ class Story:
 
     def merge_main(self) -> None:
         run_git(self.folder, "merge", "-q", "--no-edit", "main")
-        self.heads.append(run_git(self.folder, "rev-parse", "HEAD"))
+        self.heads.append(head(self.folder))
 
     def rebase(self) -> None:
         run_git(self.folder, "rebase", "-q", "main")
-        self.heads.append(run_git(self.folder, "rev-parse", "HEAD"))
+        self.heads.append(head(self.folder))
 
     def pull(self, *threads: Thread, seen: int = 1) -> PullRequest:
         """The pull request; of its states, the first `seen` and the last were looked at."""

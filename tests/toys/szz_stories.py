@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from git_project import Files, head, run_git, write_files
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, trace
 
-Files = Mapping[str, str | bytes | None]
 BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
+SOMEBODY = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
 class Story:
@@ -31,21 +29,11 @@ class Story:
     def git(self, *args: str, day: int | None = None) -> str:
         """Git as a developer runs it, on a day of the story."""
         date = (BEGIN + timedelta(days=self.day if day is None else day)).isoformat()
-        people = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        env = os.environ | people | quiet | {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-        done = subprocess.run(["git", *args], cwd=self.folder, env=env, capture_output=True, check=True)
-        return done.stdout.decode("utf-8", "replace").strip()
+        return run_git(self.folder, *args, date=date, env=SOMEBODY)
 
     def write(self, files: Files) -> None:
         """Write files; None deletes one."""
-        for name, content in files.items():
-            target = self.folder / name
-            if content is None:
-                target.unlink()
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content.encode() if isinstance(content, str) else content)
+        write_files(self.folder, files)
 
     def commit(self, files: Files, *, day: int | None = None) -> str:
         """Write and commit files; the commit's id."""
@@ -53,7 +41,7 @@ class Story:
         self.day += 1
         self.git("add", "-A", "-f")
         self.git("commit", "-q", "--allow-empty", "-m", "a change", day=day)
-        return self.git("rev-parse", "HEAD")
+        return head(self.folder)
 
     def merge(self, branch: str, files: Files) -> str:
         """Merge a branch with what the files say as the result; the merge's id."""
@@ -62,7 +50,7 @@ class Story:
         self.write(files)
         self.git("add", "-A", "-f")
         self.git("commit", "-q", "-m", "a merge")
-        return self.git("rev-parse", "HEAD")
+        return head(self.folder)
 
     def trace(self, fix: str | Fix, variant: str = "ma", **settings: object) -> Trace:
         """The trace of a fix."""

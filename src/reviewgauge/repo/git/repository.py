@@ -269,12 +269,12 @@ class Repository:
         """Whether the commit and its tree are here."""
         if not _is_commit(commit):
             return False
+        asked = f"{commit}^{{commit}}\n{commit}^{{tree}}\n"
         try:
-            self.run("rev-parse", "--quiet", "--verify", "--end-of-options", f"{commit}^{{commit}}")
-            self.run("cat-file", "-e", f"{commit}^{{tree}}")
+            answers = self.run("cat-file", "--batch-check=%(objecttype)", stdin=asked.encode()).split(b"\n")
         except UserError:
             return False
-        return True
+        return answers[:2] == [b"commit", b"tree"]
 
     def blob(self, commit: str, path: str) -> bytes | None:
         """The content of one file, None where the commit has no such file."""
