@@ -30,7 +30,7 @@ from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import PACKAGE, Plugin, catalogue, find_class, load
 from reviewgauge.models.fake.behaviours import BEHAVIOURS
 from reviewgauge.models.fake.faults import FAULTS
-from reviewgauge.models.fake.rules.table import RULES
+from reviewgauge.models.fake.rules import RULES
 
 REFERENCE = Path(__file__).parent / "reference"
 KINDS: dict[str, type[Plugin]] = {

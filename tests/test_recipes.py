@@ -25,7 +25,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Resolution, Task
 from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_names, set_parameters
 from reviewgauge.models.fake.model import answer
-from reviewgauge.models.fake.rules.points import CHANGE_POINTS
+from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.request.messages import Message, Request, Role
 from reviewgauge.stages.select_repos import CONTEXT_LANGUAGES
 from reviewgauge.stages.split_hunks import SplitHunks
@@ -107,7 +107,7 @@ class Unsure:
         self.answered += 1
         self.then(self.answered)
         about = shop.path_of(shop.THINGS[UNSURE - 101])
-        if CHANGE_POINTS in text and about in text and self._asked[text] == 2:
+        if RULES[-1].opening in text and about in text and self._asked[text] == 2:
             return '{"points": []}'
         return as_fake(messages)
 

@@ -19,7 +19,7 @@ from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.rules import pairs as rules
+from reviewgauge.models.fake import rules
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import FENCE_NOTE, Request, fence, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
@@ -385,8 +385,9 @@ def test_the_fake_reads_both_forms_and_hostile_texts_stay_data(prompt: str) -> N
 
 
 def test_the_fakes_rules_are_as_written_down() -> None:
-    assert rules.SAME_CONCERN in load_prompt("reviewgauge.judges", "same_concern").parts[-1][1]
-    assert rules.GOLDEN in load_prompt("reviewgauge.judges", "golden").parts[-1][1]
+    openings = {rule.task: rule.opening for rule in rules.RULES}
+    for task in ("same_concern", "golden"):
+        assert openings[task] in load_prompt("reviewgauge.judges", task).parts[-1][1]
     assert rules.overlap("Rename  this", "Rename this") == 1.0
     assert [rules.confidence(x) for x in (0.0, 0.29, 0.3, 1.0)] == [1.0, 0.71, 0.65, 1.0]
     empty = load_prompt("reviewgauge.judges", "golden").messages({"fence_note": "", "golden": "a", "candidate": "b"})

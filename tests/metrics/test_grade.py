@@ -21,7 +21,7 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.grade import Grade, capped, mode_or_median
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.rules.pairs import grade_of as rule
+from reviewgauge.models.fake.rules import grade_of as rule
 from reviewgauge.models.text.lexical import dice
 from scripted_models import scripted
 from text_metrics import BLANK, item, parts_of, read

@@ -18,7 +18,7 @@ from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.pairs.asking import NOT_ASKED
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.rules.pairs import SAME_FROM, confidence, overlap
+from reviewgauge.models.fake.rules import SAME_FROM, confidence, overlap
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.model_spec import ChatSettings
 

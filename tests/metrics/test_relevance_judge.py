@@ -16,7 +16,7 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.rules.pairs import relevance_of as rule
+from reviewgauge.models.fake.rules import relevance_of as rule
 from scripted_models import scripted
 from text_metrics import BLANK, read
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from reviewgauge.models.fake.rules.reviews import REVIEW, review
-from reviewgauge.models.fake.rules.table import RULES
+from reviewgauge.models.fake.rules import RULES, review
 from reviewgauge.models.request.messages import Request, fence, load_prompt
 from reviewgauge.reviewers.reading.model_answers import read_notes
 
@@ -40,5 +39,5 @@ def test_the_rule_notes_added_lines_and_nothing_else_in_both_forms_of_the_prompt
 
 
 def test_the_fake_model_knows_the_task_by_its_opening() -> None:
-    assert all(REVIEW in request.messages[0].text for request in (asked("aacr"), asked("aacr_fenced")))
+    assert all(RULES[0].opening in request.messages[0].text for request in (asked("aacr"), asked("aacr_fenced")))
     assert next(rule.task for rule in RULES if rule.opening in asked("aacr").messages[0].text) == "review"

@@ -10,7 +10,7 @@ import pytest
 
 from reviewgauge.models.fake.behaviours import BEHAVIOURS, approve, behaviour_of, contradict, is_behaviour
 from reviewgauge.models.fake.model import NAME, UNKNOWN, answer, plainest
-from reviewgauge.models.fake.rules.table import RULES
+from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.request.messages import Message, Request, Role, Stop, Tool, fence, system, user
 
 SCHEMAS: list[dict[str, Any]] = [

@@ -1,6 +1,6 @@
 """A deterministic, rule-based model that answers the project's own prompts sensibly. Its figures are labelled fake.
 
-Each task has its rule in `rules/`, listed in docs/reference/fake.md, so that the figures of a run can be predicted. A
+Each task has its rule in `rules`, listed in docs/reference/fake.md, so that the figures of a run can be predicted. A
 request of no known task gets the simplest JSON that its schema allows, one with tools gets a call of the first tool.
 
 The model's name selects its behaviour: `fake:rules`, like any unknown name, follows the rules; `fake:noisy-30`
@@ -32,7 +32,7 @@ def answer(
 
     `repeat` (attempt, trial, ask) and `seed` matter only to a model that contradicts itself.
     """
-    from reviewgauge.models.fake.rules.table import RULES
+    from reviewgauge.models.fake.rules import RULES
 
     asked = "\n".join(message.text for message in request.messages)
     used = tokens(asked)

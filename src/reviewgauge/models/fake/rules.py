@@ -1,0 +1,414 @@
+"""All rules of the fake model: the opening words that name a task, and the reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from reviewgauge.models.request.messages import Request, Role
+from reviewgauge.models.text.lexical import dice, profile
+
+WordTable = tuple[tuple[str, tuple[str, ...]], ...]
+FENCED = r"<<<DATA (?P<{0}>[0-9a-f]+)>>>\n(?P<{0}_text>.*?)\n<<<END (?P={0})>>>"  # `.format(name)` for its groups
+_FENCED = re.compile(r"\A<<<DATA (\w+)>>>\n(.*)\n<<<END \1>>>\Z", re.DOTALL)
+
+
+def prompt_of(request: Request) -> str:
+    """The first message of the user; later ones repeat the question after an unreadable answer."""
+    return next((message.text for message in request.messages if message.role is Role.USER), "")
+
+
+def last_slot(request: Request, begin: str, end: str) -> str:
+    """The text after the last `begin` and before the last `end` of the prompt; empty where they are missing."""
+    _, found, text = prompt_of(request).rpartition(begin)
+    inside, closed, _ = text.rpartition(end)
+    if not found or not closed:
+        return ""
+    fenced = _FENCED.match(inside)
+    return fenced[2] if fenced else inside
+
+
+def first_named(table: WordTable, text: str) -> str | None:
+    """The first name of a table with a word that begins a word of the text, in any case."""
+    begins = (name for name, words in table for w in words if re.search(rf"\b{re.escape(w)}", text, re.IGNORECASE))
+    return next(begins, None)
+
+
+# --- rules that compare two texts ---------------------------------------------------------------------------------
+
+SAME_FROM = 0.3  # the Dice coefficient of two comments that are the same
+GRADES = ((1.0, 5), (0.7, 4), (0.4, 3), (0.15, 2), (0.0, 1))  # (least Dice coefficient, grade)
+RELEVANCES = ((0.8, 5), (0.6, 4), (0.4, 3), (0.2, 2), (0.0, 1))  # (least share, score)
+
+_ONE, _TWO = FENCED.format("one"), FENCED.format("two")
+_COMMENTS = (
+    re.compile(f"Review Comment 1:\n{_ONE}\n\nReview Comment 2:\n{_TWO}\n\n-Task-", re.DOTALL),
+    re.compile(
+        "Review Comment 1:\n(?P<one_text>.*?)\n\nReview Comment 2:\n(?P<two_text>.*?)\n\n-Task-\nDetermine", re.DOTALL
+    ),
+)
+_CANDIDATE = (re.compile(f"Golden comment:\n{_ONE}\n\nCandidate comment:\n{_TWO}\n", re.DOTALL),)
+_REVIEWS = (
+    re.compile(f"Generated Code Review:\n{_ONE}\n\nReference Code Review:\n{_TWO}", re.DOTALL),
+    re.compile('Generated Code Review: "(?P<one_text>.*?)"\n\nReference Code Review: "(?P<two_text>.*)"', re.DOTALL),
+)
+_CHANGE = (
+    re.compile(f"Code Change:\n{_ONE}\n\nReview:\n{_TWO}", re.DOTALL),
+    re.compile("\n\nCode Change: (?P<one_text>.*)\n\nReview: (?P<two_text>.*)\n\nYour score:\\Z", re.DOTALL),
+)
+
+
+def same_concern(request: Request) -> str:
+    """Do two comments express the same concern? Yes when the Dice coefficient of their content words is at least .3.
+
+    Content words are stemmed and without stop words (`models/text/lexical.dice`). Texts that are equal but for white
+    space are the same. The diff is not looked at.
+    """
+    texts = _texts(request, _COMMENTS)
+    if texts is None:
+        return "I cannot find two review comments."
+    return "yes" if overlap(*texts) >= SAME_FROM else "no"
+
+
+def golden(request: Request) -> str:
+    """Does a candidate raise the golden comment's issue? Yes when their content words' Dice coefficient is .3 or more.
+
+    The confidence of a yes is one half plus half the coefficient, that of a no is one less the coefficient, both to
+    two decimals.
+    """
+    texts = _texts(request, _CANDIDATE)
+    if texts is None:
+        return "I cannot find a golden comment and a candidate."
+    shared = overlap(*texts)
+    answer = {"reasoning": f"Dice {shared:.2f}", "match": shared >= SAME_FROM, "confidence": confidence(shared)}
+    return json.dumps(answer)
+
+
+def grade(request: Request) -> str:
+    """The grade of a review against its reference: 5, 4, 3, 2 or 1 by the Dice coefficient of their content words.
+
+    5 where it is 1, 4 from .7 on, 3 from .4 on, 2 from .15 on, else 1. Content words are stemmed and without stop
+    words.
+    """
+    texts = _texts(request, _REVIEWS)
+    if texts is None:
+        return "I cannot find a generated and a reference review."
+    return f"Grade={grade_of(*texts)}"
+
+
+def relevance(request: Request) -> str:
+    """The relevance of a review to a code change: 5, 4, 3, 2 or 1 by the share of the review's words that the diff has.
+
+    5 from .8 on, 4 from .6 on, 3 from .4 on, 2 from .2 on, else 1. Distinct content words count, stemmed and without
+    stop words; a review without any has 1.
+    """
+    texts = _texts(request, _CHANGE)
+    if texts is None:
+        return "I cannot find a code change and a review."
+    return str(relevance_of(*texts))
+
+
+def _texts(request: Request, patterns: tuple[re.Pattern[str], ...]) -> tuple[str, str] | None:
+    """The two texts of the prompt, by the first pattern that matches."""
+    prompt = prompt_of(request)
+    found = next((match for pattern in patterns if (match := pattern.search(prompt))), None)
+    return (found["one_text"], found["two_text"]) if found else None
+
+
+def overlap(one: str, other: str) -> float:
+    """The Dice coefficient of their content words; 1 for equal texts."""
+    return 1.0 if one.split() == other.split() else dice(one, other)
+
+
+def confidence(shared: float) -> float:
+    """How sure the rule `golden` is of its answer, by the Dice coefficient."""
+    return round(0.5 + shared / 2 if shared >= SAME_FROM else 1 - shared, 2)
+
+
+def grade_of(generated: str, reference: str) -> int:
+    """The grade by the rule `grade`."""
+    shared = dice(generated, reference)
+    return next(value for least, value in GRADES if shared >= least)
+
+
+def relevance_of(diff: str, text: str) -> int:
+    """The score by the rule `relevance`."""
+    words, held = profile(text).content, profile(diff).content
+    share = len(words & held) / len(words) if words else 0.0
+    return next(value for least, value in RELEVANCES if share >= least)
+
+
+# --- rules that read or write a review ----------------------------------------------------------------------------
+
+_NOTES: tuple[tuple[str, str], ...] = (
+    (r"\bexcept\s*:", "A bare except also catches KeyboardInterrupt and hides every error. Name the exception."),
+    (r"\beval\(", "eval runs whatever the text says. Parse the value instead."),
+    (r"\bshell\s*=\s*True\b", "shell=True lets the arguments run commands of their own. Pass a list of arguments."),
+    (r"[!=]=\s*None\b", "Comparing with None by equality calls __eq__. Use is or is not."),
+    (
+        r"(?i)(?:password|secret|token)\w*[\"']?\s*[:=]\s*[\"'][^\"']+[\"']",
+        "A secret stands in the code. Read it from the environment.",
+    ),
+    (r"\b(?:TODO|FIXME)\b", "Unfinished work is merged with this line. Finish it or open an issue for it."),
+    (r"\bprint\(|\bconsole\.log\(", "Output for debugging is left in the code. Use the logger or remove it."),
+)
+_TAGS = re.compile(r"</?\s*(?:diff|side|note|notesplit|end)\b")
+
+NO_ISSUES = "No code issues identified."
+SETTLED = ("not an issue", "no issue", "false alarm", "never mind", "by design", "works as intended")
+_ROLE = r"(?:author|bot|reviewer(?: \d+)?)"
+_FENCED_HUNK = re.compile(rf"{FENCED.format('hunk')}\n\nConversation:\n", re.DOTALL)
+_TURN_FENCED = re.compile(rf"^{_ROLE}:\n{FENCED.format('turn')}$", re.MULTILINE | re.DOTALL)
+_TURN_BARE = re.compile(rf"^{_ROLE}: (?P<turn_text>.*?)(?=\n\n{_ROLE}: |\Z)", re.MULTILINE | re.DOTALL)
+_THREAD_PRAISE = re.compile(r"\s*(?:LGTM|thanks|nice|great|good)\b", re.IGNORECASE)
+_ITEM = re.compile(r"^[ \t]*(?:[-*]|\d{1,2}[.)])[ \t]+(.+)$", re.MULTILINE)
+
+MIN_WORDS = 3
+_PRAISE = re.compile(r"\s*(?:LGTM|\+1|thanks|thank you|nice|great|done|good)\b", re.IGNORECASE)
+
+
+def review(request: Request) -> str:
+    """Reviews: one note for each added line that matches a pattern of a short list, the first that does.
+
+    The list: `except:`, `eval(`, `shell=True`, `== None` or `!= None`, a quoted text given to a name that holds
+    `password`, `secret` or `token`, `TODO` or `FIXME`, `print(` or `console.log(`. Nothing found: `<end />` alone. A
+    line that itself holds one of the answer's tags is skipped.
+    """
+    notes = []
+    for line in _code(request.messages[0].text).split("\n"):
+        if not line.startswith("+") or line.startswith("+++ ") or not line[1:].strip() or _TAGS.search(line):
+            continue
+        note = next((words for pattern, words in _NOTES if re.search(pattern, line)), None)
+        if note is not None:
+            notes.append(f"<diff>\n{line}\n</diff>\n<side>right</side>\n<note>\n{note}\n</note>\n")
+    return "<notesplit />\n".join([*notes, ""]) + "<end />"
+
+
+def _code(prompt: str) -> str:
+    """The text between the two headings of the prompt; the prompt's own example follows the second."""
+    begin = prompt.find("\n## Code Changes to Review\n")
+    end = prompt.rfind("\n## Instructions\n")
+    return prompt[begin:end] if 0 <= begin < end else ""
+
+
+def augment(request: Request) -> str:
+    """A review thread as one comment: the words of its first message; as bullet points where it has two list items.
+
+    "No code issues identified." where a later message holds "not an issue", "no issue", "false alarm", "never mind",
+    "by design" or "works as intended", and where the first begins with LGTM, thanks, nice, great or good.
+    """
+    material = prompt_of(request).partition("\nDiff Hunk:\n")[2]
+    fenced = _FENCED_HUNK.match(material)
+    conversation = material[fenced.end() :] if fenced else material.partition("\n\nConversation:\n")[2]
+    pattern = _TURN_FENCED if fenced or "<<<DATA " in conversation else _TURN_BARE
+    first, *later = [found["turn_text"] for found in pattern.finditer(conversation)] or [""]
+    if not first.strip() or _THREAD_PRAISE.match(first):
+        return NO_ISSUES
+    if any(words in turn.lower() for turn in later for words in SETTLED):
+        return NO_ISSUES
+    items = [" ".join(item.split()) for item in _ITEM.findall(first)]
+    return "\n".join(f"- {item}" for item in items) if len(items) > 1 else " ".join(first.split())
+
+
+def low_value(request: Request) -> str:
+    """Is a comment of value to its code? Low below three content words, or where it begins with praise; else high.
+
+    Content words are stemmed, without stop words. Praise is LGTM, +1, thanks, thank you, nice, great, done or good.
+    """
+    comment = last_slot(request, "Review comment:\n", "\n\nAnswer with one JSON object")
+    words = len(profile(comment).content)
+    low = words < MIN_WORDS or _PRAISE.match(comment) is not None
+    return json.dumps({"reasoning": f"{words} content words", "relevance": "low" if low else "high"})
+
+
+# --- rules about change-points ------------------------------------------------------------------------------------
+
+TYPE_WORDS: WordTable = (
+    ("F.4", ("check", "validate", "null", "none", "boundary", "overflow", "missing case")),
+    ("F.3", ("leak", "close", "lock", "memory", "resource", "race", "thread")),
+    ("F.1", ("signature", "interface", "argument", "parameter", "caller")),
+    ("F.5", ("library", "dependency", "version", "upgrade")),
+    ("F.6", ("not implemented", "whole feature", "rewrite")),
+    ("F.2", ("wrong", "bug", "logic", "incorrect", "crash", "injection", "error", "fails", "loop")),
+    ("E.1.1", ("comment", "docstring", "documentation", "typo", "rename", "name")),
+    ("E.1.2", ("type hint", "annotation", "const", "final")),
+    ("E.2", ("indent", "whitespace", "format", "blank line", "style")),
+    ("E.3.1", ("move", "duplicate", "unused", "dead code", "remove")),
+    ("E.3.2", ("test", "refactor", "simplify", "complex")),
+)
+GRAVE = ("crash", "security", "injection", "data loss", "deadlock", "corrupt")
+_COMMENT = re.compile(r"^Comment (\d+)\n<<<DATA (\w+)>>>\n(.*?)\n<<<END \2>>>$", re.MULTILINE | re.DOTALL)
+_POINT_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(.+)$", re.MULTILINE)
+_PLACE_LINE = re.compile(r"\A\[[^\]\n]+\]\n")
+
+OTHERWISE = "\nIn other words:\n"
+HIT_FROM = 0.3
+_BLOCK = re.compile(r"^([KP]\d+)\n<<<DATA (\w+)>>>\n(.*?)\n<<<END \2>>>$", re.MULTILINE | re.DOTALL)
+
+_COMMIT = re.compile(
+    rf"^(?P<label>C\d+)(?:, [\d: -]+)?\n{FENCED.format('message')}\n{FENCED.format('diff')}$", re.MULTILINE | re.DOTALL
+)
+_THREAD = re.compile(
+    rf"^(?P<label>T\d+), a thread(?: said on (?P<on>C\d+))?\n{FENCED.format('place')}$", re.MULTILINE | re.DOTALL
+)
+_TURN = re.compile(
+    rf"^(?P<label>T\d+)\.\d+ reviewer(?: \d+)?(?:, [\d: -]+)?\n{FENCED.format('turn')}$", re.MULTILINE | re.DOTALL
+)
+_PLACE = re.compile(r"(?P<path>.*?)(?:, lines? \d+(?: to \d+)?(?: before the change)?)?\Z")
+
+
+def extract(request: Request) -> str:
+    """A comment with list items is one point an item, any other is one point as it stands.
+
+    The type is the first of `TYPE_WORDS` with a word that begins a word of the point, else E.3.2. The severity
+    is 9 for a point with one of the words of `GRAVE`, 6 for a functional type, else 3.
+    """
+    points = []
+    for number, _, text in _COMMENT.findall(request.messages[1].text):
+        body = _PLACE_LINE.sub("", text)
+        for point in _POINT_ITEM.findall(body) or [body]:
+            words = " ".join(point.split())
+            kind = type_of(words)
+            severity = 9 if any(word in words.lower() for word in GRAVE) else 6 if kind.startswith("F") else 3
+            points.append({"comment": int(number), "point": words, "type": kind, "severity": severity})
+    unique = {json.dumps(point): point for point in points}
+    return json.dumps({"points": list(unique.values())})
+
+
+def type_of(text: str) -> str:
+    """The first type with a word that begins a word of the text."""
+    return first_named(TYPE_WORDS, text) or "E.3.2"
+
+
+def hit(request: Request) -> str:
+    """A prediction hits a known point if its content words' Dice overlap with one of the phrasings is at least .3."""
+    texts = {name: text for name, _, text in _BLOCK.findall(request.messages[1].text)}
+    known, predicted = ([name for name in texts if name[0] == kind] for kind in "KP")
+    hits = [{"known": k, "predictions": [p for p in predicted if _alike(texts[k], texts[p])]} for k in known]
+    return json.dumps({"hits": hits})
+
+
+def _alike(known: str, predicted: str) -> bool:
+    phrasings = _PLACE_LINE.sub("", known).split(OTHERWISE)
+    return any(dice(phrasing, predicted) >= HIT_FROM for phrasing in phrasings)
+
+
+def change_points(request: Request) -> str:
+    """A review thread is a change-point where a later commit changes its line; the first such commit resolves it.
+
+    Its line is the last of the hunk that it is shown with; without a hunk any change of the file counts. The point is
+    the first message of a reviewer in it, its type that of the rule points_extract. It came with the last commit that
+    changed the file until then, or with the first of all. A thread that names no commit of the list counts as written
+    on the first.
+    """
+    prompt = prompt_of(request)
+    commits = {found["label"]: found["diff_text"] for found in _COMMIT.finditer(prompt)}
+    first_words: dict[str, str] = {}
+    for turn in _TURN.finditer(prompt):
+        first_words.setdefault(turn["label"], turn["turn_text"])
+    points = []
+    for thread in _THREAD.finditer(prompt):
+        where, _, hunk = thread["place_text"].partition("\n")
+        place = _PLACE.match(where)
+        words = first_words.get(thread["label"])
+        if place is None or words is None or not commits:
+            continue
+        written_on = thread["on"] or next(iter(commits))
+        answer = _resolution(commits, place["path"], hunk.rpartition("\n")[2][1:], written_on)
+        if answer is not None:
+            introduced, resolved = answer
+            point = " ".join(words.split())
+            origin = {"mention": thread["label"], "introduced": introduced, "resolved": resolved}
+            why = {"code": None, "explanation": f"{resolved} changes it"}
+            points.append({"point": point, "type": type_of(words), **origin, **why})
+    return json.dumps({"points": points})
+
+
+def _resolution(commits: dict[str, str], path: str, line: str, written_on: str) -> tuple[str, str] | None:
+    """(the commit that brought the file's code, the later one that changed the line); None where none did."""
+    number = int(written_on[1:])
+    touching = {label: part for label, diff in commits.items() if (part := _of_file(diff, path))}
+    before = [label for label in touching if int(label[1:]) <= number]
+    later = [label for label, part in touching.items() if int(label[1:]) > number and (not line or f"-{line}" in part)]
+    return ((before[-1] if before else next(iter(commits))), later[0]) if later else None
+
+
+def _of_file(diff: str, path: str) -> list[str]:
+    """The lines of one file in a diff."""
+    parts = re.split(r"^(?==== )", diff, flags=re.MULTILINE)
+    return next((part.split("\n") for part in parts if part.startswith(f"=== {path} (")), [])
+
+
+# --- rules that sort comments and changes by tables of words --------------------------------------------------------
+
+CATEGORY_WORDS: WordTable = (
+    ("Security Vulnerability", ("security", "injection", "attack", "vulnerab", "secret", "password", "token", "XSS")),
+    ("Performance", ("performance", "slow", "latency", "inefficient", "O(n", "cache", "allocation", "redundant")),
+    ("Code Defect", ("bug", "wrong", "crash", "error", "incorrect", "fail", "null", "none", "leak", "race", "never")),
+)
+CONTEXT_WORDS: WordTable = (
+    ("repo", ("caller", "other file", "elsewhere", "other module", "other places", "codebase", "repository")),
+    ("file", ("this file", "the file", "the class", "other function", "above", "below")),
+)
+DOMAIN_WORDS: WordTable = (
+    ("SV", ("security", "CVE", "vulnerab")),
+    ("BF", ("fix", "bug", "crash", "correct", "repair")),
+    ("DE", ("bump", "upgrade", "dependenc")),
+    ("TC", ("test", "CI", "coverage")),
+    ("DU", ("doc", "readme", "typo")),
+    ("PO", ("speed", "performance", "faster", "cache", "optimi")),
+    ("CA", ("refactor", "clean", "move", "rename", "extract", "split")),
+    ("CLF", ("lint", "format", "style")),
+)
+
+
+def category(request: Request) -> str:
+    """The first category with a word that begins a word of the comment, else Maintainability and Readability."""
+    comment = last_slot(request, "Review Comment:\n", "\n=====\nOutput:")
+    return first_named(CATEGORY_WORDS, comment) or "Maintainability and Readability"
+
+
+def context(request: Request) -> str:
+    """Repo or file, the first with a word such as "caller" that begins a word of the comment, else diff."""
+    return first_named(CONTEXT_WORDS, last_slot(request, "Review comment:\n", "\n\nAnswer with one word")) or "diff"
+
+
+def domain(request: Request) -> str:
+    """The first domain with a word that begins a word of the title, else NFA, a new feature."""
+    return first_named(DOMAIN_WORDS, last_slot(request, "PR Title:\n", "\n\nPR Description:")) or "NFA"
+
+
+def change_type(request: Request) -> str:
+    """The type that the rule points_extract gives a change-point with the words of the comment."""
+    return type_of(last_slot(request, "Review comment:\n", "\n\nAnswer with the code alone"))
+
+
+class Rule(NamedTuple):
+    """How the fake model answers one task. Only prompts of this task hold the words of `opening`.
+
+    The docstring of `reply` describes the rule; docs/reference/fake.md quotes its first line.
+    """
+
+    task: str
+    opening: str
+    reply: Callable[[Request], str]
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("review", "You are an expert code reviewer. Your task is to review the following code changes", review),
+    Rule("same_concern", "Determine whether two given review comments express the same concern", same_concern),
+    Rule("golden", "Does the candidate comment raise the issue of the golden comment?", golden),
+    Rule("points_extract", "You list the change-points of a code review.", extract),
+    Rule("points_hit", "You compare the change-points that a code review predicted", hit),
+    Rule("grade", "Scenario Matching: I am going to give you a generated code review", grade),
+    Rule("relevance", "You will be asked to rate the relevance of reviews for given", relevance),
+    Rule("class_category", "classify the reported issue into exactly one of the following categories", category),
+    Rule("class_context", "You judge how much code a reviewer must see", context),
+    Rule("class_domain", "classifying GitHub Pull Requests based on their Title and Description", domain),
+    Rule("class_type", "You sort code review comments by the type of change", change_type),
+    Rule("low_value", "Is the review comment below of high or of low relevance to its code?", low_value),
+    Rule("augment", "You are a senior code reviewer tasked with summarizing code review discussions.", augment),
+    Rule("change_points", "You read the history of a pull request and list its change-points.", change_points),
+)
