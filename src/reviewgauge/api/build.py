@@ -23,7 +23,7 @@ from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.views.files.markdown import markdown
+from reviewgauge.views.markdown import markdown
 
 CARD_JSON, CARD_MD = "card.json", "card.md"
 

@@ -51,8 +51,8 @@ from reviewgauge.engine.bundle.rescore import StoredRun
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import write_error, write_whole
 from reviewgauge.engine.run.scored_run import ScoredRun, check_named_once
-from reviewgauge.views.files import tables as files
-from reviewgauge.views.files.markdown import readme
+from reviewgauge.views import csv_tables as files
+from reviewgauge.views.markdown import readme
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity.csv_files import csv_tables
 

@@ -140,7 +140,7 @@ def _corrected(reference: ReferenceSet, asker: Asker) -> Sequence[Corrected]:
 
 
 def _write_page(file: Path, report: JudgeReport) -> None:
-    from reviewgauge.views.report.page import judge_page
+    from reviewgauge.views.report.report import judge_page
 
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from reviewgauge.api.build import CARD_MD, BuildResult, build
 from reviewgauge.cli.options import json_option, model_options
 from reviewgauge.cli.output import emit, end, note, progress_bar, stoppable
 from reviewgauge.core.errors import UserError
-from reviewgauge.views.files.markdown import funnel_table
+from reviewgauge.views.markdown import funnel_table
 
 
 @click.command("build")

@@ -37,7 +37,7 @@ def command(out: str, as_json: bool) -> None:
         from rich.console import Group
         from rich.markup import escape
 
-        from reviewgauge.views.files.markdown import funnel_table
+        from reviewgauge.views.markdown import funnel_table
         from reviewgauge.views.terminal import leaderboards
 
         card, board = result.build.card, result.score.leaderboards[0]

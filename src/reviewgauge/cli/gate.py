@@ -59,16 +59,16 @@ def command(
     found = gate(run, baseline=baseline, metric=metric, margin=margin, **options)
 
     def show() -> object:
-        from reviewgauge.views.terminal import gate_tables
+        from reviewgauge.views import gates
 
-        return gate_tables.gate(found)
+        return gates.gate(found)
 
-    from reviewgauge.views.files import gate_files
+    from reviewgauge.views import gates
 
     if markdown:
-        Path(markdown).write_text(gate_files.markdown(found), encoding="utf-8")
+        Path(markdown).write_text(gates.markdown(found), encoding="utf-8")
     if junit:
-        Path(junit).write_bytes(gate_files.junit(found))
+        Path(junit).write_bytes(gates.junit(found))
     emit(found, as_json, show)
     context.exit(EXIT[found.verdict])
 
@@ -87,9 +87,9 @@ def _smoke(runs: Sequence[str], count: int, metric: str, output: str | None, as_
     found = smoke(*runs, count=count, metric=metric, file=output)
 
     def show() -> object:
-        from reviewgauge.views.terminal import gate_tables
+        from reviewgauge.views import gates
 
-        return gate_tables.smoke(found)
+        return gates.smoke(found)
 
     emit(found, as_json, show)
     if output:

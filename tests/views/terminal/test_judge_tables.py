@@ -9,7 +9,7 @@ from judge_toys import RESAMPLES, Failing, asker, toy_bench
 from reviewgauge.analysis.judge_check.report import DRIFT, Wanted, check_judge
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
 from reviewgauge.core.reports.validity import Figure
-from reviewgauge.views.report.page import judge_page
+from reviewgauge.views.report.report import judge_page
 from reviewgauge.views.terminal.judge_tables import judge_report
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from reviewgauge.core.reports.validity import Classifier, ClassRow, Correlations, Figure, MetricValidity, ValidityReport
-from reviewgauge.views.files.tables import Row, to_csv
+from reviewgauge.views.csv_tables import Row, to_csv
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 

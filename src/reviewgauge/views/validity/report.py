@@ -22,14 +22,14 @@ from reviewgauge.core.reports.validity import (
     Sweep,
     ValidityReport,
 )
-from reviewgauge.views.report import page
 from reviewgauge.views.report import plots as report_plots
+from reviewgauge.views.report.report import render_page
 from reviewgauge.views.terminal import figures
-from reviewgauge.views.validity import overviews, plots, words
+from reviewgauge.views.validity import plots, words
 
 WIDE, FULL, NARROW, SMALL = 520, 1080, 326, 326  # widths of figures in pixels
 MOST_COLUMNS = 8  # metrics in the ranking plot; the table has all
-MOST_NAMED = len(overviews.COLOURS)
+MOST_NAMED = len(plots.COLOURS)
 MOST_TEXT = 1500  # shown characters of a text; --json has all
 SHADES = 10  # steps of a heat map's colour
 
@@ -104,7 +104,7 @@ class DimensionView:
     @property
     def unnamed(self) -> list[MetricView]:
         """The metrics whose sensitivity lines are grey."""
-        drawn = {words.key(m) for m in overviews.moving([view.metric for view in self.metrics])[MOST_NAMED:]}
+        drawn = {words.key(m) for m in plots.moving([view.metric for view in self.metrics])[MOST_NAMED:]}
         return [view for view in self.metrics if words.key(view.metric) in drawn]
 
     @property
@@ -120,7 +120,7 @@ def render(report: ValidityReport) -> str:
         _dimension(report, dimension, called, f"d{number}")
         for number, dimension in enumerate(words.dimensions(report), 1)
     ]
-    return page.render(
+    return render_page(
         "validity.html.j2",
         styles=("report.css", "validity.css"),
         words=_words(),
@@ -145,7 +145,7 @@ def _words() -> dict[str, object]:
         "excerpt": excerpt,
         "heat": heat,
         "shade": lambda share: round(SHADES * share),
-        "on_range": overviews.on_range,
+        "on_range": plots.on_range,
         "class_cells": ("precision", "recall", "f1"),
     }
 
@@ -178,13 +178,13 @@ def _drawings(
     drawn = {}
     for size, width in (("wide", WIDE), ("narrow", NARROW)):
         if any(m.correlations for m in metrics):
-            drawn[f"forest_{size}"] = overviews.forest(metrics, called, f"{anchor}f{size[0]}", width)
+            drawn[f"forest_{size}"] = plots.forest(metrics, called, f"{anchor}f{size[0]}", width)
         if any(len(m.grades) > 1 for m in metrics):
-            drawn[f"sensitivity_{size}"] = overviews.sensitivity(metrics, called, f"{anchor}s{size[0]}", width)
+            drawn[f"sensitivity_{size}"] = plots.sensitivity(metrics, called, f"{anchor}s{size[0]}", width)
     ranked = [m for m in metrics if m.ranking is not None][:MOST_COLUMNS]
     if ranked:
-        drawn["bump_wide"] = overviews.bump(ranked, called, f"{anchor}bw", FULL, numbered=False)
-        drawn["bump_narrow"] = overviews.bump(ranked, called, f"{anchor}bn", NARROW, numbered=True)
+        drawn["bump_wide"] = plots.bump(ranked, called, f"{anchor}bw", FULL, numbered=False)
+        drawn["bump_narrow"] = plots.bump(ranked, called, f"{anchor}bn", NARROW, numbered=True)
     return {key: Markup(drawing) for key, drawing in drawn.items()}
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict
-from reviewgauge.views.files import gate_files
-from reviewgauge.views.terminal import gate_tables
+from reviewgauge.views import gates
 
 
 def found(verdict: GateVerdict = GateVerdict.WORSE, **more: object) -> Gate:
@@ -51,7 +50,7 @@ def found(verdict: GateVerdict = GateVerdict.WORSE, **more: object) -> Gate:
 def shown(gate: Gate) -> str:
     console = Console(width=100, record=True, file=None, force_terminal=False)
     with console.capture() as capture:
-        console.print(gate_tables.gate(gate))
+        console.print(gates.gate(gate))
     return capture.get()
 
 
@@ -66,8 +65,8 @@ def test_the_terminal_says_verdict_figures_and_cases() -> None:
 def test_a_fake_is_called_one_everywhere() -> None:
     gate = found(fake=True)
     assert "(fake)" in shown(gate)
-    assert "fake" in gate_files.markdown(gate)
-    assert b"fake" in gate_files.junit(gate)
+    assert "fake" in gates.markdown(gate)
+    assert b"fake" in gates.junit(gate)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_a_fake_is_called_one_everywhere() -> None:
     [(GateVerdict.WORSE, "1", "0"), (GateVerdict.CANNOT_TELL, "0", "1"), (GateVerdict.NOT_WORSE, "0", "0")],
 )
 def test_junit_fails_only_where_the_gate_does(verdict: GateVerdict, failures: str, errors: str) -> None:
-    root = ET.fromstring(gate_files.junit(found(verdict)))
+    root = ET.fromstring(gates.junit(found(verdict)))
     assert (root.get("failures"), root.get("errors"), root.get("tests")) == (failures, errors, "4")
     assert len(root.findall(".//failure")) == int(failures)
     assert len(root.findall(".//error")) == int(errors)
@@ -85,18 +84,18 @@ def test_junit_fails_only_where_the_gate_does(verdict: GateVerdict, failures: st
 @given(st.text())
 def test_no_text_breaks_the_xml_or_reaches_markdown_unescaped(text: str) -> None:
     gate = found(candidate=text, cases=(GateCase(case=text, gain=0.1, outcome="won"),))
-    ET.fromstring(gate_files.junit(gate))
-    written = gate_files.markdown(gate)
-    harmless = gate_files.markdown(found(candidate="new", cases=(GateCase(case="a", gain=0.1, outcome="won"),)))
+    ET.fromstring(gates.junit(gate))
+    written = gates.markdown(gate)
+    harmless = gates.markdown(found(candidate="new", cases=(GateCase(case="a", gain=0.1, outcome="won"),)))
     assert len(written.split("\n")) == len(harmless.split("\n"))
     rows = [line for line in written.split("\n") if line.startswith("| candidate |")]
     assert rows[0].replace("\\|", "").count("|") == 4
 
 
 def test_markdown_of_hostile_names_holds_no_link_mention_or_tag() -> None:
-    text = gate_files.plain_markdown("[x](http://e) @team <script> `a` | ![i](u)")
+    text = gates.plain_markdown("[x](http://e) @team <script> `a` | ![i](u)")
     assert "@team" not in text
     assert "<script>" not in text
     assert "\\[x\\]\\(" in text
     assert "http:" not in text, "GitHub makes a link of a bare address"
-    assert "#12" not in gate_files.plain_markdown("calcom#12"), "GitHub would refer to an issue, and tell its readers"
+    assert "#12" not in gates.plain_markdown("calcom#12"), "GitHub would refer to an issue, and tell its readers"

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from reviewgauge.core.building import CardSection
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow, Spread
-from reviewgauge.views.files.markdown import funnel_table, markdown
+from reviewgauge.views.markdown import funnel_table, markdown
 
 HOSTILE = "<img src=x onerror=alert(1)> [x](javascript:y) **b** | `c` \x1b[31mred\n# head\n\n| a | b |\n<!-- "
 

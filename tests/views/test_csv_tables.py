@@ -19,7 +19,7 @@ from reviewgauge.core.reports.leaderboard import (
     SliceSummary,
     SystemSummary,
 )
-from reviewgauge.views.files.tables import (
+from reviewgauge.views.csv_tables import (
     COMPARISONS,
     ESTIMATES,
     comparisons_csv,

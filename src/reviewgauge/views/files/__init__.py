@@ -1,1 +1,0 @@
-"""Files for other programs: CSV, LaTeX, JUnit, and Markdown for build cards, bundles and pull requests."""
