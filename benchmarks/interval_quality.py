@@ -42,9 +42,12 @@ class Micro(Metric):
     def parts(self, case: Case, review: Review) -> Measured | str:
         return "the counts are made up here"
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
-        tp, said = bag.total("tp"), bag.total("tp") + bag.total("fp")
-        return {"precision": bag.ratio(tp, said), "f1": bag.ratio(2 * tp, said + tp + bag.total("fn"))}
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
+        tp, said = aggregate.total("tp"), aggregate.total("tp") + aggregate.total("fp")
+        return {
+            "precision": aggregate.ratio(tp, said),
+            "f1": aggregate.ratio(2 * tp, said + tp + aggregate.total("fn")),
+        }
 
 
 # --- made benchmarks: rows of hits, false comments and misses ------------------------------------------------------

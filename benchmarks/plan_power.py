@@ -51,9 +51,9 @@ class Micro(Metric):
     def parts(self, case: Case, review: Review) -> Measured | str:
         return "the counts are made up here"
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
-        tp = bag.total("tp")
-        return {"f1": bag.ratio(2 * tp, 2 * tp + bag.total("fp") + bag.total("fn"))}
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
+        tp = aggregate.total("tp")
+        return {"f1": aggregate.ratio(2 * tp, 2 * tp + aggregate.total("fp") + aggregate.total("fn"))}
 
 
 # --- made benchmarks: changes x attempts x parts of two systems ----------------------------------------------------

@@ -17,10 +17,10 @@ from graded_pairs import grades, pairs
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.specs import load, signature
-from reviewgauge.metrics.combined import Combined
-from reviewgauge.metrics.grades.combination import (
+from reviewgauge.metrics.combined import (
     SHIPPED,
     Combination,
+    Combined,
     Fit,
     feature_table,
     graded,

@@ -17,7 +17,7 @@ from reviewgauge.core.results import CommentState
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.classes.change_types import TYPES, change_type
-from reviewgauge.metrics.change_points.asking_points import (
+from reviewgauge.metrics.matching.asking_points import (
     Ballot,
     Point,
     extract,

@@ -242,7 +242,7 @@ def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Pat
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
     say(story, "Fix the price")
     told: list[str] = []
-    context = BuildFolder(tmp_path / "again", listener=lambda label, done, total: told.append(label))
+    context = BuildFolder(tmp_path / "again", listener=lambda done, total, label: told.append(label))
     items = [candidate(story, bad)]
     first = decide(DropBuggy(horizon=0), items, context)
     assert told.count("tracing fixes") == 1

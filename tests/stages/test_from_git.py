@@ -15,6 +15,7 @@ from malicious_repos import NAMES, armed
 from reviewgauge.api.build import build as cli_build
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case, Side
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
@@ -58,10 +59,10 @@ def told(tmp_path: Path) -> Told:
 
 
 def build(
-    folder: Path, out: Path, stage: FromGit | None = None, told: object = None
+    folder: Path, out: Path, stage: FromGit | None = None, told: Progress | None = None
 ) -> tuple[dict[str, Case], dict[str, str], list[CardSection]]:
     """(cases by head, reasons of drops by the beginning of their commit, sections of the card)."""
-    place = BuildFolder(out, str(folder), listener=told)  # type: ignore[arg-type]
+    place = BuildFolder(out, str(folder), listener=told)
     try:
         cases: dict[str, Case] = {}
         drops: dict[str, str] = {}
@@ -291,16 +292,16 @@ class Killed(Exception):
 @pytest.mark.slow
 def test_a_killed_build_goes_on_and_says_the_same(told: Told, tmp_path: Path) -> None:
     fill(told)
-    seen: list[tuple[str, int, int | None]] = []
+    seen: list[tuple[int, int, str]] = []
 
-    def kill(label: str, done: int, total: int | None) -> None:
+    def kill(done: int, total: int, label: str) -> None:
         if label == "tracing fixes" and done == 2:
             raise Killed
 
     with pytest.raises(Killed):
         build(told.folder, tmp_path / "bench", told=kill)
     again = build(told.folder, tmp_path / "bench", told=lambda *step: seen.append(step))
-    assert [step for step in seen if step[0] == "tracing fixes"] == [("tracing fixes", n, 4) for n in (3, 4)], (
+    assert [step for step in seen if step[2] == "tracing fixes"] == [(n, 4, "tracing fixes") for n in (3, 4)], (
         "two are remembered"
     )
     fresh = build(told.folder, tmp_path / "fresh")
@@ -317,10 +318,10 @@ def test_new_commits_extend_a_benchmark(told: Told, tmp_path: Path) -> None:
     before, _, _ = build(told.folder, tmp_path / "bench")
     assert before[ids["shipping"]].clean and ids["young"] not in before
     told.quiet(400)
-    seen: list[tuple[str, int, int | None]] = []
+    seen: list[tuple[int, int, str]] = []
     after, _, _ = build(told.folder, tmp_path / "bench", told=lambda *step: seen.append(step))
     assert after[ids["young"]].clean
-    assert not [step for step in seen if step[0] == "tracing fixes"], "no fix is traced twice"
+    assert not [step for step in seen if step[2] == "tracing fixes"], "no fix is traced twice"
 
 
 # --- odd and broken repositories -----------------------------------------------------------------------------------

@@ -41,13 +41,13 @@ class Micro(Metric):
     def parts(self, case: Case, review: Review) -> Measured | str:
         return "not used in these tests"
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
-        tp, fp, fn = bag.total("tp"), bag.total("fp"), bag.total("fn")
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
+        tp, fp, fn = aggregate.total("tp"), aggregate.total("fp"), aggregate.total("fn")
         return {
-            "precision": bag.ratio(tp, tp + fp),
-            "recall": bag.ratio(tp, tp + fn),
-            "f1": bag.ratio(2 * tp, 2 * tp + fp + fn),
-            "comments": bag.ratio(tp + fp, bag.count),
+            "precision": aggregate.ratio(tp, tp + fp),
+            "recall": aggregate.ratio(tp, tp + fn),
+            "f1": aggregate.ratio(2 * tp, 2 * tp + fp + fn),
+            "comments": aggregate.ratio(tp + fp, aggregate.count),
         }
 
 

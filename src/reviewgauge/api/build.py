@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,10 +14,16 @@ from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.core.specs import import_named, signature
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.audit import audit_stage, check_tables
-from reviewgauge.engine.build.folder import BuildFolder, Stopped
+from reviewgauge.engine.build.folder import (
+    BuildFolder,
+    Stopped,
+    Written,
+    find_licences,
+    refuse_foreign,
+    write_benchmark,
+)
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
-from reviewgauge.engine.build.write import Written, find_licences, refuse_foreign, write_benchmark
 from reviewgauge.engine.run.executors import Interruption, executor_for
 from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
@@ -84,7 +90,7 @@ def build(
     refuse_foreign(Path(out))
     check_tables(Path(out))
     models, stop = models or ModelOptions(), stop or Interruption()
-    context = BuildFolder(Path(out), str(source), listener=_listener(progress), stop=stop)
+    context = BuildFolder(Path(out), str(source), listener=progress, stop=stop)
     try:
         with models.client(context) as client:
             pipeline = Pipeline(
@@ -94,7 +100,7 @@ def build(
                 stop,
                 models.dry_run,
             )
-            context.listen(_listener(with_cost(progress, client)))
+            context.listen(with_cost(progress, client))
             try:
                 if models.dry_run:
                     return _forecast(str(out), pipeline, client)
@@ -128,12 +134,6 @@ def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
             raise UserError("a git history holds no reviews that were posted", remedy="name github:OWNER/NAME")
         return "local"
     return "hosted_reviews" if reviews_by else "pull_requests"
-
-
-def _listener(progress: Progress | None) -> Callable[[str, int, int | None], None] | None:
-    if progress is None:
-        return None
-    return lambda label, done, total: progress(done, total or done, label)
 
 
 def _card(

@@ -49,7 +49,7 @@ from reviewgauge.engine.bundle.contents import (
 )
 from reviewgauge.engine.bundle.rescore import StoredRun
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.scored_run import ScoredRun, check_named_once
 from reviewgauge.views import csv_tables as files
 from reviewgauge.views.markdown import readme
@@ -104,10 +104,6 @@ def bundle(
         manifest = _fill(folder, _blank_manifest(folder, entries, slices, resamples, seed))
         packed: dict[str, Path | bytes] = {name: folder / name for name in manifest.files}
         packed[BUNDLE] = manifest.model_dump_json(indent=1).encode() + b"\n"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise write_error(path, error) from None
         write_archive(path, packed, progress)
     return BundleResult(
         path=str(path),
@@ -149,7 +145,6 @@ def _fill(folder: Path, manifest: BundleManifest) -> BundleManifest:
         raise UserError(f"nothing to slice by is called {slices[0]!r}", remedy="facts of the cases, or facets")
     manifest = manifest.model_copy(update={"tables": tuple(table.entry for table in tables)})
     for name, text in {**csv_texts(tables), README: readme(manifest)}.items():
-        (folder / name).parent.mkdir(exist_ok=True)
         write_whole(folder / name, text.encode("utf-8", "replace"))
     names = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
     return manifest.model_copy(update={"files": {name: file_entry(folder / name) for name in names}})
@@ -359,7 +354,6 @@ def stage_validity(run: Path, entry: RunEntry, folder: Path) -> RunEntry:
         return entry.model_copy(update={"left_out": {**others, RESULT: why}})
     packed = report if entry.texts == "all" else without_texts(report)
     target = folder / VALIDITY / entry.name
-    target.mkdir(parents=True)
     write_whole(target / RESULT, packed.model_dump_json(indent=1).encode())
     for name, text in csv_tables(packed).items():
         write_whole(target / name, text.encode("utf-8", "replace"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import write_error
+from reviewgauge.engine.run.journal import replacing
 from reviewgauge.models.cache.call_cache import cache_file
 from reviewgauge.models.cache.contents import (
     calls_by_model,
@@ -116,34 +117,18 @@ def export(out: str | Path, *, model: str | None = None, run: str | Path | None 
         file = _file()
         found = stored_calls(file, model) if file.exists() else ()
         source = str(file)
-    path = Path(out)
-    count = _write(path, found)
-    if not count:
-        path.unlink()
-        whose = f" of {model}" if model is not None else ""
-        raise UserError(f"{source} holds no calls{whose}", remedy="reviewgauge cache info shows what there is")
+    path, count = Path(out), 0
+    with replacing(path) as written:
+        with (
+            gzip.GzipFile("", "wb", fileobj=written, mtime=0) if path.suffix == ".gz" else nullcontext(written) as lines
+        ):
+            for call in found:
+                lines.write(call.to_line())
+                count += 1
+        if not count:
+            whose = f" of {model}" if model is not None else ""
+            raise UserError(f"{source} holds no calls{whose}", remedy="reviewgauge cache info shows what there is")
     return CallsExported(path=str(path), calls=count, bytes=path.stat().st_size)
-
-
-def _write(path: Path, calls: Iterable[Call]) -> int:
-    """Write the calls; a file is there whole or not at all."""
-    temporary = path.with_name(path.name + ".tmp")
-    count = 0
-    try:
-        with temporary.open("wb") as out:
-            packed = gzip.GzipFile("", "wb", fileobj=out, mtime=0) if path.suffix == ".gz" else out
-            with packed:
-                for call in calls:
-                    packed.write(call.to_line())
-                    count += 1
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise write_error(path, error) from None
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return count
 
 
 def _file() -> Path:

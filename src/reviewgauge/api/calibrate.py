@@ -21,11 +21,10 @@ from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import Figure, MetricValidity
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
-from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
-from reviewgauge.metrics.combined import Combined, asked_by
-from reviewgauge.metrics.grades.combination import reference_key
+from reviewgauge.metrics.combined import Combined, asked_by, reference_key
 
 FILE = "combined.json"
 
@@ -107,8 +106,8 @@ def calibrate(
         settings = ValiditySettings(resamples, seed, folds, slices=("system",))
         account = _account(judged, wanted, human, settings, abort_on_interrupt(stop, progress))
         dataset = judged.run.manifest.dataset
-    _write(Path(out), account)
     model = account.model
+    write_whole(Path(out), model.model_dump_json().encode() + b"\n")
     weights = sorted(zip(model.features, model.final.weights, strict=True), key=lambda item: -abs(item[1]))
     return CalibrateResult(
         file=str(out),
@@ -182,11 +181,3 @@ def _account(
         dataset=run.manifest.dataset,
         progress=progress,
     )
-
-
-def _write(path: Path, account: Account) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_error(path, error) from None
-    write_whole(path, account.model.model_dump_json().encode() + b"\n")

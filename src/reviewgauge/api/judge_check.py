@@ -23,18 +23,17 @@ from reviewgauge.analysis.judge_check.reference_labels import (
     verdict_bench,
 )
 from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
-from reviewgauge.api.judged_runs import is_run, keep_latest
+from reviewgauge.api.judged_runs import is_run, keep_latest, scales_and_people
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.labels import Scale
 from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
-from reviewgauge.core.specs import load, load_recorded, names, parse_spec
+from reviewgauge.core.specs import load, names, parse_spec
 from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.datasets.martian import Martian, judges
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.models.request.model_spec import is_model, parse_model
 
@@ -107,29 +106,23 @@ def judge_check(
     if models.dry_run:
         return _rehearsed(report)
     if save_calibration is not None:
-        write_calibration(Path(save_calibration), checked.calibration)
+        write_whole(Path(save_calibration), b"".join(item.to_line() for item in checked.calibration))
     if out is not None:
-        _write_page(Path(out), report)
+        from reviewgauge.views.report.report import judge_page
+
+        write_whole(Path(out), judge_page(report).encode("utf-8", "replace"))
     return report
 
 
 def _rehearsed(report: JudgeReport) -> JudgeReport:
     """The report of a dry run: how much would be asked, without figures, as the answers were the fake model's."""
-    blank = JudgeReport(
-        judge=report.judge,
-        signature=report.signature,
-        kind=report.kind,
-        on=report.on,
-        models=report.models,
-        pins=report.pins,
+    kept = ("judge", "signature", "kind", "on", "models", "pins", "left_out", "resamples", "seed")
+    return JudgeReport(
+        **{name: getattr(report, name) for name in kept},
         agreement=(),
         spent=JudgeCost(questions=0, decisions=0),
-        left_out=report.left_out,
-        resamples=report.resamples,
-        seed=report.seed,
+        warnings=(f"{report.spent.questions:,} questions to ask", *report.warnings),
     )
-    asked = f"{report.spent.questions:,} questions to ask"
-    return blank.model_copy(update={"warnings": (asked, *report.warnings)})
 
 
 def _corrected(reference: ReferenceSet, asker: Asker) -> Sequence[Corrected]:
@@ -137,16 +130,6 @@ def _corrected(reference: ReferenceSet, asker: Asker) -> Sequence[Corrected]:
         raise UserError("--correct needs a run, or a data set, with labels by people", remedy="--on RUN --correct")
     by_kind = correct_pairs if asker.instrument.kind == "pairs" else correct_grades
     return by_kind(reference.material, asker)
-
-
-def _write_page(file: Path, report: JudgeReport) -> None:
-    from reviewgauge.views.report.report import judge_page
-
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, judge_page(report).encode("utf-8", "replace"))
-    except OSError as error:
-        raise write_error(file, error) from None
 
 
 # --- the judge, and what it is compared with ------------------------------------------------------------------------
@@ -215,7 +198,8 @@ def reference_labels(
             cases = run.cases()
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
             found, _ = keep_latest(one for case in cases for one in case.labels)
-            label, scales, people = Path(str(on)).name, _scales(run.manifest.dataset), ()
+            label, people = Path(str(on)).name, ()
+            scales = dict(scales_and_people(run.manifest.dataset)[0])
     if labels is not None:
         read = read_label_file(Path(labels))
         found, scales = on_reviews(read, reviews, Path(labels).name), {}
@@ -227,14 +211,6 @@ def reference_labels(
 def _fits(instrument: Instrument, kind: str, why: str) -> None:
     if instrument.kind != kind:
         raise UserError(f"{instrument.spec} is {KINDS[instrument.kind]}, and {why}", remedy=f"name {KINDS[kind]}")
-
-
-def _scales(label: str) -> dict[str, Scale]:
-    """The scales of the data set that a run was made on, if it is a known one."""
-    try:
-        return dict(load_recorded(Dataset, label.partition(" | ")[0]).scales())
-    except UserError:
-        return {}
 
 
 # --- stored calibration sets ---------------------------------------------------------------------------------------
@@ -298,12 +274,3 @@ def _singles(items: Sequence[Item]) -> tuple[Item, ...]:
             pair = single(ask.case, ask.review, comments[c].id, references[r].id)
             found.append(Item(pair, item.rater, (truth,), item.cluster))
     return tuple(found)
-
-
-def write_calibration(file: Path, items: Sequence[CalibrationItem]) -> None:
-    """The set as JSON lines, whole or not at all."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, b"".join(item.to_line() for item in items))
-    except OSError as error:
-        raise write_error(file, error) from None

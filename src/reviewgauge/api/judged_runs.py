@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, staged_label
+from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.protocols import Dataset, Progress, Stage
@@ -84,7 +84,7 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
         else:
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
             found, notes = _from_file(Path(labels), reviews)
-        scales, people = _scales_and_people(run.manifest.dataset)
+        scales, people = scales_and_people(run.manifest.dataset)
         return JudgedRun(run, folder_name(path), found, scales if labels is None else {}, people, notes)
     except BaseException:
         run.close()
@@ -120,7 +120,7 @@ def make_run(
     run = RunFolder.create(
         folder,
         dataset=staged_label(dataset, narrowing),
-        dataset_path=_given_path(word, dataset, source),
+        dataset_path=given_path(word, dataset, source),
         cases=cases,
     )
     try:
@@ -196,7 +196,7 @@ def _require_human(labels: Iterable[Label], what: str) -> None:
         )
 
 
-def _scales_and_people(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
+def scales_and_people(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
     """The scales and the human systems of the data set that a run was made on, if it is a known one."""
     word = label.partition(" | ")[0]
     try:
@@ -204,11 +204,3 @@ def _scales_and_people(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]
     except UserError:
         return {}, frozenset()
     return dataset.scales(), frozenset(dataset.human_systems)
-
-
-def _given_path(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
-    """The path of the data as the user gave it: an absolute path would reveal this machine."""
-    if source:
-        return str(source)
-    named = isinstance(word, str) and found.path == str(Path(word).resolve())
-    return str(word) if named else found.path

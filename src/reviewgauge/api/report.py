@@ -11,7 +11,7 @@ from reviewgauge.analysis.stats.score_table import stated_facets
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
 MOST_PAIRED = 50  # systems: beyond, the table of all pairs alone would outgrow the rest of the page
@@ -87,12 +87,8 @@ def _write(path: Path, page: bytes) -> None:
     """Write the whole page or, on a full disk, none of it; a pipe or a device is written to directly."""
     if path.exists() and not path.is_file():
         path.write_bytes(page)
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_error(path, error) from None
-    write_whole(path, page)
+    else:
+        write_whole(path, page)
 
 
 def telling_slices(run: ScoredRun) -> list[str]:

@@ -41,6 +41,14 @@ def dataset_label(dataset: Dataset) -> str:
     return short_spec(dataclasses.replace(dataset, path="")) if dataset.path else short_spec(dataset)  # type: ignore[type-var]
 
 
+def given_path(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
+    """The path of the data as the user gave it: an absolute path would reveal this machine."""
+    if source:
+        return str(source)
+    named = isinstance(word, str) and found.path == str(Path(word).resolve())
+    return str(word) if named else found.path
+
+
 def find_stages(specs: Sequence[str | Stage]) -> list[Stage]:
     """Stages from their specs."""
     return [spec if isinstance(spec, Stage) else load(Stage, spec) for spec in specs]

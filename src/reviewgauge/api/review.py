@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, staged_label
+from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
@@ -93,7 +93,7 @@ def review(
         totals, spent = _rehearse(cases, label, chosen, run, settings, progress)
         benchmark = benchmark_hash(cases)
     else:
-        where = _given_path(dataset, found, source)
+        where = given_path(dataset, found, source)
         with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
             totals, spent = _run(folder, found, chosen, settings, progress)
             label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
@@ -191,14 +191,6 @@ def _import(
     # After the reviews: refused ones must not leave their verdicts behind.
     folder.add_labels(label for label in labels if label.subject.case in known)
     return totals
-
-
-def _given_path(word: str | Dataset, found: Dataset, source: str | Path | None) -> str:
-    """The path of the data as the user gave it: an absolute path would reveal this machine."""
-    if source:
-        return str(source)
-    named = isinstance(word, str) and found.path == str(Path(word).resolve())
-    return str(word) if named else found.path
 
 
 def _parse(word: str) -> Reviewer | dict[str, object]:

@@ -25,7 +25,7 @@ from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
-from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
 
@@ -201,10 +201,6 @@ def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[st
         texts[REPORT] = render(report)
     except MissingExtra as error:  # the tables are worth having without it
         notes = (f"{REPORT} was not written: {error}",)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_error(folder, error) from None
     for name, text in texts.items():
         write_whole(folder / name, text.encode("utf-8", "replace"))
     write_stamp(folder, made_of, sorted(texts))

@@ -1,4 +1,4 @@
-"""The base class of records, checked kinds of text, and ids made from content."""
+"""The base class of records, checked kinds of text, ids made from content, and texts safe in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -51,3 +51,26 @@ def content_id(*parts: str | int | None, length: int = 12) -> str:
     """A stable id made from content: the first `length` hex digits of the SHA-256 of the parts."""
     joined = "\x1f".join("" if part is None else str(part) for part in parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+
+
+# What Excel, LibreOffice and Google Sheets take for the start of a formula, also behind blanks and in full width.
+# Source: OWASP, CSV injection.
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+
+_BLANK = ("\t", "\r", "\n")  # a cell that starts with one of these is read from the next character on
+
+
+def escape_cell(text: str) -> str:
+    """`text` with an apostrophe before it where a spreadsheet would run it."""
+    return "'" + text if _runs(text) else text
+
+
+def unescape_cell(text: str) -> str:
+    """The text that `escape_cell` was given."""
+    return text[1:] if text.startswith("'") and _runs(text[1:]) else text
+
+
+def _runs(text: str) -> bool:
+    """Whether the text is a formula, also one that is escaped already: so that escaping can always be undone."""
+    bare = text.lstrip("'")
+    return bare.startswith(_BLANK) or bare.lstrip().startswith(_FORMULA)

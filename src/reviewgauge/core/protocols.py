@@ -304,7 +304,7 @@ class Measured(Record):
 
 
 class Metric(Plugin):
-    """Measures one (case, review), and combines a bag of measurements into readings.
+    """Measures one (case, review), and combines measurements into readings.
 
     `headline` is the reading that ranks; `units` name the unit of each reading (a share unless named);
     `lower_is_better` names the readings where less is more, `signed` those that run from -1 to 1. `reads_order`: the
@@ -341,9 +341,9 @@ class Metric(Plugin):
         except Exception as error:  # the boundary where a plug-in's bug becomes a record, never a score
             return Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
-        """The readings of a bag; by default the mean of every part."""
-        return {name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
+        """The readings of an aggregate; by default the mean of every part."""
+        return {name: aggregate.ratio(aggregate.total(name), aggregate.count) for name in aggregate.names}
 
     def bounds(self, case: Case) -> Bounds | None:
         """The parts that a missing measurement on `case` would have at worst and at best; None: not bounded."""

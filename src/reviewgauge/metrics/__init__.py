@@ -1,1 +1,1 @@
-"""One metric per file: what is measured on one (case, review), and how a bag of measurements becomes a number."""
+"""One metric per file: what is measured on one (case, review), and how measurements become a number."""

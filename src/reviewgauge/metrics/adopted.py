@@ -89,9 +89,9 @@ class Adopted(Metric):
             found |= {"paired": 1.0, "paired_acted": float(acted), "paired_base": base}
         return found
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
-        """Shares over all comments of the bag; see the class."""
-        total, ratio = bag.total, bag.ratio
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
+        """Shares over all comments; see the class."""
+        total, ratio = aggregate.total, aggregate.ratio
         return {
             "adopted": ratio(total("acted"), total("judged")),
             "base": ratio(total("paired_base"), total("paired")),

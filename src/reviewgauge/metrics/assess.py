@@ -50,11 +50,11 @@ class Assess(Metric):
             return NO_VERDICT
         return Measured(parts=_cell(verdict, case.verdict), fake=review.fake)
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """The readings. Undefined: precision of a class never predicted, recall of one that never occurs."""
-        yes_yes, yes_no = bag.total("said_yes_is_yes"), bag.total("said_yes_is_no")
-        no_yes, no_no = bag.total("said_no_is_yes"), bag.total("said_no_is_no")
-        is_yes, is_no, ratio = yes_yes + no_yes, yes_no + no_no, bag.ratio
+        yes_yes, yes_no = aggregate.total("said_yes_is_yes"), aggregate.total("said_yes_is_no")
+        no_yes, no_no = aggregate.total("said_no_is_yes"), aggregate.total("said_no_is_no")
+        is_yes, is_no, ratio = yes_yes + no_yes, yes_no + no_no, aggregate.ratio
         every = is_yes + is_no
         return {
             "balanced_accuracy": (ratio(yes_yes, is_yes) + ratio(no_no, is_no)) / 2,

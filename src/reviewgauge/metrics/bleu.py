@@ -71,11 +71,11 @@ class Bleu(TextMetric):
         rows = np.column_stack([sums, self._bleu(sums.T, sentence=True)]).tolist()
         return [dict(zip((*COUNTS, VALUE), row, strict=True)) for row in rows]
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """`mean` of the sentences, and `corpus`: BLEU of the summed counts."""
-        sums = np.array([bag.total(name) for name in COUNTS])
-        corpus = np.where(bag.count > 0, self._bleu(sums, sentence=False), np.nan)
-        return {"mean": bag.ratio(bag.total(VALUE), bag.count), "corpus": corpus}
+        sums = np.array([aggregate.total(name) for name in COUNTS])
+        corpus = np.where(aggregate.count > 0, self._bleu(sums, sentence=False), np.nan)
+        return {"mean": aggregate.ratio(aggregate.total(VALUE), aggregate.count), "corpus": corpus}
 
     def _counts(self, pair: TextPair) -> tuple[list[int], int, int]:
         """The matched n-grams, and the tokens of the review and of the reference whose length counts."""

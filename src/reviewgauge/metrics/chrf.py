@@ -66,11 +66,11 @@ class Chrf(TextMetric):
         rows = np.concatenate([*counts[:, :, best], scores[None, best]]).T.tolist()
         return [dict(zip(names, row, strict=True)) for row in rows]
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """`mean` of the texts, and `corpus`: the F of the summed counts."""
-        sums = np.array([bag.total(name) for name in self._names]).reshape(3, self._orders, -1)
-        corpus = np.where(bag.count > 0, self._f(sums), np.nan)
-        return {"mean": bag.ratio(bag.total(VALUE), bag.count), "corpus": corpus}
+        sums = np.array([aggregate.total(name) for name in self._names]).reshape(3, self._orders, -1)
+        corpus = np.where(aggregate.count > 0, self._f(sums), np.nan)
+        return {"mean": aggregate.ratio(aggregate.total(VALUE), aggregate.count), "corpus": corpus}
 
     @property
     def _orders(self) -> int:

@@ -47,9 +47,9 @@ class Edit(TextMetric):
         kept = [closest[i] if pair.hypothesis.strip() else 1.0 for i, pair in enumerate(pairs)]
         return [{"similarity": 1.0 - distance, "distance": distance} for distance in kept]
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """The means of both."""
-        return {name: bag.ratio(bag.total(name), bag.count) for name in ("similarity", "distance")}
+        return {name: aggregate.ratio(aggregate.total(name), aggregate.count) for name in ("similarity", "distance")}
 
     def _distances(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
         from rapidfuzz import process

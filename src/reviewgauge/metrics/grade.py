@@ -9,21 +9,29 @@ from __future__ import annotations
 import re
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
+from pydantic import JsonValue
+
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.results import Bounds
-from reviewgauge.metrics.grades.trials import Grades, check_model, grades
+from reviewgauge.core.results import Bounds, Vote
+from reviewgauge.judges.pairs.asking import all_read
 from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
+from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import one_answer, whole_number
+from reviewgauge.models.chat.ask import ask_for_each
+from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
+from reviewgauge.models.request.model_spec import parse_model
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
+
 
 LOW, HIGH = 1, 5
 MOST_TRIALS = 99
@@ -104,12 +112,12 @@ class Grade(Metric):
             texts = {"fence_note": FENCE_NOTE, **{name: fence(text) for name, text in texts.items()}}
         return self._prompt.messages(texts)
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """The mean grade, the share of reviews asked about, and the mean spread of those."""
         return {
-            "grade": bag.ratio(bag.total("grade"), bag.count),
-            "asked": bag.ratio(bag.total("asked"), bag.count),
-            "spread": bag.ratio(bag.total("spread"), bag.total("asked")),
+            "grade": aggregate.ratio(aggregate.total("grade"), aggregate.count),
+            "asked": aggregate.ratio(aggregate.total("asked"), aggregate.count),
+            "spread": aggregate.ratio(aggregate.total("spread"), aggregate.total("asked")),
         }
 
     def unmeasurable(self, case: Case) -> str:
@@ -141,3 +149,48 @@ def capped(grade: int, hypothesis: str, reference: str) -> int:
     if grade == HIGH and _WORD.findall(hypothesis) != _WORD.findall(reference):
         return HIGH - 1
     return grade
+
+
+class Grades(NamedTuple):
+    """The grade of each trial, the answers as votes, and whether a fake model gave one."""
+
+    values: tuple[int, ...]
+    votes: tuple[Vote, ...]
+    fake: bool
+
+
+def check_model(model: str) -> None:
+    """Raise UserError for an unknown model. A missing one is an error only once it is asked: see `grades`."""
+    if model:
+        parse_model(model)
+
+
+def grades(
+    metric: str,
+    model: str,
+    messages: Sequence[Message],
+    read: Callable[[str], int],
+    *,
+    trials: int,
+    remind: bool,
+    schema: Mapping[str, JsonValue] | None = None,
+) -> Grades:
+    """`trials` answers to one question, asked at the same time.
+
+    Raises Failed where one of them fails, even if others succeeded. Raises UserError without a model.
+    """
+    if not model:
+        raise UserError(f"{metric} needs a chat model", remedy=f'{metric}(model="openai:gpt-5")')
+    numbers = range(1, trials + 1)
+    answers = ask_for_each(chat_model(model), [messages] * trials, read, trials=numbers, remind=remind, schema=schema)
+    readings = all_read(answers, "trials")
+    votes = tuple(
+        Vote(
+            rater=model if trials == 1 else f"{model} (trial {trial})",
+            value=reading.value,
+            reason=storable(reading.raw),
+        )
+        for trial, reading in zip(numbers, readings, strict=True)
+    )
+    fake = any(answer.fake for reading in readings for answer in reading.answers)
+    return Grades(tuple(reading.value for reading in readings), votes, fake)

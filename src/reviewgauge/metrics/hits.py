@@ -7,6 +7,7 @@ neutral bucket and the accounting identities are ours.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
-from reviewgauge.core.records import Anchoring, Case, Comment, Review, Task, findings, groups_of
+from reviewgauge.core.records import Anchoring, Case, Review, Task, findings, groups_of
 from reviewgauge.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
 from reviewgauge.core.specs import signature
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, judge_of, not_asked
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 Table = Sequence[Sequence[Verdict | None]]
+Facet = dict[str, dict[str, float]]  # parts by the value of a fact of comments or findings; see `combine`
 
 
 @dataclass(frozen=True)
@@ -210,19 +212,13 @@ class Hits(Metric):
         open_to_it = len(cells) - sum(verdict.reason.startswith(NOT_ASKED) for verdict in verdicts)
         return {"pairs": open_to_it, "asked": sum(judge.was_asked(verdict) for verdict in verdicts)}
 
-    @property
-    def _counted(self) -> frozenset[CommentState]:
-        """The states of the comments that count for precision."""
-        if self.variant:  # both published matchers divide the hits by all comments
-            return frozenset(CommentState)
-        apart = {CommentState.NEUTRAL} | ({CommentState.DUPLICATE} if self.duplicates == "apart" else set())
-        return frozenset(CommentState) - apart
-
     def _counts(self, case: Case, review: Review, matching: Matching) -> dict[str, float]:
         states = [outcome.state for outcome in matching.comments]
         comments, hit = len(states), sum(group.hit for group in matching.groups)
         count = {state: states.count(state) for state in CommentState}
-        counted = [outcome for outcome in matching.comments if outcome.state in self._counted]
+        counted = [
+            outcome for outcome in matching.comments if outcome.state in counted_states(matching, self.duplicates)
+        ]
         hunks = hunk_count(case.change)
         placed = [c for c in review.comments if c.anchoring not in (None, Anchoring.NONE)]
         lined = _lined(case)
@@ -252,7 +248,7 @@ class Hits(Metric):
             parts["line_said"] = comments
         return parts
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """Micro-averaged readings: every total is summed over the changes before anything is divided.
 
         precision = right / said (matched / (matched + false)); recall = hit / references; noise = false / comments;
@@ -260,7 +256,7 @@ class Hits(Metric):
         precision. line_* look at lines alone, one-to-one. asked: the share of the pairs that a judge which asks a
         model, or a second judge, asked about; what the location rule excludes is not a pair to ask about.
         """
-        total, ratio = bag.total, bag.ratio
+        total, ratio = aggregate.total, aggregate.ratio
         readings = {
             "precision": ratio(total("right"), total("said")),
             "recall": ratio(total("hit"), total("references")),
@@ -277,13 +273,13 @@ class Hits(Metric):
             "line_precision": ratio(total("line_hits"), total("line_said")),
             "line_recall": ratio(total("line_hits"), total("line_references")),
         }
-        readings["f1"] = _f(bag, "right", "hit")
-        readings["soft_f1"] = _f(bag, "soft_right", "soft_hit")
+        readings["f1"] = _f(aggregate, "right", "hit")
+        readings["soft_f1"] = _f(aggregate, "soft_right", "soft_hit")
         readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
-        if "pairs" in bag.names:
+        if "pairs" in aggregate.names:
             readings["asked"] = ratio(total("asked"), total("pairs"))
         if self.beta != 1.0:
-            readings[f"f{self.beta:g}"] = _f(bag, "right", "hit", self.beta)
+            readings[f"f{self.beta:g}"] = _f(aggregate, "right", "hit", self.beta)
         return readings
 
     def bounds(self, case: Case) -> Bounds:
@@ -303,52 +299,38 @@ class Hits(Metric):
             best |= {"line_references": lined, "line_said": n, "line_hits": lined}
         return Bounds(worst=worst, best=best)
 
-    def _facets(self, case: Case, review: Review, matching: Matching) -> dict[str, dict[str, dict[str, float]]]:
+    def _facets(self, case: Case, review: Review, matching: Matching) -> dict[str, Facet]:
         """Parts by the references' category, severity and needs, and by the comments' own.
 
         The values of one facet, `NOT_STATED` among them, add up to the parts of the whole.
         """
-        facets: dict[str, dict[str, dict[str, float]]] = {}
-
-        def add(fact: str, values: Sequence[object], parts: Mapping[str, float]) -> None:
-            value = next((str(value) for value in values if value is not None), NOT_STATED)
-            sums = facets.setdefault(fact, {}).setdefault(value, {})
-            for name, n in parts.items():
-                sums[name] = sums.get(name, 0.0) + n
-
-        credits: dict[str, int] = {}
-        for group in matching.groups:
-            members = _members(case, group.members)
-            parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}
-            parts |= {"soft_hit": group.probability or 0.0, "unsure": float(group.unsure)}
-            add("category", [member.category for member in members], parts)
-            add("severity", [member.severity for member in members], parts)
-            add("needs", [member.needs for member in members], parts)
-            for comment in group.comments:
-                credits[comment] = credits.get(comment, 0) + 1
-        comments = {comment.id: comment for comment in review.comments}
-        for outcome in matching.comments:
-            counted, matched = outcome.state in self._counted, outcome.state is CommentState.MATCHED
-            right = credits.get(outcome.comment, 0) if self.variant else matched
-            parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(counted)}
-            parts["soft_right"] = counted * (outcome.probability or 0.0)
-            add("comment_category", [comments[outcome.comment].category], parts)
-            add("comment_severity", [comments[outcome.comment].severity], parts)
-        return facets
+        facets: dict[str, Facet] = {}
+        for fact in ("category", "severity", "needs"):
+            values: dict[str, str | None] = {}
+            for group in matching.groups:
+                stated = (getattr(one, fact) for one in case.references if one.id in group.members)
+                value = next((str(value) for value in stated if value is not None), None)
+                values |= dict.fromkeys(group.members, value)
+            facets[fact] = finding_parts(matching, values)
+        for fact in ("category", "severity"):
+            facts = {comment.id: getattr(comment, fact) for comment in review.comments}
+            own = {name: None if value is None else str(value) for name, value in facts.items()}
+            facets[f"comment_{fact}"] = comment_parts(matching, own, self.duplicates)
+        return {name: facet for name, facet in facets.items() if facet}
 
 
-def _f(bag: Aggregate, right: str, hit: str, beta: float = 1.0) -> Numbers:
+def _f(aggregate: Aggregate, right: str, hit: str, beta: float = 1.0) -> Numbers:
     """F-beta of precision (`right` / said) and recall (`hit` / references), whose numerators may differ.
 
     No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.
     Undefined on a facet: its parts count comments or findings of one kind, never both.
     """
     square = beta * beta
-    precision = bag.ratio(bag.total(right), bag.total("said"))
-    recall = bag.ratio(bag.total(hit), bag.total("references"))
-    harmonic = bag.ratio((1 + square) * precision * recall, square * precision + recall)
-    nothing_right = (bag.total(hit) == 0) & (bag.total("references") > 0)
-    return np.where(bag.total("changes") > 0, np.where(nothing_right, 0.0, harmonic), np.nan)
+    precision = aggregate.ratio(aggregate.total(right), aggregate.total("said"))
+    recall = aggregate.ratio(aggregate.total(hit), aggregate.total("references"))
+    harmonic = aggregate.ratio((1 + square) * precision * recall, square * precision + recall)
+    nothing_right = (aggregate.total(hit) == 0) & (aggregate.total("references") > 0)
+    return np.where(aggregate.total("changes") > 0, np.where(nothing_right, 0.0, harmonic), np.nan)
 
 
 def _lined(case: Case) -> int:
@@ -357,5 +339,52 @@ def _lined(case: Case) -> int:
     return sum(any(span is not None and span.start is not None for span in group) for group in spans)
 
 
-def _members(case: Case, ids: Sequence[str]) -> list[Comment]:
-    return [reference for reference in case.references if reference.id in ids]
+def counted_states(matching: Matching, duplicates: str = "apart") -> frozenset[CommentState]:
+    """The states of the comments that count for precision: all of them in a published variant."""
+    if ":" in matching.policy:  # both published matchers divide the hits by all comments
+        return frozenset(CommentState)
+    apart = {CommentState.NEUTRAL} | ({CommentState.DUPLICATE} if duplicates == "apart" else set())
+    return frozenset(CommentState) - apart
+
+
+def comment_parts(matching: Matching, values: Mapping[str, str | None], duplicates: str = "apart") -> Facet:
+    """Parts for precision, by the value of each comment (by its id)."""
+    counted, published = counted_states(matching, duplicates), ":" in matching.policy
+    credits = Counter(comment for group in matching.groups for comment in group.comments)
+    facet: Facet = {}
+    for outcome in matching.comments:
+        is_counted, matched = outcome.state in counted, outcome.state is CommentState.MATCHED
+        right = credits[outcome.comment] if published else matched
+        parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(is_counted)}
+        parts["soft_right"] = is_counted * (outcome.probability or 0.0)
+        _add(facet, values.get(outcome.comment), parts)
+    return facet
+
+
+def finding_parts(matching: Matching, values: Mapping[str, str | None]) -> Facet:
+    """Parts for recall, by the value of each finding: the first that one of its phrasings (by id) has."""
+    facet: Facet = {}
+    for group in matching.groups:
+        parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}
+        parts |= {"soft_hit": group.probability or 0.0, "unsure": float(group.unsure)}
+        _add(facet, next((value for name in group.members if (value := values.get(name)) is not None), None), parts)
+    return facet
+
+
+def both_parts(comments: Facet, findings: Facet) -> Facet:
+    """Both under one value, so that F1 is defined too: precision of the comments, recall of the findings of a kind.
+
+    A comment may be right about a finding of another kind, so the two numerators differ. `changes` counts 1 where the
+    value occurs at all: the changes of the values do not add up to those of the whole, everything else does.
+    """
+    facet: Facet = {}
+    for side in (comments, findings):
+        for value, parts in side.items():
+            facet[value] = {**facet.get(value, {"changes": 1.0}), **parts}
+    return facet
+
+
+def _add(facet: Facet, value: str | None, parts: Mapping[str, float]) -> None:
+    sums = facet.setdefault(NOT_STATED if value is None else value, {})
+    for name, number in parts.items():
+        sums[name] = sums.get(name, 0.0) + number

@@ -79,13 +79,13 @@ class Meteor(TextMetric):
             )
         return best
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """`mean` and `corpus`."""
-        matches, chunks, length, reference = (bag.total(name) for name in COUNTS)
+        matches, chunks, length, reference = (aggregate.total(name) for name in COUNTS)
         below = self.alpha * reference + (1 - self.alpha) * length
-        fragmented = np.where(matches > 0, bag.ratio(chunks, matches), 0.0)
-        corpus = bag.ratio(matches, below) * (1 - self.gamma * fragmented**self.beta)
-        return {"mean": bag.ratio(bag.total(VALUE), bag.count), "corpus": corpus}
+        fragmented = np.where(matches > 0, aggregate.ratio(chunks, matches), 0.0)
+        corpus = aggregate.ratio(matches, below) * (1 - self.gamma * fragmented**self.beta)
+        return {"mean": aggregate.ratio(aggregate.total(VALUE), aggregate.count), "corpus": corpus}
 
     def _wordnet(self) -> WordNet | None:
         return None if self.wordnet == "none" else find_wordnet(self.wordnet)

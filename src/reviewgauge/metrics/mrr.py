@@ -108,9 +108,9 @@ class Mrr(Metric):
             if any(v.probability >= judge.threshold if v.same is None else v.same for v in row)
         }
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """The means of both."""
-        return {name: bag.ratio(bag.total(name), bag.count) for name in ("mrr", "found")}
+        return {name: aggregate.ratio(aggregate.total(name), aggregate.count) for name in ("mrr", "found")}
 
     def bounds(self, case: Case) -> Bounds | None:
         """At worst nothing is found, at best the first comment is right."""

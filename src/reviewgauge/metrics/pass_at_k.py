@@ -56,10 +56,10 @@ class PassAtK(Metric):
         outside = sum(not _is_shown(case.change, span) for span in review.ranked_lines)
         return Measured(parts={**parts, "lines": len(found), "outside": outside}, fake=review.fake)
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """The means, and the share of answered lines that do not exist."""
-        shares = {f"pass@{k}": bag.ratio(bag.total(f"pass@{k}"), bag.count) for k in self.ks}
-        return {**shares, "outside": bag.ratio(bag.total("outside"), bag.total("lines"))}
+        shares = {f"pass@{k}": aggregate.ratio(aggregate.total(f"pass@{k}"), aggregate.count) for k in self.ks}
+        return {**shares, "outside": aggregate.ratio(aggregate.total("outside"), aggregate.total("lines"))}
 
     def bounds(self, case: Case) -> Bounds | None:
         """At worst never found, at best named first."""

@@ -28,7 +28,8 @@ from reviewgauge.core.results import (
     Vote,
 )
 from reviewgauge.judges.classes.change_types import TYPES, change_type, functional
-from reviewgauge.metrics.change_points.asking_points import (
+from reviewgauge.metrics.matching import policies
+from reviewgauge.metrics.matching.asking_points import (
     LEAST,
     MOST,
     Ballot,
@@ -38,7 +39,6 @@ from reviewgauge.metrics.change_points.asking_points import (
     hits_prompt,
     vote,
 )
-from reviewgauge.metrics.matching import policies
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.model_spec import parse_model
 
@@ -321,23 +321,23 @@ class Points(Metric):
             fake=review.fake or found.fake or fake,
         )
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """Micro-averaged readings: every total is summed over the changes before anything is divided.
 
         precision = right / said: matched / (matched + false), or TP / (TP + FP) as published; recall = hit / known
         points. The functional ones are undefined where no known point has a type. `severity` is a mean over points.
         """
-        total, ratio = bag.total, bag.ratio
+        total, ratio = aggregate.total, aggregate.ratio
         typed = total("typed_changes") > 0
         return {
             "precision": ratio(total("right"), total("said")),
             "recall": ratio(total("hit"), total("references")),
-            "f1": _f1(bag, ""),
+            "f1": _f1(aggregate, ""),
             "count": ratio(total("predicted"), total("changes")),
             "severity": ratio(total("severity"), total("predicted")),
             "functional_precision": np.where(typed, ratio(total("functional_right"), total("functional_said")), np.nan),
             "functional_recall": ratio(total("functional_hit"), total("functional_references")),
-            "functional_f1": np.where(typed, _f1(bag, "functional_"), np.nan),
+            "functional_f1": np.where(typed, _f1(aggregate, "functional_"), np.nan),
             "functional_count": ratio(total("functional_predicted"), total("changes")),
             "functional_severity": ratio(total("functional_severity"), total("functional_predicted")),
             "duplicate_share": ratio(total("duplicate"), total("predicted")),
@@ -366,10 +366,10 @@ class Points(Metric):
         return Bounds(worst=worst, best=best)
 
 
-def _f1(bag: Aggregate, prefix: str) -> Numbers:
+def _f1(aggregate: Aggregate, prefix: str) -> Numbers:
     """The harmonic mean of precision and recall; 0 where nothing was hit though there was something to hit."""
-    hit, known = bag.total(f"{prefix}hit"), bag.total(f"{prefix}references")
-    precision = bag.ratio(bag.total(f"{prefix}right"), bag.total(f"{prefix}said"))
-    recall = bag.ratio(hit, known)
-    harmonic = bag.ratio(2 * precision * recall, precision + recall)
+    hit, known = aggregate.total(f"{prefix}hit"), aggregate.total(f"{prefix}references")
+    precision = aggregate.ratio(aggregate.total(f"{prefix}right"), aggregate.total(f"{prefix}said"))
+    recall = aggregate.ratio(hit, known)
+    harmonic = aggregate.ratio(2 * precision * recall, precision + recall)
     return np.where((hit == 0) & (known > 0), 0.0, harmonic)

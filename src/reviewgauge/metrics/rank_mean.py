@@ -15,7 +15,7 @@ from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failed, Failure
 from reviewgauge.core.specs import load
-from reviewgauge.metrics.grades import combination
+from reviewgauge.metrics import combined
 from reviewgauge.metrics.texts.text_metric import MEAN, VALUE
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ class RankMean(Metric):
         import numpy as np
         from scipy.stats import rankdata
 
-        answers = combination.measured_by_all(self._loaded, items)
+        answers = combined.measured_by_all(self._loaded, items)
         rows = [answer for answer in answers if isinstance(answer, list)]
         ranks = []
         for place, metric in enumerate(self._loaded if rows else ()):
-            values = combination.readings_by_row(metric, [row[place].parts for row in rows])[metric.headline]
+            values = combined.readings_by_row(metric, [row[place].parts for row in rows])[metric.headline]
             values = -values if metric.headline in metric.lower_is_better else values
             known = np.isfinite(values)
             rank = np.full(len(rows), np.nan)
@@ -95,9 +95,9 @@ class RankMean(Metric):
                 else "a metric is undefined on the review alone"
             )
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """The mean."""
-        return {MEAN: bag.ratio(bag.total(VALUE), bag.count)}
+        return {MEAN: aggregate.ratio(aggregate.total(VALUE), aggregate.count)}
 
     def unmeasurable(self, case: Case) -> str:
         """The reason of the first metric that cannot measure the case."""

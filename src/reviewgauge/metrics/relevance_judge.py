@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Bounds
-from reviewgauge.metrics.grades.trials import check_model, grades
+from reviewgauge.metrics.grade import check_model, grades
 from reviewgauge.models.answers.readers import one_answer, whole_number
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 

@@ -11,9 +11,9 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from reviewgauge.core.base import escape_cell, unescape_cell
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SystemSummary
-from reviewgauge.core.spreadsheet import escape_cell, unescape_cell
 from reviewgauge.views.terminal import figures
 
 Cell = str | float | int | bool | None

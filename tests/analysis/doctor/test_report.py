@@ -96,12 +96,12 @@ class Exact(Metric):
             comment.body == reference.body or "otherwise" in comment.body for reference in group
         )
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
-        precision = bag.ratio(bag.total("matched"), bag.total("said"))
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
+        precision = aggregate.ratio(aggregate.total("matched"), aggregate.total("said"))
         if self.fault == "silence":
-            precision = bag.ratio(bag.total("matched") + 1e-12, bag.total("said") + 1e-12)
-        recall = bag.ratio(bag.total("hit"), bag.total("references"))
-        f1 = bag.ratio(2 * bag.total("matched"), bag.total("said") + bag.total("references"))
+            precision = aggregate.ratio(aggregate.total("matched") + 1e-12, aggregate.total("said") + 1e-12)
+        recall = aggregate.ratio(aggregate.total("hit"), aggregate.total("references"))
+        f1 = aggregate.ratio(2 * aggregate.total("matched"), aggregate.total("said") + aggregate.total("references"))
         scale = 100.0 if self.fault == "percent" else 1.0
         return {"precision": precision, "recall": scale * recall, "f1": f1}
 

@@ -13,23 +13,23 @@ from reviewgauge.core.errors import UserError
 def test_totals_are_weighted_sums_of_the_columns() -> None:
     values = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     weights = np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
-    bag = MatrixAggregate.resampled(["a", "b"], values, weights)
-    assert bag.total("a").tolist() == [9, 11]
-    assert bag.total("b").tolist() == [12, 14]
-    assert bag.count.tolist() == [3, 3]
-    assert bag.total("never seen").tolist() == [0, 0]
+    summed = MatrixAggregate.resampled(["a", "b"], values, weights)
+    assert summed.total("a").tolist() == [9, 11]
+    assert summed.total("b").tolist() == [12, 14]
+    assert summed.count.tolist() == [3, 3]
+    assert summed.total("never seen").tolist() == [0, 0]
 
 
 def test_rows_that_stand_for_several_measurements_count_as_many() -> None:
-    bag = MatrixAggregate.resampled(["a"], np.array([[6.0], [1.0]]), np.array([[1.0, 2.0]]), np.array([3.0, 1.0]))
-    assert bag.count.tolist() == [5]
-    assert readings_of(Mean(), MatrixAggregate(["value"], np.array([[8.0]]), bag.count))["value"].tolist() == [1.6]
+    summed = MatrixAggregate.resampled(["a"], np.array([[6.0], [1.0]]), np.array([[1.0, 2.0]]), np.array([3.0, 1.0]))
+    assert summed.count.tolist() == [5]
+    assert readings_of(Mean(), MatrixAggregate(["value"], np.array([[8.0]]), summed.count))["value"].tolist() == [1.6]
 
 
 def test_a_ratio_over_nothing_is_undefined_and_not_zero() -> None:
-    bag = MatrixAggregate.of([{"tp": 0, "fp": 0, "fn": 2}])
-    assert np.isnan(bag.ratio(np.array([0.0, 1.0]), np.array([0.0, 0.0]))).all()
-    found = readings_of(Micro(), bag)
+    summed = MatrixAggregate.of([{"tp": 0, "fp": 0, "fn": 2}])
+    assert np.isnan(summed.ratio(np.array([0.0, 1.0]), np.array([0.0, 0.0]))).all()
+    found = readings_of(Micro(), summed)
     assert np.isnan(found["precision"][0])
     assert found["recall"][0] == 0
 
@@ -41,10 +41,10 @@ def test_totals_of_another_shape_are_refused() -> None:
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(-9, 9)), max_size=8))
 def test_a_bag_of_measurements_sums_them(measurements: list[dict[str, int]]) -> None:
-    bag = MatrixAggregate.of(measurements)
+    summed = MatrixAggregate.of(measurements)
     for name in "abc":
-        assert bag.total(name)[0] == sum(parts.get(name, 0) for parts in measurements)
-    assert bag.count.tolist() == [len(measurements)]
+        assert summed.total(name)[0] == sum(parts.get(name, 0) for parts in measurements)
+    assert summed.count.tolist() == [len(measurements)]
 
 
 def test_a_case_without_a_reading_of_its_own_still_moves_the_whole() -> None:

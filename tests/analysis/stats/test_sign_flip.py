@@ -23,12 +23,12 @@ NAMES = ("tp", "fp", "fn")
 class Harmonic(Micro):
     """F1 as the harmonic mean of precision and recall, 0 where nothing was hit; and a plain sum."""
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
-        found = super().combine(bag)
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
+        found = super().combine(aggregate)
         precision, recall = found["precision"], found["recall"]
-        f1 = bag.ratio(2 * precision * recall, precision + recall)
-        missed_all = (bag.total("tp") == 0) & (bag.total("fn") > 0)
-        return {"f1": np.where(missed_all, 0.0, f1), "hits": bag.total("tp")}
+        f1 = aggregate.ratio(2 * precision * recall, precision + recall)
+        missed_all = (aggregate.total("tp") == 0) & (aggregate.total("fn") > 0)
+        return {"f1": np.where(missed_all, 0.0, f1), "hits": aggregate.total("tp")}
 
 
 TABLES = st.integers(0, 10**6).map(np.random.default_rng)

@@ -15,7 +15,7 @@ from reviewgauge.analysis.validity.combination import features_of, fit, fit_in_f
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.results import Failure, FailureKind, Score
 from reviewgauge.core.specs import load, signature
-from reviewgauge.metrics.grades.combination import graded, readings_by_row
+from reviewgauge.metrics.combined import graded, readings_by_row
 from reviewgauge.metrics.texts.text_metric import TextPair
 
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from reviewgauge.core.records import Case, Change, Comment
 from reviewgauge.core.reports.build_card import Spread
-from reviewgauge.engine.build.write import MOST, Census
+from reviewgauge.engine.build.folder import MOST, Census
 
 
 def census(*cases: Case) -> Census:

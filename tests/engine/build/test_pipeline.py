@@ -12,10 +12,9 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
-from reviewgauge.engine.build.folder import BuildFolder, Stopped
+from reviewgauge.engine.build.folder import BuildFolder, Stopped, write_benchmark
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
-from reviewgauge.engine.build.write import write_benchmark
 from reviewgauge.engine.run.executors import Interruption, Threads
 
 

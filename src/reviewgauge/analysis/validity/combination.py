@@ -26,7 +26,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.validity import Figure, MetricValidity
 from reviewgauge.core.results import Score
-from reviewgauge.metrics.grades.combination import Combination, Fit, graded
+from reviewgauge.metrics.combined import Combination, Fit, graded
 
 RIDGE = 3.0
 INNER_FOLDS, INNER_ROUNDS = 5, 3  # the mean of three rounds sets the floor; one is noisy

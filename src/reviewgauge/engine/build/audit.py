@@ -24,11 +24,10 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
 
-from reviewgauge.core.base import Fact, content_id
+from reviewgauge.core.base import Fact, content_id, escape_cell
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.spreadsheet import escape_cell
-from reviewgauge.engine.run.journal import write_error, write_whole
+from reviewgauge.engine.run.journal import write_whole
 
 AUDIT = "audit"
 LEVEL = 0.95
@@ -332,10 +331,6 @@ def write_table(path: Path, rows: Sequence[AuditRow], more: Sequence[str] = ()) 
     for row in rows:
         own = [row.written.get(column, "") for column in ("correct", "note", *more)]
         writer.writerow([row.id, *map(_cell, (row.shown, row.decided, row.reason)), *own])
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_error(path, error) from None
     write_whole(path, out.getvalue().encode("utf-8-sig", "replace"))
 
 

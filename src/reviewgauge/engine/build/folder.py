@@ -1,4 +1,4 @@
-"""The folder of a build as its stages see it: code, memory, progress, sections of the card."""
+"""The folder of a build: what its stages find there, and the benchmark and reviews that are written into it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import errno
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
-from reviewgauge.core.building import CardSection
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.building import Candidate, CardSection
+from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.protocols import Progress
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.build_card import Spread
 from reviewgauge.engine.run.executors import Interruption
-from reviewgauge.engine.run.journal import CallLog, Lock, write_error
+from reviewgauge.engine.run.journal import CallLog, Lock, checked_line, replacing, write_error
+from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.models.request.messages import Call
+from reviewgauge.repo.git.repository import Repository
 
 MEMORY, CODE, LOCK = "memory.sqlite", "repos", "build.lock"
-ProgressListener = Callable[[str, int, int | None], None]
 
 
 class Stopped(Exception):
@@ -31,7 +38,7 @@ class BuildFolder:
     """
 
     def __init__(
-        self, folder: Path, source: str = "", listener: ProgressListener | None = None, stop: Interruption | None = None
+        self, folder: Path, source: str = "", listener: Progress | None = None, stop: Interruption | None = None
     ) -> None:
         self.source, self.folder, self.code = source, folder.absolute(), folder.absolute() / CODE
         self.sections: list[CardSection] = []
@@ -80,9 +87,9 @@ class BuildFolder:
         if self._stop is not None and self._stop.is_set():
             raise Stopped
         if self._listener is not None:
-            self._listener(label, done, total)
+            self._listener(done, total or done, label)
 
-    def listen(self, listener: ProgressListener | None) -> None:
+    def listen(self, listener: Progress | None) -> None:
         """Replace the listener for progress."""
         self._listener = listener
 
@@ -121,3 +128,174 @@ class BuildFolder:
 def _digest(key: Sequence[str]) -> bytes:
     joined = "".join(f"{len(part)}:{part}" for part in key)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()
+
+
+CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
+
+MOST = 40  # values of a fact that are named; the rest is counted together
+
+_COUNTS = ("changes", "changed", "clean", "without a verdict", "references", "findings", "neutral", "rejected")
+
+_PER_CASE = ("changed_lines", "changed_files", "commits", "hunks")
+
+_LICENCE = ("licence", "license", "copying", "unlicense")
+
+
+@dataclass
+class Census:
+    """Counts over the cases that were added. Numbers are kept, texts are not."""
+
+    counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_COUNTS, 0)))
+    facts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    numbers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, case: Case) -> None:
+        """One more case."""
+        count = self.counts
+        count["changes"] += 1
+        changed = case.references or case.verdict is False  # the rule of every stage that separates the two
+        count["changed" if changed else "clean" if case.clean else "without a verdict"] += 1
+        count["references"] += len(case.references)
+        count["findings"] += sum(comment.same_as is None for comment in case.references)
+        count["neutral"] += len(case.neutral)
+        count["rejected"] += len(case.rejected)
+        self.facts["repository"][case.change.repo] += 1
+        for name, value in case.facts.items():
+            if name in _PER_CASE and isinstance(value, int | float):
+                self.numbers[name].append(float(value))
+            elif name != "created" and (isinstance(value, str | bool) or name == "year"):
+                self.facts[name][str(value)] += 1
+        if isinstance(created := case.facts.get("created"), str):
+            self.facts["created"][created[:7]] += 1
+        for comment in case.references:
+            for name, label in (
+                ("category", comment.category),
+                ("needs", comment.needs),
+                ("severity", comment.severity),
+            ):
+                if label is not None:
+                    self.facts[f"reference {name}"][str(label)] += 1
+        self.numbers["findings per change"].append(sum(comment.same_as is None for comment in case.references))
+
+    def distributions(self) -> dict[str, dict[str, int]]:
+        """How often each value of each fact occurs; dates in their order, others the most frequent first.
+
+        Months are left out where there are too many to name: years remain.
+        """
+        shown = {name: counter for name, counter in self.facts.items() if name != "created" or len(counter) <= MOST}
+        return {name: _most(name, counter) for name, counter in sorted(shown.items())}
+
+    def spreads(self) -> dict[str, Spread]:
+        """The quartiles of each number."""
+        return {name: _spread(values) for name, values in self.numbers.items() if values}
+
+
+def _most(name: str, counter: Counter[str]) -> dict[str, int]:
+    ranked = counter.most_common(MOST)
+    rest = counter.total() - sum(n for _, n in ranked)
+    ordered = sorted(ranked) if name in ("created", "year") else ranked
+    return dict(ordered) | ({"(others)": rest} if rest else {})
+
+
+def _spread(values: list[float]) -> Spread:
+    ordered = sorted(values)
+
+    def at(share: float) -> float:
+        place = share * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+    return Spread(
+        n=len(ordered),
+        smallest=ordered[0],
+        lower=at(0.25),
+        median=at(0.5),
+        upper=at(0.75),
+        largest=ordered[-1],
+        mean=round(sum(ordered) / len(ordered), 4),
+    )
+
+
+@dataclass
+class Written:
+    """Counts of what was written. `mirrors` are the folders of bare repositories that the cases name."""
+
+    benchmark: str = ""
+    cases: int = 0
+    reviews: int = 0
+    twice: list[str] = field(default_factory=list)
+    mirrors: set[str] = field(default_factory=set)
+    census: Census = field(default_factory=Census)
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Raise UserError where `folder` holds cases that no build wrote: a build would replace them."""
+    if (folder / CASES).exists() and not any((folder / name).exists() for name in (MEMORY, "card.json")):
+        raise UserError(
+            f"{folder / CASES} was not made by a build, and would be replaced", remedy="name another folder"
+        )
+
+
+def write_benchmark(folder: Path, items: Iterable[Candidate]) -> Written:
+    """Write `cases.jsonl`, and `reviews.jsonl` where there are any; both replace older ones when all went through.
+
+    A case whose id was seen before is not written, and listed in `twice`. Paths of git directories below `folder`
+    become relative, so that the folder can be moved. Raises UserError, and whatever the stream raises.
+    """
+    written = Written()
+    with replacing(folder / CASES) as cases, replacing(folder / REVIEWS) as reviews:
+        written.benchmark = benchmark_hash(_writing(folder, items, cases, reviews, written))
+    if not written.reviews:
+        (folder / REVIEWS).unlink()
+    return written
+
+
+def _writing(
+    folder: Path, items: Iterable[Candidate], cases: BinaryIO, reviews: BinaryIO, written: Written
+) -> Iterator[Case]:
+    seen: set[str] = set()
+    for item in items:
+        case = _movable(item.case, folder, written)
+        if case.id in seen:
+            written.twice.append(case.id)
+            continue
+        seen.add(case.id)
+        cases.write(checked_line(case))
+        written.cases += 1
+        written.census.add(case)
+        for review in item.reviews:
+            reviews.write(checked_line(review.model_copy(update={"case": case.id})))
+            written.reviews += 1
+        yield case
+
+
+def _movable(case: Case, folder: Path, written: Written) -> Case:
+    if case.change.git is None:
+        return case
+    git = Path(case.change.git)
+    try:
+        inside = git.relative_to(folder)
+    except ValueError:
+        return case
+    written.mirrors.add(inside.name)
+    return case.model_copy(update={"change": case.change.model_copy(update={"git": inside.as_posix()})})
+
+
+def find_licences(code: Path, names: Iterable[str]) -> Mapping[str, str]:
+    """The first words of the licence file at the top of each mirror in `code` whose folder's name is among `names`."""
+    found: dict[str, str] = {}
+    for folder in sorted(code.glob("*.git")):
+        if folder.name not in names:
+            continue
+        repository = Repository(folder)
+        try:
+            tree = [path for path in repository.paths("HEAD") if "/" not in path]
+            file = next((path for path in tree if path.lower().startswith(_LICENCE)), None)
+            text = (repository.blob("HEAD", file) or b"") if file else b""
+        except UserError:
+            found[folder.stem] = "could not be read"
+            continue
+        words = next((line for line in text.decode("utf-8", "replace").splitlines() if line.strip()), "")
+        found[folder.stem] = f"{file}: {one_line(words, 100)}" if file else "no licence file at the top"
+    return found

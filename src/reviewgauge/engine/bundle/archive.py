@@ -7,20 +7,20 @@ devices are refused, and so is anything that claims to be, or turns out, larger 
 from __future__ import annotations
 
 import hashlib
-import os
+import shutil
 import stat
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
 from reviewgauge.core.base import RelPath
 from reviewgauge.core.errors import BadInput, UserError, one_line
 from reviewgauge.core.protocols import Progress
-from reviewgauge.engine.run.journal import sync_folder, write_error
+from reviewgauge.engine.run.journal import replacing
 
 MOST_FILES = 10_000
 LARGEST = 4 * 1024**3  # bytes, unpacked, of all files together
@@ -42,36 +42,19 @@ def write_archive(path: Path, files: Mapping[str, Path | bytes], progress: Progr
 
     The same content gives the same bytes with the same zlib. Raises UserError for a full disk and the like.
     """
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-            for done, name in enumerate(sorted(files), start=1):
-                info = zipfile.ZipInfo(name, _STAMP)
-                info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, _MODE << 16
-                content = files[name]
-                with archive.open(info, "w", force_zip64=True) as out:
-                    _copy(content, out)
-                if progress is not None:
-                    progress(done, len(files), name)
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise write_error(path, error) from None
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _copy(content: Path | bytes, out: IO[bytes]) -> None:
-    if isinstance(content, bytes):
-        out.write(content)
-        return
-    with content.open("rb") as source:
-        while piece := source.read(_PIECE):
-            out.write(piece)
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for done, name in enumerate(sorted(files), start=1):
+            info = zipfile.ZipInfo(name, _STAMP)
+            info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, _MODE << 16
+            content = files[name]
+            with archive.open(info, "w", force_zip64=True) as out:
+                if isinstance(content, bytes):
+                    out.write(content)
+                else:
+                    with content.open("rb") as source:
+                        shutil.copyfileobj(source, out)
+            if progress is not None:
+                progress(done, len(files), name)
 
 
 def unpack(path: Path, into: Path, progress: Progress | None = None) -> dict[str, Unpacked]:

@@ -7,9 +7,9 @@ import io
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import BinaryIO, Generic, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -53,18 +53,31 @@ def checked_line(record: Record) -> bytes:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees all of it or none: temporary file, fsync, rename, fsync of the folder."""
+    """Write a file so that a reader sees all of it or none; its folder is made. Raises UserError."""
+    with replacing(path) as out:
+        out.write(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of `path` when the block ends, on the disk; not if anything is raised.
+
+    The folder of `path` is made. Raises UserError for what the machine refuses.
+    """
     temporary = path.with_name(path.name + ".tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as out:
-            out.write(data)
+            yield out
             out.flush()
             os.fsync(out.fileno())
         temporary.replace(path)
         sync_folder(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise write_error(path, error) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

@@ -96,9 +96,12 @@ class TextMetric(Metric):
     def _alone(self, pair: TextPair) -> Measured:
         return Measured(parts=self.segments([pair])[0])
 
-    def combine(self, bag: Aggregate) -> Mapping[str, Numbers]:
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """The mean of every part; that of the one called `value` is the reading `mean`."""
-        return {MEAN if name == VALUE else name: bag.ratio(bag.total(name), bag.count) for name in bag.names}
+        return {
+            MEAN if name == VALUE else name: aggregate.ratio(aggregate.total(name), aggregate.count)
+            for name in aggregate.names
+        }
 
     def unmeasurable(self, case: Case) -> str:
         """Why the case has no reference text; empty where it has one."""

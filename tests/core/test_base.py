@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.core.spreadsheet import escape_cell, unescape_cell
+from reviewgauge.core.base import escape_cell, unescape_cell
 
 STARTS = "=+-@＝＋－＠\t\r\n"
 texts = st.text(alphabet=st.sampled_from(f"{STARTS}' a1(\u00a0\u3000"), max_size=8) | st.text(max_size=20)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.metrics.change_points.asking_points import Extracted, read_hits, read_points
+from reviewgauge.metrics.matching.asking_points import Extracted, read_hits, read_points
 from reviewgauge.models.answers.readers import Unreadable
 
 LEAK = '{"comment": 1, "point": "Close the file in load()", "type": "F.3", "severity": 6}'

@@ -1,1 +1,0 @@
-"""SWR-Bench change-points: asking a model, reading its answer, matching."""

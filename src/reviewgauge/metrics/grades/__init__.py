@@ -1,1 +1,0 @@
-"""Several metrics made into one grade, and grades asked of a model."""
