@@ -23,11 +23,11 @@ from reviewgauge.core.records import Case, Comment, Usage
 from reviewgauge.core.results import Failed, Failure
 from reviewgauge.engine.run.executors import Executor, Interruption, Threads
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.progress import UsageSum
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
 from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.chat.client import counted
+from reviewgauge.models.request.messages import UsageSum
 
 Of = Literal["comments", "references", "changes"]
 FAKE = "fake: "  # how the batch of a label begins that a fake model gave

@@ -153,7 +153,7 @@ def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_p
         with pytest.raises(Failed, match="not in the record") as caught:
             ask(door, ["three"])
         assert not caught.value.stops
-        assert door.reused.answers == 4
+        assert door.reused.added == 4
         assert door.budget.totals.calls == 0
     assert not list(home.iterdir())
 

@@ -27,6 +27,7 @@ from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.judges.pairs.assignment import assign, golden_scores
 from reviewgauge.models.chat.client import counted
+from reviewgauge.models.request.messages import UsageSum
 
 Cells = Sequence[Sequence[Verdict | None]]
 _LEAST = 1e-6  # a yes of probability 0 still counts as a yes in the assignment
@@ -203,16 +204,18 @@ class Asker:
     def spent(self) -> JudgeCost:
         """The cost of all replies so far."""
         replies = list(self._known.values())
-        usages = [reply.usage for reply in replies if reply.usage.calls]
-        known = usages and all(usage.dollars is not None for usage in usages)
+        total = UsageSum()
+        for reply in replies:
+            total.add(reply.usage)
+        usage = total.usage
         answered = [reply for reply in replies if reply.failure is None]
         return JudgeCost(
             questions=len(replies),
             decisions=sum(sum(math.isfinite(one) for one in reply.decisions) for reply in answered if not reply.silent),
-            calls=sum(usage.calls for usage in usages),
-            tokens_in=sum(usage.tokens_in for usage in usages),
-            tokens_out=sum(usage.tokens_out for usage in usages),
-            dollars=round(sum(usage.dollars or 0.0 for usage in usages), 10) if known else None,
+            calls=usage.calls,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            dollars=usage.dollars,
             seconds=round(sum(r.usage.seconds if r.usage.calls else r.seconds for r in replies), 6),
             failed=dict(Counter(r.failure.kind.value for r in replies if r.failure is not None)),
         )

@@ -31,8 +31,8 @@ from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
 from reviewgauge.engine.run.journal import write_error
-from reviewgauge.engine.run.progress import UsageSum
 from reviewgauge.models.chat.client import counted
+from reviewgauge.models.request.messages import UsageSum
 
 DROPS, FAILURES, SCRATCH = "drops.jsonl", "failures.jsonl", ".scratch"
 WINDOW = 64  # candidates of a costly stage that are worked on before the next are read

@@ -106,7 +106,7 @@ def spending(client: ChatClient) -> Spending:
     found = Spending(
         calls=totals.calls,
         unanswered=totals.unanswered,
-        reused=reused.answers,
+        reused=reused.added,
         tokens_in=totals.tokens_in,
         tokens_out=totals.tokens_out,
         dollars=None if totals.unpriced else totals.dollars,

@@ -19,6 +19,7 @@ from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failure
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.chat.client import ChatClient
+from reviewgauge.models.request.messages import UsageSum
 
 T = TypeVar("T", bound="WorkTotals")
 SYNC_EVERY = 0.25  # seconds between two fsyncs while results stream in
@@ -57,41 +58,6 @@ def with_cost(progress: Progress | None, client: ChatClient) -> Progress | None:
         progress(done, total, f"${totals.dollars:.2f} {what}" if totals.calls else what)
 
     return show
-
-
-class UsageSum:
-    """A sum of usages. Dollars are None when a price is not known, or nothing was called."""
-
-    def __init__(self) -> None:
-        self._calls, self._tokens_in, self._tokens_out, self._seconds = 0, 0, 0, 0.0
-        self._dollars, self._priced, self._unpriced = 0.0, False, False
-
-    def add(self, usage: Usage) -> None:
-        """Add one."""
-        self._calls += usage.calls
-        self._tokens_in += usage.tokens_in
-        self._tokens_out += usage.tokens_out
-        self._seconds += usage.seconds
-        if usage.dollars is not None:
-            self._dollars, self._priced = self._dollars + usage.dollars, True
-        elif usage.calls:
-            self._unpriced = True
-
-    @property
-    def dollars(self) -> float | None:
-        """The dollars, if they are known."""
-        return round(self._dollars, 10) if self._priced and not self._unpriced else None
-
-    @property
-    def usage(self) -> Usage:
-        """The sum."""
-        return Usage(
-            calls=self._calls,
-            tokens_in=self._tokens_in,
-            tokens_out=self._tokens_out,
-            dollars=self.dollars,
-            seconds=round(self._seconds, 3),
-        )
 
 
 class WorkTotals(Record):

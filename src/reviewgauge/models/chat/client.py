@@ -38,12 +38,11 @@ T = TypeVar("T")
 Recorder = Callable[[Call], None]
 
 
+@dataclass
 class Tally(UsageSum):
     """What one piece of work asked of models, also where answers came from the cache. `attempt`: of its review."""
 
-    def __init__(self, attempt: int = 1) -> None:
-        super().__init__()
-        self.attempt = attempt
+    attempt: int = 1
 
 
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
@@ -55,7 +54,7 @@ _opening = threading.Lock()
 @contextmanager
 def counted(attempt: int = 1) -> Iterator[Tally]:
     """Count the calls that this thread makes meanwhile. `attempt` is that of the review: part of a call's key."""
-    tally = Tally(attempt)
+    tally = Tally(attempt=attempt)
     token = _tally.set(tally)
     try:
         yield tally
@@ -144,10 +143,10 @@ class ChatClient:
                 call = await self._join(key, spec, request, repeat)
             except Unusable as unusable:
                 if tally is not None:
-                    tally.add(unusable.paid)
+                    tally.add(unusable.paid.usage, fake=unusable.paid.fake)
                 raise
         if tally is not None:
-            tally.add(call.answer)
+            tally.add(call.answer.usage, fake=call.answer.fake)
         if call.failure is not None:
             raise Failed(call.failure.kind, call.failure.message, raw=call.failure.raw)
         return call.answer
@@ -163,7 +162,7 @@ class ChatClient:
         found = None if key in self._in_flight else self.calls.get(key)
         if found is None:
             return None
-        self.reused.add(found.answer)
+        self.reused.add(found.answer.usage)
         call = found.model_copy(update={"paid": False})
         self._record(call)
         return call

@@ -22,7 +22,7 @@ from reviewgauge.models.providers.replies import (
     read_json,
 )
 from reviewgauge.models.request.budget import BudgetTracker
-from reviewgauge.models.request.messages import Answer, Repeat, Request, Stop
+from reviewgauge.models.request.messages import Answer, Repeat, Request, Stop, UsageSum
 from reviewgauge.models.request.model_spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -266,12 +266,8 @@ def _at_cost_of_all(paid: Sequence[Answer]) -> Answer:
     last = paid[-1]
     if len(paid) == 1:
         return last
-    known = [answer.usage.dollars for answer in paid if answer.usage.dollars is not None]
-    usage = Usage(
-        calls=len(paid),
-        tokens_in=sum(answer.usage.tokens_in for answer in paid),
-        tokens_out=sum(answer.usage.tokens_out for answer in paid),
-        dollars=sum(known) if len(known) == len(paid) else None,
-        seconds=last.usage.seconds,
-    )
+    total = UsageSum()
+    for answer in paid:
+        total.add(answer.usage)
+    usage = total.usage.model_copy(update={"seconds": last.usage.seconds})
     return last.model_copy(update={"usage": usage, "counted": all(answer.counted for answer in paid)})

@@ -52,9 +52,10 @@ def answer(
 
 def _in_schema(text: str, request: Request) -> str:
     """One of the options of the schema as the JSON that an endpoint with schemas sends; anything else as it is."""
-    answer = ((request.answer_schema or {}).get("properties") or {}).get("answer", {})
-    said = text.rpartition("=")[2].strip(" .").casefold()
-    chosen = [option for option in answer.get("enum", ()) if str(option).casefold() == said]
+    schema: Mapping[str, Any] = request.answer_schema or {}
+    options = schema.get("properties", {}).get("answer", {}).get("enum", ())
+    answer = text.rpartition("=")[2].strip(" .").casefold()
+    chosen = [option for option in options if str(option).casefold() == answer]
     return json.dumps({"answer": chosen[0]}) if chosen else text
 
 

@@ -135,7 +135,7 @@ class BudgetTracker:
             self._unanswered += 1
             return None
         usage = answer.usage
-        self.by_model.setdefault(spec, UsageSum()).add(answer)
+        self.by_model.setdefault(spec, UsageSum()).add(usage)
         entry, day, *_ = self._facts_of(spec)
         if day is not None:
             self._days.add(day)

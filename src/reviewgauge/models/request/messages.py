@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -122,43 +121,46 @@ class Call(Record):
     failure: Failure | None = None
 
 
+@dataclass
 class UsageSum:
-    """The sum of the usage of answers. Safe for several threads.
+    """The sum of the usage of `added` pieces of work.
 
-    `calls` may exceed `answers`: a call that came back empty is made again. `dollars` is the sum of those whose price
-    was known, `unpriced` the number of the others. `fake`: a fake model gave one of them.
+    `dollars` is the sum of those whose price was known, `unpriced` the number of the others that made calls. `fake`: a
+    fake model answered one of them.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.answers = self.calls = self.tokens_in = self.tokens_out = self.unpriced = 0
-        self.dollars = self.seconds = 0.0
-        self.fake = False
+    added: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    dollars: float = 0.0
+    priced: int = 0
+    unpriced: int = 0
+    fake: bool = False
 
-    def add(self, answer: Answer) -> None:
-        """One more answer, at its cost when it was made."""
-        usage = answer.usage
-        with self._lock:
-            self.answers += 1
-            self.calls += usage.calls
-            self.tokens_in += usage.tokens_in
-            self.tokens_out += usage.tokens_out
-            self.seconds += usage.seconds
-            self.dollars += usage.dollars or 0.0
-            self.unpriced += usage.dollars is None
-            self.fake = self.fake or answer.fake
+    def add(self, usage: Usage, *, fake: bool = False) -> None:
+        """Add the usage of one; an answer costs what it did when it was made."""
+        self.added += 1
+        self.calls += usage.calls
+        self.tokens_in += usage.tokens_in
+        self.tokens_out += usage.tokens_out
+        self.seconds += usage.seconds
+        self.dollars += usage.dollars or 0.0
+        self.priced += usage.dollars is not None
+        self.unpriced += usage.dollars is None and usage.calls > 0
+        self.fake = self.fake or fake
 
     @property
     def usage(self) -> Usage:
-        """The sum as a record; its dollars are None where one price is not known, or nothing was added."""
-        with self._lock:
-            return Usage(
-                calls=self.calls,
-                tokens_in=self.tokens_in,
-                tokens_out=self.tokens_out,
-                dollars=round(self.dollars, 10) if self.calls and not self.unpriced else None,
-                seconds=round(self.seconds, 6),
-            )
+        """The sum as a record; its dollars are None where one price is not known, or nothing was called."""
+        return Usage(
+            calls=self.calls,
+            tokens_in=self.tokens_in,
+            tokens_out=self.tokens_out,
+            dollars=round(self.dollars, 12) if self.priced and not self.unpriced else None,
+            seconds=round(self.seconds, 6),
+        )
 
 
 def system(text: str) -> Message:
