@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -30,14 +31,16 @@ def render_page(template: str, styles: Sequence[str], words: Mapping[str, object
 
     `styles` are joined into the page's style element.
     """
-    environment = _environment(words)
+    environment = _environment()
     style = "\n".join(_asset(environment, name) for name in styles)
     script = _asset(environment, SCRIPT)
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    page = environment.get_template(template).render(style=Markup(style), script=Markup(script), policy=policy, **data)
+    page = environment.get_template(template, globals=words).render(
+        style=Markup(style), script=Markup(script), policy=policy, **data
+    )
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -55,7 +58,8 @@ def judge_page(report: JudgeReport) -> str:
     )
 
 
-def _environment(words: Mapping[str, object]) -> jinja2.Environment:
+@cache
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("reviewgauge.views", "templates"),
         autoescape=True,
@@ -73,7 +77,6 @@ def _environment(words: Mapping[str, object]) -> jinja2.Environment:
         "label": figures.label,
         "short_hash": figures.short_hash,
         "defined": figures.defined,
-        **words,
     }
     return environment
 
