@@ -1,14 +1,12 @@
-"""How fast a history is read, traced, parsed and built from, beside PyDriller, on a repository of your choice.
+"""How fast a history is traced, beside PyDriller, parsed and built from, on a repository of your choice.
 
-    python benchmarks/build.py PATH [--commits 1000] [--fixes 500] [--hunks 5000]
+    python benchmarks/build.py PATH [--fixes 500] [--hunks 5000]
 
 One run, side by side, on private bare copies of the repository at PATH, which is left as it is (PyDriller writes into
-the configuration of what it reads). Both read the same commits, in runs of 50 from all over the history, with the same
-fields, files and patches, and no merges' files; both trace the same fixes. PyDriller's time for the whole history is
-projected from those commits. PyDriller runs with the interpreter of the reference environment
-(`make test` sets it up; --reference names another). Each run is a process of its own. The commit-graph that our SZZ
-begins with is written into our copy only, and its time counts as ours. Last, `reviewgauge build` with the recipe
-`local` makes a benchmark of the first --first commits and of all. Exit code 1 where an aim is missed.
+the configuration of what it reads). Both trace the same fixes. PyDriller runs with the interpreter of the reference
+environment (`make test` sets it up; --reference names another). Each run is a process of its own. The commit-graph that
+our SZZ begins with is written into our copy only, and its time counts as ours. Last, `reviewgauge build` with the
+recipe `local` makes a benchmark of the first --first commits and of all. Exit code 1 where an aim is missed.
 """
 
 from __future__ import annotations
@@ -32,8 +30,8 @@ from reviewgauge.repo.mirrors.mirrors import mirror_local
 
 HERE = Path(__file__).parent
 REFERENCE = HERE.parent / ".venv-reference" / "bin" / "python"
-HISTORY_AIM, SZZ_AIM, HUNKS_AIM = 10.0, 15.0, 1_000.0  # times PyDriller, times PyDriller, hunks a second
-MEMORY_AIM = 50.0  # MB that the peak may grow by from 1,000 commits to all: the most that one commit may hold
+SZZ_AIM, HUNKS_AIM = 15.0, 1_000.0  # times PyDriller, hunks a second
+MEMORY_AIM = 50.0  # MB that the peak may grow by from 1,000 commits to all
 BUILD_AIM = 5.0  # minutes for 10,000 commits on two processors
 Found = dict[str, Any]
 
@@ -59,66 +57,16 @@ def ours(**job: object) -> Found:
     return run(sys.executable, "timed/build_ours.py", **job)
 
 
-def evenly(items: Sequence[str], count: int, together: int = 1) -> list[str]:
-    """`count` of `items`, spread evenly, `together` neighbours at a time."""
-    places = max(1, min(count, len(items)) // together)
-    starts = [number * len(items) // places for number in range(places)]
-    return [item for start in starts for item in items[start : start + together]]
+def evenly(items: Sequence[str], count: int) -> list[str]:
+    """`count` of `items`, spread evenly."""
+    count = min(count, len(items))
+    return [items[number * len(items) // count] for number in range(count)]
 
 
 def held(figure: float, aim: float, *, most: bool = False) -> tuple[str, bool]:
     """(what is printed behind a figure, whether it reaches the aim)."""
     good = figure <= aim if most else figure >= aim
     return f"  aim {'at most ' if most else ''}{aim:g}" + ("" if good else " MISSED"), good
-
-
-def compare_history(mine: Path, theirs: Path, reference: Path | None, commits: list[str], every: int) -> bool:
-    print(
-        f"\nReading history with files and patches: {len(commits):,} commits that both read, from all over the history"
-    )
-    our = ours(what="history", path=str(mine), commits=commits)
-    print(f"  ours       {our['wall']:>8.2f} s  {len(commits) / our['wall']:>7,.0f} commits/s{cpu(our)}")
-    peer = None
-    if reference is not None:
-        peer = run(reference, "peers/build_peers.py", what="history", path=str(theirs), commits=commits)
-        rate, ratio = len(commits) / peer["wall"], peer["wall"] / our["wall"]
-        print(f"  PyDriller  {peer['wall']:>8.2f} s  {rate:>7,.0f} commits/s{cpu(peer)}  ({peer['version']})")
-        by_processor = peer["processor"] / our["processor"]
-        print(f"  ours is {ratio:.1f} times as fast on these ({by_processor:.1f} by processor), git's start included")
-        show_difference(our["found"], peer["found"])
-    print("The newest 1,000 commits, and the whole history, by one call each")
-    first, got = (ours(what="whole", path=str(mine), most=most) for most in (1_000, None))
-    for one in (first, got):
-        print(
-            f"  {one['commits']:>7,} commits  {one['wall']:>6.2f} s  {one['files']:>8,} files  "
-            f"{one['characters'] / 1e6:>6.1f} MB of patches  "
-            f"peak {mb(one['memory_self'])}, git's {mb(one['memory_git'])}"
-        )
-    good = True
-    if peer is not None:
-        projected = peer["wall"] / len(commits) * every
-        note, good = held(projected / got["wall"], HISTORY_AIM)
-        print(
-            f"  PyDriller would take {projected:,.0f} s at its rate: {projected / got['wall']:.1f} times as long{note}"
-        )
-    grown = (got["memory_self"] - first["memory_self"]) / 1e6
-    note, flat = held(grown, MEMORY_AIM, most=True)
-    print(f"  our peak grows by {grown:.0f} MB from 1,000 commits to all{note}")
-    return good and flat
-
-
-def show_difference(our: dict[str, dict[str, str]], peer: dict[str, dict[str, str]]) -> None:
-    """How many files and patches are the same, and the first ones that are not."""
-    mine = {(commit, path): patch for commit, files in our.items() for path, patch in files.items()}
-    other = {(commit, path): patch for commit, files in peer.items() for path, patch in files.items()}
-    both = mine.keys() & other.keys()
-    same = sum(mine[key] == other[key] for key in both)
-    print(
-        f"  files: {len(both):,} in both, {len(mine) - len(both)} only ours, {len(other) - len(both)} only PyDriller's"
-    )
-    print(f"  patches: {same:,} of {len(both):,} are the same to the letter (bytes that are not UTF-8 aside)")
-    for commit, path in sorted(key for key in mine.keys() | other.keys() if mine.get(key) != other.get(key))[:5]:
-        print(f"    differs: {commit[:12]} {path}")
 
 
 def compare_szz(mine: Path, theirs: Path, reference: Path | None, fixes: list[str]) -> bool:
@@ -210,7 +158,6 @@ def mb(size: float) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, help="a git repository with a real history")
-    parser.add_argument("--commits", type=int, default=1000, help="commits that both read")
     parser.add_argument("--fixes", type=int, default=500, help="fixes that both trace")
     parser.add_argument("--hunks", type=int, default=5_000, help="hunks whose functions are looked for")
     parser.add_argument("--first", type=int, default=1_000, help="commits of the smaller build")
@@ -223,14 +170,13 @@ def main() -> int:
             for copy in (mine, theirs):
                 copy.parent.mkdir()
                 mirror_local(options.path, copy)
-            commits, fixes = chosen(mine)
+            fixes = chosen(mine)
             found = inspect(Repository(mine))
             print(f"{found.commits:,} commits, {found.merges:,} of them merges; {platform.machine()},", end=" ")
             print(f"Python {platform.python_version()}, {os.cpu_count()} processors")
             if reference is None:
                 print(f"PyDriller: no rows, {options.reference} is not there (make test sets it up)")
             reached = [
-                compare_history(mine, theirs, reference, evenly(commits, options.commits, 50), len(commits)),
                 compare_szz(mine, theirs, reference, evenly(fixes, options.fixes)),
                 time_functions(mine, options.hunks),
                 time_builds(mine, Path(folder), options.first),
@@ -241,15 +187,10 @@ def main() -> int:
     return int(not all(reached))
 
 
-def chosen(path: Path) -> tuple[list[str], list[str]]:
-    """The commits that are not merges, and those of them that say that they mend something and have a parent."""
-    commits, fixes = [], []
-    for commit in read_history(Repository(path), names=False):
-        if not commit.is_merge:
-            commits.append(commit.id)
-            if commit.parents and read_message(commit.message).kind is FixKind.YES:
-                fixes.append(commit.id)
-    return commits, fixes
+def chosen(path: Path) -> list[str]:
+    """The commits that are no merges, have a parent, and say that they fix something."""
+    history = (commit for commit in read_history(Repository(path)) if len(commit.parents) == 1)
+    return [commit.id for commit in history if read_message(commit.message).kind is FixKind.YES]
 
 
 if __name__ == "__main__":

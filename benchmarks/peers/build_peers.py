@@ -6,7 +6,6 @@ nothing of this project.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import resource
@@ -16,23 +15,6 @@ from importlib import metadata
 from typing import Any
 
 Job = dict[str, Any]
-
-
-def history(job: Job) -> Job:
-    """Read the given commits: their own fields, and of each changed file its names, what was done, and its patch."""
-    from pydriller import Git  # type: ignore[import-not-found, unused-ignore]
-
-    repository = Git(job["path"])
-    read = []
-    began = now()
-    for one in job["commits"]:
-        commit = repository.get_commit(one)
-        fields = (commit.msg, commit.author.name, commit.author_date, commit.committer_date, commit.parents)
-        files = [(mod.old_path, mod.new_path, mod.change_type, mod.diff) for mod in commit.modified_files]
-        read.append((one, fields, files))
-    spent = since(began)
-    found = {one: {new or old: digest(patch) for old, new, _, patch in files} for one, _, files in read}
-    return spent | {"found": found}
 
 
 def szz(job: Job) -> Job:
@@ -59,16 +41,9 @@ def since(began: tuple[float, float]) -> dict[str, Any]:
     return {"wall": wall - began[0], "processor": processor - began[1]}
 
 
-def digest(patch: str) -> str:
-    """A patch's content, whatever became of bytes that are not UTF-8; nothing for a binary file."""
-    if patch.startswith("Binary files "):
-        patch = ""
-    return hashlib.sha1(patch.replace("\ufffd", "").rstrip("\n").encode("utf-8", "replace")).hexdigest()
-
-
 def main() -> None:
     job = json.loads(sys.stdin.readline())
-    found = {"history": history, "szz": szz}[job["what"]](job)
+    found = szz(job)
     found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(json.dumps(found | {"version": metadata.version("pydriller")}))
 

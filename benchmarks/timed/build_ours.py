@@ -15,38 +15,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from peers.build_peers import digest, now, since
+from peers.build_peers import now, since
 
+from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.git.blobs import BlobReader
+from reviewgauge.repo.git.blobs import BlobReader, file_name
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.commits import Commit, read_commits, read_history
+from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.syntax.functions import PARSERS, enclosing, prepare
 from reviewgauge.repo.szz.trace import SzzSettings, index_history, trace_many
 
 Job = dict[str, Any]
+Changed = tuple[Commit, tuple[ChangedFile, ...]]
 _SKIPPED = ("//", "#", "/*", "'''", '"""', "*")  # how lines begin that PyDriller takes for comments
 _AT_ONCE = 32  # commits whose files are parsed side by side
-
-
-def history(job: Job) -> Job:
-    """Read the given commits with their files and patches."""
-    began = now()
-    read = list(read_commits(Repository(Path(job["path"])), job["commits"], merges="none"))
-    spent = since(began)
-    found = {c.id: {file.path: digest(file.patch or "") for file in c.files} for c in read}
-    return spent | {"found": found}
-
-
-def whole(job: Job) -> Job:
-    """Read the newest commits, all of them unless `most` says otherwise, and keep none."""
-    began = now()
-    commits = files = patches = 0
-    for commit in read_history(Repository(Path(job["path"])), most=job["most"]):
-        commits += 1
-        files += len(commit.files)
-        patches += sum(len(file.patch or "") for file in commit.files)
-    return since(began) | {"commits": commits, "files": files, "characters": patches}
 
 
 def szz(job: Job) -> Job:
@@ -78,11 +60,13 @@ def functions(job: Job) -> Job:
     repository = Repository(Path(job["path"]))
     hunks = sides = windows = 0
     wall = 0.0
-    group: list[Commit] = []
+    group: list[Changed] = []
     start = now()
     with BlobReader(repository) as blobs:
         for commit in read_history(repository):
-            group.append(commit)
+            if len(commit.parents) != 1:
+                continue
+            group.append((commit, repository.changed_files(commit.parents[0], commit.id)))
             if len(group) < _AT_ONCE:
                 continue
             began = time.perf_counter()
@@ -90,7 +74,7 @@ def functions(job: Job) -> Job:
                 sides += 1
                 windows += asked == "window"
             wall += time.perf_counter() - began
-            hunks += sum(len(parse_patch(file.patch or "")) for one in group for file in one.files)
+            hunks += sum(len(parse_patch(file.patch or "")) for _, files in group for file in files)
             group = []
             if hunks >= job["hunks"]:
                 break
@@ -109,18 +93,18 @@ def build(job: Job) -> Job:
     return since(began) | {"cases": done.card.cases}
 
 
-def _enclosing(blobs: BlobReader, commits: list[Commit]) -> Iterable[str]:
+def _enclosing(blobs: BlobReader, commits: list[Changed]) -> Iterable[str]:
     """The kind of what encloses each hunk on each side."""
     wanted: list[tuple[str, str, list[tuple[int, int]]]] = []
-    for commit in commits:
-        for file, pair in zip(commit.files, commit.blobs, strict=True):
-            hunks = parse_patch(file.patch or "")
-            if pair.old and hunks:
+    for commit, files in commits:
+        for file in files:
+            hunks, old_path = parse_patch(file.patch or ""), file.old_path or file.path
+            if file.status is not FileStatus.ADDED and hunks:
                 old = [(hunk.old_start, hunk.old_start + hunk.old_count - 1) for hunk in hunks]
-                wanted.append((pair.old, file.old_path or file.path, old))
-            if pair.new and hunks:
+                wanted.append((file_name(commit.parents[0], old_path), old_path, old))
+            if file.status is not FileStatus.DELETED and hunks:
                 new = [(hunk.new_start, hunk.new_start + hunk.new_count - 1) for hunk in hunks]
-                wanted.append((pair.new, file.path, new))
+                wanted.append((file_name(commit.id, file.path), file.path, new))
     sources = list(blobs.read_many(name for name, _, _ in wanted))
     prepare((source, path) for source, (_, path, _) in zip(sources, wanted, strict=True) if source is not None)
     for source, (_, path, ranges) in zip(sources, wanted, strict=True):
@@ -159,7 +143,7 @@ def main() -> None:
     job = json.loads(sys.stdin.readline())
     largest = Largest()
     largest.start()
-    found = {"history": history, "whole": whole, "szz": szz, "functions": functions, "build": build}[job["what"]](job)
+    found = {"szz": szz, "functions": functions, "build": build}[job["what"]](job)
     found |= {"memory_self": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "memory_git": largest.bytes}
     print(json.dumps(found))
 

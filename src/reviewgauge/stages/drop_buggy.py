@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from typing_extensions import override
 
@@ -25,6 +25,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, index_history, trace_many
@@ -39,7 +40,6 @@ TOO_RECENT = "observed for less than the horizon"
 NO_BRANCH = "the branch in which to look for later fixes is not in its repository"
 _DAY = 86_400.0  # seconds
 _AT_ONCE = 8  # repositories whose fixes are in memory
-_FORMAT = "--format=%H%x00%ct%x00%P%x00%s"
 _MOST_COMMITS = 1000  # of one change
 _VERSION = "2"  # of what is remembered
 _NAMED_REVERT = "reverts a change that it names"
@@ -84,14 +84,16 @@ class DropBuggy(Stage):
     def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], context: BuildContext) -> _Look | str:
         """The later fixes of a repository, or the reason why there are none."""
         repository = Repository(Path(folder))
-        rows = _rows(repository, [self.branch or "HEAD"], 1) or ([] if self.branch else _rows(repository, [newest], 1))
-        if not rows:
+        tips = _history(repository, self.branch or "HEAD", 1) or (
+            [] if self.branch else _history(repository, newest, 1)
+        )
+        if not tips:
             return NO_BRANCH if self.branch else NO_CODE
-        tip = rows[0]
+        tip = tips[0]
         settings = SzzSettings(variant=self.variant, tests=False, refactoring=True)
         fixes = later_fixes(repository, context, tip.id, settings, perhaps=self.perhaps, opened=opened)
         context.report(fixes.section("drop_buggy", repository.name))
-        return _Look(repository, tip.id, min(tip.date, datetime.now(UTC).timestamp()), fixes)
+        return _Look(repository, tip.id, min(tip.committed, datetime.now(UTC)).timestamp(), fixes)
 
     def _decide(self, item: Candidate, look: _Look | str) -> Candidate | Drop:
         if isinstance(look, str):
@@ -110,15 +112,6 @@ class DropBuggy(Stage):
         return item
 
 
-class _Row(NamedTuple):
-    """A commit: its date in seconds since 1970, its parents, its subject."""
-
-    id: str
-    date: float
-    parents: tuple[str, ...]
-    subject: str
-
-
 @dataclass(frozen=True)
 class _Look:
     """One repository: the last commit that is looked at, its date in seconds since 1970, and the fixes before it."""
@@ -133,24 +126,24 @@ class _Look:
         change, pull = item.case.change, item.pull
         merged = pull.merge_commit if pull is not None else None
         at = next((c for c in (merged, change.head) if c and self._contains(c)), None)
-        rows = _rows(self.repository, [at], 1) if at is not None else []
-        if not rows:
+        found = _history(self.repository, at, 1) if at is not None else []
+        if not found:
             return None
-        last = rows[0]
+        last = found[0]
         commits = {last.id}
         if len(last.parents) > 1:
-            commits |= {row.id for row in _rows(self.repository, [last.id, f"^{last.parents[0]}"])}
+            commits |= {commit.id for commit in _history(self.repository, last.id, without=last.parents[0])}
         elif pull is not None and len(pull.commits) > 1:
             commits |= self._rebased(last.id, {_subject(commit.message) for commit in pull.commits})
         if change.base and change.head:
-            commits |= {row.id for row in _rows(self.repository, [change.head, f"^{change.base}"])}
+            commits |= {commit.id for commit in _history(self.repository, change.head, without=change.base)}
         merged_at = pull.merged_at if pull is not None else None
-        return last.date if merged_at is None else merged_at.timestamp(), commits
+        return (merged_at or last.committed).timestamp(), commits
 
     def _rebased(self, last: str, subjects: set[str]) -> set[str]:
         """The commits that a rebase made of a branch: back from `last`, as long as their subjects are the branch's."""
-        rows = _rows(self.repository, [last], len(subjects))
-        return {row.id for row in takewhile(lambda row: row.subject in subjects, rows)}
+        found = _history(self.repository, last, len(subjects))
+        return {commit.id for commit in takewhile(lambda commit: commit.subject in subjects, found)}
 
     def _contains(self, commit: str) -> bool:
         try:
@@ -160,18 +153,16 @@ class _Look:
         return True
 
 
-def _rows(repository: Repository, names: list[str], most: int = _MOST_COMMITS) -> list[_Row]:
-    """The commits that one name reaches along first parents, or all that several reach; newest first.
+def _history(repository: Repository, name: str, most: int = _MOST_COMMITS, *, without: str = "") -> list[Commit]:
+    """The commits that `name` reaches along first parents, or all of them that `without` does not; newest first.
 
     None when a name is not a commit that is here.
     """
-    along = ["--first-parent"] if len(names) == 1 else []
+    past = [without] if without else []
     try:
-        answer = repository.run("log", *along, f"-{most}", _FORMAT, "--end-of-options", *names, "--")
+        return list(read_history(repository, [name], without=past, first_parent=not past, most=most))
     except UserError:
         return []
-    rows = [line.split("\0") for line in answer.decode("utf-8", "replace").split("\n") if line]
-    return [_Row(row[0], float(row[1] or 0), tuple(row[2].split()), row[3].strip()) for row in rows]
 
 
 def _subject(message: str) -> str:

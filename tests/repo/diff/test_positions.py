@@ -10,9 +10,7 @@ from reviewgauge.core.records import Side
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.diff.positions import (
     Marker,
-    diff_hunk,
     hunk_at,
-    line_to_position,
     map_line,
     markers,
     parse_marker,
@@ -112,13 +110,11 @@ def test_positions_count_later_headers_and_missing_newlines() -> None:
         -1: None,
     }
     assert {position: line_at(PATCH, position) for position in expected} == expected
-    assert line_to_position(PATCH, Side.OLD, 20) == 7  # context is a line of both versions
-    assert line_to_position(PATCH, Side.NEW, 5) is None and line_to_position(PATCH, Side.OLD, 22) is None
-    assert line_at("", 1) is None and line_to_position("", Side.NEW, 1) is None
+    assert line_at("", 1) is None and hunk_at(PATCH, Side.NEW, 9) is None
 
 
 @given(TEXTS, TEXTS, ENDS, ENDS, st.integers(0, 4))
-def test_positions_and_lines_go_both_ways(old: list[str], new: list[str], a: str, b: str, context: int) -> None:
+def test_positions_lead_to_their_lines(old: list[str], new: list[str], a: str, b: str, context: int) -> None:
     patch = make_patch(old, new, a, b, context)
     texts = patch.split("\n")
     found = set()
@@ -128,36 +124,12 @@ def test_positions_and_lines_go_both_ways(old: list[str], new: list[str], a: str
             continue
         side, line = place
         found.add(position)
-        assert line_to_position(patch, side, line) == position
         assert texts[position][1:] == (old if side is Side.OLD else new)[line - 1]
         assert texts[position][0] in ("-" if side is Side.OLD else " +")
         hunk = hunk_at(patch, side, line)
         assert hunk is not None and hunk in parse_patch(patch)
     assert len(found) == sum(len(hunk.lines) for hunk in parse_patch(patch))
     assert len(patch_rows(patch)) == len(texts) - 1
-
-
-@given(TEXTS, TEXTS, ENDS, ENDS, st.integers(0, 4))
-def test_a_diff_hunk_ends_at_its_line_and_says_where_it_is(
-    old: list[str], new: list[str], a: str, b: str, context: int
-) -> None:
-    patch = make_patch(old, new, a, b, context)
-    for hunk in parse_patch(patch):
-        for number, row in enumerate(hunk.lines):
-            side = Side.OLD if row.new is None else Side.NEW
-            line = row.old if row.new is None else row.new
-            assert line is not None
-            text = diff_hunk(patch, side, line)
-            assert text is not None and text in patch
-            (cut,) = parse_patch(text)
-            assert cut.lines == hunk.lines[: number + 1]
-            assert (cut.old_start, cut.new_start, cut.heading) == (hunk.old_start, hunk.new_start, hunk.heading)
-
-
-def test_a_diff_hunk_of_a_real_comment() -> None:
-    assert diff_hunk(PATCH, Side.NEW, 21) == ("@@ -20,2 +20,3 @@\n twenty\n-last\n\\ No newline at end of file\n+LAST")
-    assert diff_hunk(PATCH, Side.OLD, 2) == "@@ -1,4 +1,4 @@ def f():\n one\n-two"
-    assert diff_hunk(PATCH, Side.NEW, 9) is None and hunk_at(PATCH, Side.NEW, 9) is None
 
 
 @given(TEXTS, TEXTS, ENDS, ENDS, st.integers(0, 4))
@@ -198,7 +170,5 @@ def test_no_damage_makes_it_fail(text: str) -> None:
     for n in range(4):
         line_at(text, n)
         for side in Side:
-            line_to_position(text, side, n)
             hunk_at(text, side, n)
-            diff_hunk(text, side, n)
             map_line(text, n, side)

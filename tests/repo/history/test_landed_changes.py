@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -112,13 +111,9 @@ def test_a_commit_graph_changes_nothing(told: Told) -> None:
         ids[name] = told.git("commit-tree", tree, "-m", name, *(f"-p{ids[one]}" for one in parents.split(",") if one))
     told.git("update-ref", "refs/heads/main", ids["tip"])
 
-    def read(since: datetime | None) -> list[str]:
-        tips, without = (ids["tip"],), (ids["before"],)
-        commits = read_history(told.repository, tips, without=without, patches=False, first_parent=True, since=since)
-        return [commit.subject for commit in commits]
-
     for _ in range(2):
-        assert read(None) == read(datetime(2000, 1, 1, tzinfo=UTC)) == ["tip", "y"]
+        commits = read_history(told.repository, (ids["tip"],), without=(ids["before"],), first_parent=True)
+        assert [commit.subject for commit in commits] == ["tip", "y"]
         told.git("commit-graph", "write", "--reachable")
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tree_sitter import Language
 
 from reviewgauge.repo.syntax import functions
-from reviewgauge.repo.syntax.functions import LARGEST, Parsers, code_lines, definitions, enclosing, prepare, references
+from reviewgauge.repo.syntax.functions import LARGEST, Parsers, code_lines, definitions, enclosing, prepare
 from reviewgauge.repo.syntax.grammars import GRAMMARS
 from reviewgauge.repo.syntax.lines import line_count, line_starts
 
@@ -453,17 +453,6 @@ def test_carriage_returns_and_bytes_that_are_no_utf8() -> None:
 # --- names ---------------------------------------------------------------------------------------------------------
 
 
-def test_references_are_told_from_comments_strings_and_longer_names() -> None:
-    source = b'def run():\n    """run"""\n    rerun = "run"  # run\n    return run() + x.run + run_all\n'
-    found = references(source, "a.py", "run")
-    assert [(r.line, r.column, r.definition) for r in found] == [(1, 5, True), (4, 12, False), (4, 22, False)]
-    assert references(source, "a.py", "mod.A.run") == found
-    assert [r.line for r in references(b"f'{run} run'\n", "a.py", "run")] == [1]
-    assert [r.column for r in references(b"`${run} run`;\n", "a.js", "run")] == [4]
-    assert references(source, "a.py", "nowhere") == ()
-    assert references(source, "a.py", "") == ()
-
-
 def test_definitions_are_in_the_order_of_the_file() -> None:
     names = [d.name for d in definitions(source_of("a.py"), "a.py")]
     assert names == ["f", "g", "g.inner", "A", "A.m"]
@@ -597,7 +586,6 @@ def test_any_code_is_answered(source: bytes, path: str, start: int, end: int) ->
     for n in range(1, count + 1):
         assert (kinds.kind(n) == "blank") == (not lines[n - 1].strip())
         assert kinds.kind(n) == "code" or not kinds.tokens(n)
-    references(source, path, "x")
 
 
 @given(st.lists(st.sampled_from(["a", "b", "(", ")", "+", "'x  y'", ","]), max_size=12), st.data())

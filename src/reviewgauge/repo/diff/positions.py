@@ -60,26 +60,9 @@ def patch_rows(patch: str) -> tuple[DiffLine | None, ...]:
     return tuple(rows)
 
 
-def line_to_position(patch: str, side: Side, line: int) -> int | None:
-    """GitHub's diff position of a line that the patch shows; None where it does not show it."""
-    return next(
-        (at for at, row in enumerate(patch_rows(patch)) if row is not None and _number(row, side) == line), None
-    )
-
-
 def hunk_at(patch: str, side: Side, line: int) -> Hunk | None:
     """The hunk that shows `line` of the version `side`; None where none does."""
     return next((hunk for hunk in parse_patch(patch) if any(_number(row, side) == line for row in hunk.lines)), None)
-
-
-def diff_hunk(patch: str, side: Side, line: int) -> str | None:
-    """The `diff_hunk` that GitHub keeps with a comment: its hunk's header and lines, down to the commented one."""
-    position = line_to_position(patch, side, line)
-    if position is None:
-        return None
-    texts, rows = patch.split("\n"), patch_rows(patch)
-    first = max(at for at in range(position) if rows[at] is None and texts[at].startswith("@@ -"))
-    return "\n".join(texts[first : position + 1])
 
 
 def map_line(patch: str, line: int, source: Side = Side.OLD) -> int | None:

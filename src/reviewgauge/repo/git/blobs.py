@@ -1,7 +1,7 @@
 """Reads many blobs through two long-lived git processes: one returns the size of an object, one its content.
 
 Nothing over the limit is read, nothing that is not a blob, and nothing is fetched: a blob that a partial clone lacks is
-missing here. `None` always has a reason, which `why_not` returns.
+missing here.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import re
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from types import TracebackType
 from typing import IO, Self
 
-from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository, check_commit, git_error
 from reviewgauge.repo.processes import Child, ChildEnded
@@ -34,6 +34,10 @@ class Found:
     id: str = ""
     size: int | None = None
     problem: str = ""
+    content: bytes | None = None
+
+
+_UNASKABLE = Found(problem="has a name that git cannot look up")
 
 
 class BlobReader:
@@ -41,43 +45,25 @@ class BlobReader:
 
     def __init__(self, repository: Repository, largest: int = LARGEST) -> None:
         self._repository, self._largest = repository, largest
-        self._sizes = _Dialogue(repository, "--batch-check")
-        self._contents = _Dialogue(repository, "--batch")
+        self._lock = threading.Lock()
+        self._sizes = Child("git cat-file", partial(self._start, "--batch-check"), None)
+        self._contents = Child("git cat-file", partial(self._start, "--batch"), None)
+
+    def _start(self, mode: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+        return self._repository.start("cat-file", mode, stdin=subprocess.PIPE, stderr=errors)
 
     def read(self, name: str) -> bytes | None:
         """The content of the blob `name`; None where it is missing, damaged, not a blob or over the limit."""
         return next(self.read_many([name]))
 
-    def read_file(self, commit: str, path: str) -> bytes | None:
-        """The content of `path` (as records have it) in `commit`; None as `read` does."""
-        name = file_name(commit, path)
-        if "\n" in name:  # requests are lines: such a file goes by its object's id
-            try:
-                name = self._repository.run("rev-parse", "--verify", "--end-of-options", name).decode("ascii").strip()
-            except UserError:
-                return None
-        return self.read(name)
-
     def read_many(self, names: Iterable[str]) -> Iterator[bytes | None]:
         """The contents of `names`, in order, fewer waits in between than with `read`."""
         wanted = iter(names)
         while some := list(islice(wanted, _AHEAD)):
-            found = list(self.look_many(some))
-            for group in _groups(found):
-                contents = self._contents.ask([one.id for one in group if not one.problem], content=True)
+            for group in _groups(list(self.look_many(some))):
+                contents = self._ask(self._contents, [one.id for one in group if not one.problem])
                 for one in group:
                     yield None if one.problem else next(contents).content
-
-    def size(self, name: str) -> int | None:
-        """The size in bytes of the blob `name`, however large; None where it is missing or not a blob."""
-        return self.look(name).size
-
-    def why_not(self, name: str) -> str:
-        """Why `read` gives None for `name`; empty where it does not."""
-        found = self.look(name)
-        if found.problem:
-            return found.problem
-        return next(self._contents.ask([found.id], content=True)).problem
 
     def look(self, name: str) -> Found:
         """The object called `name`, without reading it."""
@@ -85,21 +71,17 @@ class BlobReader:
 
     def look_many(self, names: Iterable[str]) -> Iterator[Found]:
         """The object of each of `names`, in order."""
-        for answer in self._sizes.ask(list(names), content=False):
-            if answer.problem:
-                yield Found(problem=answer.problem)
-            elif answer.kind != "blob":
-                yield Found(problem=f"is a {answer.kind}, not a file")
-            elif answer.size > self._largest:
-                problem = f"{answer.size:,} bytes, over the limit of {self._largest:,}"
-                yield Found(answer.id, answer.size, problem)
+        for found in self._ask(self._sizes, list(names)):
+            if found.size is not None and found.size > self._largest:
+                yield replace(found, problem=f"{found.size:,} bytes, over the limit of {self._largest:,}")
             else:
-                yield Found(answer.id, answer.size)
+                yield found
 
     def close(self) -> None:
         """End both processes."""
-        self._sizes.close()
-        self._contents.close()
+        with self._lock:
+            self._sizes.close()
+            self._contents.close()
 
     def __enter__(self) -> Self:
         return self
@@ -107,81 +89,46 @@ class BlobReader:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    def _ask(self, git: Child, names: list[str]) -> Iterator[Found]:
+        """One answer for each name. Threads take turns by the batch, so batches are answered at once."""
+        requests = [_request(name) for name in names]
+        most = 1 if any(len(request) > _LONGEST for request in requests) else _AHEAD
+        for at in range(0, len(requests), most):
+            with self._lock:
+                answers = self._batch(git, requests[at : at + most])
+            yield from answers
+
+    def _batch(self, git: Child, requests: list[bytes]) -> list[Found]:
+        answers: list[Found] = []
+        again = False
+        while len(answers) < len(requests):
+            left = requests[len(answers) :]
+            try:
+                git.ask(b"".join(left))
+                for request in left:
+                    answers.append(self._receive(git) if request else _UNASKABLE)
+                    again = False
+            except ChildEnded as error:  # perhaps of another object: once more from here
+                if again:  # the object is damaged, or missing from a partial clone
+                    problem = git_error("cat-file", self._repository.name, error.errors, error.code)
+                    answers.append(Found(problem=str(problem)))
+                again = not again
+        return answers
+
+    def _receive(self, git: Child) -> Found:
+        found = _ANSWER.fullmatch(line := git.line())
+        if found is None:  # "NAME missing", "NAME ambiguous"
+            answer = line.rpartition(b" ")[2].decode("ascii", "replace")
+            return Found(problem="is not in the repository" if answer == "missing" else f"git says: {answer}")
+        name, kind, size = found[1].decode(), found[2].decode(), int(found[3])
+        content = git.take(size + 1)[:-1] if git is self._contents else None
+        return Found(name, size, content=content) if kind == "blob" else Found(problem=f"is a {kind}, not a file")
+
 
 def file_name(commit: str, path: str) -> str:
     """The name for a `BlobReader` of `path` (as records have it) in `commit`. Raises UserError for a bad commit."""
     check_commit(commit)
     return f"{commit}:{encode_path(path).decode('utf-8', 'surrogateescape')}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """One answer of `cat-file`."""
-
-    id: str = ""
-    kind: str = ""
-    size: int = 0
-    content: bytes | None = None
-    problem: str = ""
-
-
-_UNASKABLE = _Answer(problem="has a name that git cannot look up")
-
-
-class _Dialogue:
-    """One long-lived `git cat-file` process, restarted after it died."""
-
-    def __init__(self, repository: Repository, mode: str) -> None:
-        self._repository, self._mode = repository, mode
-        self._lock = threading.Lock()
-        self._git = Child("git cat-file", self._start, None)
-
-    def _start(self, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-        return self._repository.start("cat-file", self._mode, stdin=subprocess.PIPE, stderr=errors)
-
-    def ask(self, names: list[str], *, content: bool) -> Iterator[_Answer]:
-        """One answer for each name. Several threads take turns by the batch, so batches are answered at once."""
-        requests = [_request(name) for name in names]
-        for at in range(0, len(requests), _AHEAD):
-            with self._lock:
-                answers = self._batch(requests[at : at + _AHEAD], content)
-            yield from answers
-
-    def close(self) -> None:
-        """End the process."""
-        with self._lock:
-            self._git.close()
-
-    def _batch(self, requests: list[bytes | None], content: bool) -> list[_Answer]:
-        if any(request is not None and len(request) > _LONGEST for request in requests) and len(requests) > 1:
-            return [answer for request in requests for answer in self._batch([request], content)]
-        answers: list[_Answer] = []
-        again = False
-        while len(answers) < len(requests):
-            left = requests[len(answers) :]
-            try:
-                self._git.ask(b"".join(request for request in left if request is not None))
-                for request in left:
-                    answers.append(_UNASKABLE if request is None else self._receive(content))
-                    again = False
-            except ChildEnded as error:  # perhaps of another object: once more from here
-                if again:
-                    answers.append(_Answer(problem=self._problem(error)))
-                again = not again
-        return answers
-
-    def _receive(self, content: bool) -> _Answer:
-        found = _ANSWER.fullmatch(line := self._git.line())
-        if found is None:  # "NAME missing", "NAME ambiguous"
-            answer = line.rpartition(b" ")[2].decode("ascii", "replace")
-            return _Answer(problem="is not in the repository" if answer == "missing" else f"git says: {answer}")
-        size = int(found[3])
-        data = self._git.take(size + 1)[:-1] if content else None
-        return _Answer(found[1].decode(), found[2].decode(), size, data)
-
-    def _problem(self, error: ChildEnded) -> str:
-        """Git's message when it gave up on an object: it is damaged, or missing from a partial clone."""
-        return str(git_error("cat-file", self._repository.name, error.errors, error.code))
 
 
 def _groups(found: list[Found]) -> Iterator[list[Found]]:
@@ -198,6 +145,7 @@ def _groups(found: list[Found]) -> Iterator[list[Found]]:
     yield group
 
 
-def _request(name: str) -> bytes | None:
+def _request(name: str) -> bytes:
+    """A line for git; empty for a name that fits into none."""
     raw = name.encode("utf-8", "surrogateescape")
-    return None if b"\n" in raw or b"\x00" in raw or not raw else raw + b"\n"
+    return b"" if b"\n" in raw or b"\x00" in raw or not raw else raw + b"\n"

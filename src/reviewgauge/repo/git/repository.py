@@ -10,48 +10,40 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import subprocess
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.git.log_stream import FIELDS, LogStream, changed_files
+from reviewgauge.repo.git.log_stream import changed_files, read_change
 from reviewgauge.repo.git.paths import decode_path, encode_path, refuses_name
 from reviewgauge.repo.processes import end_group, gather
 
 _FULL = r"no space left on device|out of disk ?space|disk quota exceeded"
 _MAKE_ROOM = "free some space and run the same command again; what was recorded is kept"
-_REMEDIES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), remedy)
-    for pattern, remedy in (
-        (_FULL, _MAKE_ROOM),
-        (
-            r"promisor|could not fetch [0-9a-f]{40}|lazy fetching",
-            "objects of a partial clone are missing: clone the repository again without --filter",
-        ),
-        (
-            r"does not have any commits|unknown revision|bad default revision|bad revision|ambiguous argument"
-            r"|needed a single revision|not a valid object name",
-            "the repository has no such branch or commit: name one that it has; an empty repository has none",
-        ),
-        (
-            r"corrupt|inflate|unable to read|could not read|cannot read|is empty$|bad object|bad tree|not a tree"
-            r"|object file .* is empty|missing (?:tree|blob|commit)|failed to (?:read|traverse)|loose object"
-            r"|packfile|not a commit|unable to (?:unpack|parse)",
-            "objects are damaged or missing: `git fsck` names them; clone the repository again",
-        ),
-        (r"unknown repository extension|repo(?:sitory)? version|reftable", "a newer git is needed"),
-        (r"not a git repository", "name a folder that holds a git repository"),
-        (r"permission denied|insufficient permission", "the files of the repository cannot be read by this account"),
-        (r"out of memory|malloc|mmap failed|cannot allocate", "a file of the repository is too large for this machine"),
-    )
-)
+_REMEDIES = {
+    _FULL: _MAKE_ROOM,
+    r"promisor|could not fetch [0-9a-f]{40}|lazy fetching": (
+        "objects of a partial clone are missing: clone the repository again without --filter"
+    ),
+    r"does not have any commits|unknown revision|bad default revision|bad revision|ambiguous argument"
+    r"|needed a single revision|not a valid object name": (
+        "the repository has no such branch or commit: name one that it has; an empty repository has none"
+    ),
+    r"corrupt|inflate|unable to read|could not read|cannot read|is empty$|bad object|bad tree|not a tree"
+    r"|object file .* is empty|missing (?:tree|blob|commit)|failed to (?:read|traverse)|loose object"
+    r"|packfile|not a commit|unable to (?:unpack|parse)": (
+        "objects are damaged or missing: `git fsck` names them; clone the repository again"
+    ),
+    r"unknown repository extension|repo(?:sitory)? version|reftable": "a newer git is needed",
+    r"not a git repository": "name a folder that holds a git repository",
+    r"permission denied|insufficient permission": "the files of the repository cannot be read by this account",
+    r"out of memory|malloc|mmap failed|cannot allocate": "a file of the repository is too large for this machine",
+}
 _NOISE = ("hint:", "warning:", "remote: Enumerating", "remote: Counting", "remote: Compressing")
 
 
@@ -71,7 +63,7 @@ def git_error(command: str, name: str, message: str, code: int) -> UserError:
     if not lines:
         lines = [f"ended by signal {-code}" if code < 0 else f"exit code {code}"]
     text = "; ".join(lines)
-    remedy = next((remedy for pattern, remedy in _REMEDIES if pattern.search(text)), "")
+    remedy = next((remedy for pattern, remedy in _REMEDIES.items() if re.search(pattern, text, re.IGNORECASE)), "")
     return UserError(f"git {command} failed in {name}: {text}", remedy=remedy)
 
 
@@ -107,35 +99,20 @@ _SAFE_SETTINGS = {
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
 _COMMANDS: dict[str, tuple[str, ...]] = {
     "blame": ("--no-textconv",),
-    "bundle": (),
-    "cat-file": (),
     "clone": ("--template=",),
-    "commit-graph": (),
-    "commit-tree": (),
-    "count-objects": (),
     "diff-tree": _PLAIN_DIFF,
-    "fast-import": (),
     "fetch": ("--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head"),
-    "for-each-ref": (),
-    "fsck": (),
     "grep": ("--no-textconv", "--no-color", "--no-recurse-submodules"),
     "hash-object": ("--no-filters",),
-    "index-pack": (),
     "init": ("--template=",),
     "log": (*_PLAIN_DIFF, "--no-show-signature"),
-    "ls-remote": (),
-    "ls-tree": (),
-    "merge-base": (),
-    "mktree": (),
-    "pack-objects": (),
-    "pack-refs": (),
-    "rev-list": (),
-    "rev-parse": (),
     "show": (*_PLAIN_DIFF, "--no-show-signature"),
-    "update-index": (),
-    "update-ref": (),
-    "write-tree": (),
 }
+_SAFE_AS_THEY_ARE = (
+    "bundle cat-file commit-graph commit-tree count-objects fast-import for-each-ref fsck index-pack ls-remote ls-tree"
+    " merge-base mktree pack-objects pack-refs rev-list rev-parse update-index update-ref write-tree"
+)
+_COMMANDS |= dict.fromkeys(_SAFE_AS_THEY_ARE.split(), ())
 _DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--full-index")
 _DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
 _COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
@@ -319,14 +296,10 @@ class Repository:
         check_commit(base)
         check_commit(head)
         settings = None if largest_file is None else {"core.bigFileThreshold": str(largest_file)}
-        mark = secrets.token_bytes(16)
         asked = ("--raw", "-z", "--no-abbrev", *_DIFF, *_DIFF_PREFIX, base, head, "--")
         with contextlib.closing(self.stream("diff-tree", *asked, settings=settings)) as printed:
-            commit = next(iter(LogStream(chain([mark + FIELDS * b"\x00"], printed), mark)))
-        files, _, dropped = changed_files(commit)
-        if len(files) < len(commit.entries):
-            raise UserError(f"the change from {base} to {head} has a file whose path is not a path: {dropped[0].item}")
-        return files
+            change = read_change(printed)
+        return changed_files(change, f"the change from {base} to {head}")
 
     def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
         """Write the files of `commit` (all, or `paths`) as plain files below `folder`.
@@ -357,19 +330,17 @@ class Repository:
 
 
 def _as_environment(settings: Mapping[str, str]) -> dict[str, str]:
-    found = {"GIT_CONFIG_COUNT": str(len(settings))}
-    for n, (key, value) in enumerate(settings.items()):
-        found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
-    return found
+    keys = {f"GIT_CONFIG_KEY_{n}": key for n, key in enumerate(settings)}
+    values = {f"GIT_CONFIG_VALUE_{n}": value for n, value in enumerate(settings.values())}
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **keys, **values}
 
 
-class TreeEntry:
+class TreeEntry(NamedTuple):
     """One line of a tree: a file, link or submodule. `path` is as records have it."""
 
-    __slots__ = ("id", "mode", "path")
-
-    def __init__(self, mode: str, identity: str, path: str) -> None:
-        self.mode, self.id, self.path = mode, identity, path
+    mode: str
+    id: str
+    path: str
 
 
 def _is_commit(commit: str) -> bool:
@@ -384,10 +355,8 @@ def is_sound(path: str) -> bool:
 
 
 def _is_forbidden(part: str) -> bool:
-    if part in ("", ".", ".."):
-        return True
     plain = part.translate(_IGNORED).partition(":")[0].rstrip(" .")  # as macOS and Windows take names
-    return plain in (".git", "git~1")
+    return part in ("", ".", "..") or plain in (".git", "git~1")
 
 
 def check_commit(commit: str) -> None:

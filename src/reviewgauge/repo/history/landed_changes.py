@@ -101,9 +101,7 @@ def read_changes(repository: Repository, tip: str = "HEAD") -> Iterator[LandedCh
 
 
 def _read_line(repository: Repository, tip: str, without: tuple[str, ...]) -> Iterator[LandedChange | Drop]:
-    for commit in read_history(
-        repository, (tip,), without=without, patches=False, names=False, first_parent=True, reverse=True
-    ):
+    for commit in read_history(repository, (tip,), without=without, first_parent=True, reverse=True):
         if not commit.sound_times:
             yield _drop(commit, "git cannot read its date")
         elif not commit.parents:
@@ -151,8 +149,6 @@ def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> 
             repository,
             (head,),
             without=(*without, first),
-            patches=False,
-            names=False,
             reverse=True,
             most=MOST_COMMITS + 1,
         )

@@ -86,10 +86,19 @@ def workspace(
     """
     if at == "base" and base is None:
         raise UserError("a workspace at base needs a base commit")
-    head_id = _commit_id(repository, head)
-    base_id = None if base is None else _base(repository, head_id, _commit_id(repository, base))
+    head, base = _full_ids(repository, head, base)
     with scratch_folder(within) as top:
-        yield _make(repository, top, head_id, base_id, at=at, history=history, whole=whole, hidden=hidden)
+        try:
+            (top / "code").mkdir()
+            with object_view(repository, top) as view:
+                wanted = [commit for commit in (base, head) if commit is not None]
+                if lost := set(wanted) - set(present(view, wanted)):
+                    raise UserError(f"{repository.name} does not hold commit {min(lost)} itself")
+                maker = _WorkspaceMaker(repository, view, top / "code", whole, hidden or (lambda path: False))
+                made = maker.with_history(head, base, at, history) if history else maker.snapshot(head, base, at)
+        except OSError as error:
+            raise UserError(f"cannot make a workspace in {top}: {error.strerror}") from None
+        yield made
 
 
 def workspace_problem(repository: Repository, head: str, base: str | None = None) -> tuple[str, str] | None:
@@ -98,9 +107,7 @@ def workspace_problem(repository: Repository, head: str, base: str | None = None
         if name is not None and not repository.exists(name):
             return f"its {role} commit is not in the mirror", name
     try:
-        head_id = _commit_id(repository, head)
-        base_id = None if base is None else _base(repository, head_id, _commit_id(repository, base))
-        for commit in (head_id, base_id):
+        for commit in _full_ids(repository, head, base):
             if commit is not None and (found := read_tree(repository, commit)).missing:
                 return "not all of its files are in the mirror", found.words(repository.name, commit)
     except UserError as error:
@@ -108,27 +115,10 @@ def workspace_problem(repository: Repository, head: str, base: str | None = None
     return None
 
 
-def _make(
-    repository: Repository,
-    top: Path,
-    head: str,
-    base: str | None,
-    *,
-    at: str,
-    history: int,
-    whole: bool,
-    hidden: Callable[[str], bool] | None,
-) -> Workspace:
-    try:
-        (top / "code").mkdir()
-        with object_view(repository, top) as view:
-            wanted = [commit for commit in (base, head) if commit is not None]
-            if lost := set(wanted) - set(present(view, wanted)):
-                raise UserError(f"{repository.name} does not hold commit {min(lost)} itself")
-            maker = _WorkspaceMaker(repository, view, top / "code", whole, hidden or (lambda path: False))
-            return maker.with_history(head, base, at, history) if history else maker.snapshot(head, base, at)
-    except OSError as error:
-        raise UserError(f"cannot make a workspace in {top}: {error.strerror}") from None
+def _full_ids(repository: Repository, head: str, base: str | None) -> tuple[str, str | None]:
+    """The ids of head and base; the merge base where the base is not an ancestor of head."""
+    head = _commit_id(repository, head)
+    return head, None if base is None else _base(repository, head, _commit_id(repository, base))
 
 
 def _commit_id(repository: Repository, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads the syntax of a file with tree-sitter: enclosing functions, definitions, references, what is code and comment.
+"""Reads the syntax of a file with tree-sitter: enclosing functions, definitions, what is code and comment.
 
 Eleven languages have a grammar; every other file, and what is too large, binary or beyond the parser, gets a window
 of lines and a reason. Parsing happens in a process of its own, which hostile code may kill. Results are kept by the
@@ -50,15 +50,6 @@ class Enclosing:
     start: int
     end: int
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """One occurrence of a name in the code, with its 1-based line and column (in bytes)."""
-
-    line: int
-    column: int
-    definition: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,30 +136,6 @@ def definitions(source: bytes, path: str) -> tuple[Enclosing, ...]:
     return tuple(scope.lines for scope in _file(source, path).scopes)
 
 
-def references(source: bytes, path: str, name: str) -> tuple[Reference, ...]:
-    """The occurrences of `name` in the code of a file, outside comments and strings; of `a.b` the last part counts.
-
-    A place is a definition where it names a function, method or class. Nothing is resolved: another thing of the
-    same name is a reference too.
-    """
-    last = re.split(r"::|\.", name)[-1].encode()
-    if not last:
-        return ()
-    lines, file = code_lines(source, path), _file(source, path)
-    places = [
-        m.start()
-        for m in re.finditer(rb"(?<![\w$])" + re.escape(last) + rb"(?![\w$])", lines.code)
-        if lines.is_code(m.start())
-    ]
-    named = [s.byte for s in file.scopes if re.split(r"::|\.", s.name)[-1].encode() == last]
-    defining = {next((place for place in places if place >= byte), None) for byte in named}
-    found = []
-    for place in places:
-        row = bisect_right(file.starts, place) - 1
-        found.append(Reference(row + 1, place - file.starts[row] + 1, place in defining))
-    return tuple(found)
-
-
 def code_lines(source: bytes, path: str) -> LineKinds:
     """The lines of a file: blank, comment or code, and their tokens.
 
@@ -186,7 +153,7 @@ def code_lines(source: bytes, path: str) -> LineKinds:
             source, comments_by_prefix(source, language(path)), [], known=False, reason=reason or _GAVE_UP
         )
     else:
-        found = LineKinds.of(source, answer["comment"], answer["literal"], answer["hole"], known=True)
+        found = LineKinds.of(source, answer["comment"], answer["literal"], known=True)
     _LINES.put(digest, found, len(source) // 100 + 1)
     return found
 

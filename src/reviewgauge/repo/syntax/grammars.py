@@ -241,19 +241,7 @@ GRAMMARS: Mapping[str, Grammar] = {
         joint="::",
     ),
 }
-_BY_LANGUAGE = {
-    "Python": "python",
-    "Java": "java",
-    "JavaScript": "javascript",
-    "TypeScript": "typescript",
-    "C": "c",
-    "C++": "cpp",
-    "C#": "c_sharp",
-    "Rust": "rust",
-    "Go": "go",
-    "PHP": "php",
-    "Ruby": "ruby",
-}
+_BY_LANGUAGE = {grammar.name: key for key, grammar in GRAMMARS.items() if key != "tsx"}
 
 
 def grammar_of(language: str, path: str, looks_like_cpp: bool) -> str:

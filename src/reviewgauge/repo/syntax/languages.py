@@ -69,45 +69,30 @@ _LANGUAGES = {
     "Starlark": ".bzl .star",
 }
 _LANGUAGE_OF_SUFFIX = {suffix: name for name, suffixes in _LANGUAGES.items() for suffix in suffixes.split()}
-_LANGUAGE_OF_NAME = {
-    "cmakelists.txt": "CMake",
-    "dockerfile": "Dockerfile",
-    "gemfile": "Ruby",
-    "gnumakefile": "Makefile",
-    "jenkinsfile": "Groovy",
-    "makefile": "Makefile",
-    "podfile": "Ruby",
-    "rakefile": "Ruby",
-    "vagrantfile": "Ruby",
+_FILES = {
+    "CMake": "cmakelists.txt",
+    "Dockerfile": "dockerfile",
+    "Groovy": "jenkinsfile",
+    "Makefile": "makefile gnumakefile",
+    "Ruby": "gemfile podfile rakefile vagrantfile",
 }
-_ALIASES = {
-    "c sharp": "C#",
-    "c_sharp": "C#",
-    "cplusplus": "C++",
-    "cpp": "C++",
-    "cs": "C#",
-    "csharp": "C#",
-    "cxx": "C++",
-    "fsharp": "F#",
-    "golang": "Go",
-    "javascriptreact": "JavaScript",
-    "js": "JavaScript",
-    "jsx": "JavaScript",
-    "kt": "Kotlin",
-    "objc": "Objective-C",
-    "objective c": "Objective-C",
-    "objectivec": "Objective-C",
-    "py": "Python",
-    "python3": "Python",
-    "rb": "Ruby",
-    "rs": "Rust",
-    "bash": "Shell",
-    "sh": "Shell",
-    "ts": "TypeScript",
-    "tsx": "TypeScript",
-    "typescriptreact": "TypeScript",
-    "vb.net": "Visual Basic .NET",
+_LANGUAGE_OF_NAME = {file: name for name, files in _FILES.items() for file in files.split()}
+_OTHER_NAMES = {  # `_` is a blank, too
+    "C#": "c_sharp cs csharp",
+    "C++": "cplusplus cpp cxx",
+    "F#": "fsharp",
+    "Go": "golang",
+    "JavaScript": "javascriptreact js jsx",
+    "Kotlin": "kt",
+    "Objective-C": "objc objective_c objectivec",
+    "Python": "py python3",
+    "Ruby": "rb",
+    "Rust": "rs",
+    "Shell": "bash sh",
+    "TypeScript": "ts tsx typescriptreact",
+    "Visual Basic .NET": "vb.net",
 }
+_ALIASES = {alias: name for name, aliases in _OTHER_NAMES.items() for alias in aliases.split()}
 _BY_LOWER = {name.lower(): name for name in (*_LANGUAGES, "Dockerfile")} | _ALIASES
 
 _PROSE = ".md .mdx .markdown .mkd .rst .rest .txt .adoc .asciidoc .asc .org .textile .wiki .mediawiki .rdoc .pod .tex"
@@ -178,7 +163,7 @@ def language_name(name: str) -> str:
     An unknown name is returned without blanks around it.
     """
     name = name.strip()
-    return _BY_LOWER.get(name.lower(), name)
+    return _BY_LOWER.get(name.lower(), _BY_LOWER.get(name.lower().replace(" ", "_"), name))
 
 
 def is_documentation(path: str) -> bool:

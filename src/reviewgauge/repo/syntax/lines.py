@@ -33,7 +33,7 @@ class LineKinds:
     """The lines of one version of a file. `kinds[0]` is line 1's: "blank", "comment" or "code".
 
     `known`: a grammar found the comments; else `reason` says why not. `code` is the source with comments blanked
-    out, `literals` are the byte ranges in it that are kept to the letter, `holes` the code in them.
+    out, `literals` are the byte ranges in it that are kept to the letter.
     """
 
     kinds: tuple[str, ...]
@@ -41,7 +41,6 @@ class LineKinds:
     reason: str
     code: bytes
     literals: tuple[tuple[int, int], ...]
-    holes: tuple[tuple[int, int], ...]
     starts: tuple[int, ...]
 
     @classmethod
@@ -50,12 +49,11 @@ class LineKinds:
         source: bytes,
         comments: Iterable[Sequence[int]],
         literals: Iterable[Sequence[int]],
-        holes: Iterable[Sequence[int]] = (),
         *,
         known: bool,
         reason: str = "",
     ) -> Self:
-        """The lines of a source whose comments, literals and holes are at these byte ranges, each list in order."""
+        """The lines of a source whose comments and literals are at these byte ranges, each list in order."""
         kept = _merged((a, b) for a, b in literals)
         code, blanked = _without(source, _outside(_merged((a, b) for a, b in comments), kept))
         starts = line_starts(source)
@@ -65,7 +63,7 @@ class LineKinds:
             for a, b in zip(starts, ends, strict=True)
         )
         strings = tuple(r for r in kept if r not in blanked)
-        return cls(kinds, known, reason, code, strings, tuple(_merged((a, b) for a, b in holes)), starts)
+        return cls(kinds, known, reason, code, strings, starts)
 
     def kind(self, line: int) -> str:
         """The kind of line number `line`; "blank" for one that does not exist."""
@@ -88,10 +86,6 @@ class LineKinds:
         if found and found[-1] == "\\":  # the statement goes on in the next line
             found.pop()
         return tuple(found)
-
-    def is_code(self, place: int) -> bool:
-        """Whether a byte is code: no comment, and in a string only where the string holds code."""
-        return not _between(self.literals, place, place + 1) or bool(_between(self.holes, place, place + 1))
 
     def text(self, start: int, end: int) -> str:
         """The code of lines `start` to `end`, the same however it is broken into lines.

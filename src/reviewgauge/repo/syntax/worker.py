@@ -63,7 +63,7 @@ def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
     comments, literals, holes, docs = (_ranges(found.get(what, ())) for what in ("comment", "literal", "hole", "doc"))
     at = [hole[0] for hole in holes]
     plain = [doc for doc in docs if bisect_left(at, doc[0]) == bisect_left(at, doc[1])]
-    return {"comment": sorted(comments + plain), "literal": literals, "hole": holes}
+    return {"comment": sorted(comments + plain), "literal": literals}
 
 
 def _ranges(nodes: Iterable[Any]) -> list[list[int]]:

@@ -8,7 +8,7 @@ as well (da Costa et al., TSE 2017). Rules, figures and weak points: docs/explan
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -122,9 +122,7 @@ class Trace(Record):
     @property
     def commits(self) -> tuple[str, ...]:
         """The inducing commits, the one with most lines first."""
-        count: dict[str, int] = {}
-        for line in self.inducing:
-            count[line.commit] = count.get(line.commit, 0) + 1
+        count = Counter(line.commit for line in self.inducing)
         return tuple(sorted(count, key=lambda c: (-count[c], c)))
 
 
@@ -223,21 +221,13 @@ def _chosen(found: list[Inducing], settings: SzzSettings) -> list[Inducing]:
     if settings.choose == "latest":
         best = max(found, key=lambda line: (line.when, line.commit)).commit
     else:
-        count: dict[str, int] = {}
-        for line in found:
-            count[line.commit] = count.get(line.commit, 0) + 1
+        count = Counter(line.commit for line in found)
         best = max(count, key=lambda c: (count[c], c))
     return [line for line in found if line.commit == best]
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """The commits that were looked through on the way to a line, latest first."""
-
-    through: tuple[str, ...] = ()
-
-    def then(self, commit: str, why: str) -> _Way:
-        return _Way((*self.through, f"{commit[:12]} {why}"))
+Way = tuple[str, ...]
+"""The commits that were looked through on the way to a line, latest first, each with why."""
 
 
 class Tracer:
@@ -337,7 +327,9 @@ class Tracer:
         """Back from the lines of one file, through the commits that do not count."""
         if file.old is None or not touched:
             return
-        steps = {(self._commit.parents[0], file.old): {line: {line: _Way()} for line in touched}}
+        steps: dict[tuple[str, str], dict[int, dict[int, Way]]] = {
+            (self._commit.parents[0], file.old): {line: {line: ()} for line in touched}
+        }
         found: dict[tuple[int, str, str, int], Inducing] = {}
         while steps:
             (commit, path), lines = steps.popitem()
@@ -354,12 +346,12 @@ class Tracer:
                     for before in earlier:
                         target = steps.setdefault((before.parent, before.path), {})
                         for line in before.lines:
-                            target.setdefault(line, {}).setdefault(fix_line, way.then(one.commit, before.why))
+                            target.setdefault(line, {}).setdefault(fix_line, (*way, f"{one.commit[:12]} {before.why}"))
                     if not earlier and (line_found := self._inducing(file.old, fix_line, touched[fix_line], one, way)):
                         found.setdefault((fix_line, one.commit, one.path, one.origin), line_found)
         yield from (found[key] for key in sorted(found))
 
-    def _earlier(self, path: str, fix_line: int, one: Blamed, way: _Way) -> tuple[EarlierLines, ...] | None:
+    def _earlier(self, path: str, fix_line: int, one: Blamed, way: Way) -> tuple[EarlierLines, ...] | None:
         """The lines before a blamed commit; empty when it is the origin, None when that is unknown."""
         item, commit = f"{path}:{fix_line}", self._git.commit(one.commit)
         if commit is None:
@@ -372,12 +364,12 @@ class Tracer:
         if isinstance(earlier, str):
             self._skip(item, earlier, one.commit)
             return None
-        if earlier and len(way.through) >= self._settings.depth:
+        if earlier and len(way) >= self._settings.depth:
             self._skip(item, f"touched without content by more than {self._settings.depth} commits", one.commit)
             return None
         return earlier
 
-    def _inducing(self, path: str, fix_line: int, touched: Touched, one: Blamed, way: _Way) -> Inducing | None:
+    def _inducing(self, path: str, fix_line: int, touched: Touched, one: Blamed, way: Way) -> Inducing | None:
         commit = self._git.commit(one.commit)
         if commit is None:
             return None
@@ -394,7 +386,7 @@ class Tracer:
             fix_line=fix_line,
             reason=touched.reason,
             when=commit.date,
-            through=way.through,
+            through=way,
         )
 
     def _too_early_or_late(self, commit: Commit) -> str:
