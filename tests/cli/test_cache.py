@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import pytest
 import reviewgauge
 from engine_small import make_cases
 from reviewgauge.api.cache import clear, export
+from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.stores import RecordedCalls
@@ -41,15 +42,26 @@ def filled(home: Path) -> Path:
     return home / "chat.sqlite"
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "reviewgauge", "cache", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    done.stdout = " ".join(done.stdout.split())  # where lines are broken hangs on how long the folder's name is
-    return done
+class Said(NamedTuple):
+    """How a verb ended, and what it printed: without line breaks, which hang on how long the folder's name is."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-@pytest.mark.slow
-def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path) -> None:
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    def cache(*words: str) -> Said:
+        capsys.readouterr()
+        code = main(["cache", *words])
+        said = capsys.readouterr()
+        return Said(code, " ".join(said.out.split()), said.err)
+
+    return cache
+
+
+def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path, run: Callable[..., Said]) -> None:
     VectorCache(filled.with_name("vectors.sqlite")).put("00" * 16, {"a": np.ones(3, dtype=np.float32)})
     found = reviewgauge.cache()
     assert found.path == str(filled)
@@ -63,16 +75,16 @@ def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path) -> None:
     assert json.loads(run("info", "--json").stdout)["models"][0]["calls"] == 3
 
 
-@pytest.mark.slow
-def test_a_price_that_is_not_known_is_not_nothing(filled: Path) -> None:
+def test_a_price_that_is_not_known_is_not_nothing(filled: Path, run: Callable[..., Said]) -> None:
     with sqlite3.connect(filled) as connection:
         connection.execute("UPDATE calls SET dollars = NULL WHERE model = 'fake:other'")
     assert reviewgauge.cache().models[2].unpriced == 1
     assert "unknown" in run("info").stdout
 
 
-@pytest.mark.slow
-def test_a_cache_that_is_empty_or_off_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_is_empty_or_off_is_said(
+    home: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Said]
+) -> None:
     assert "0 calls" in run("info").stdout
     assert not home.exists()
     monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
@@ -80,8 +92,7 @@ def test_a_cache_that_is_empty_or_off_is_said(home: Path, monkeypatch: pytest.Mo
     assert "turned off" in run("clear", "--yes").stderr
 
 
-@pytest.mark.slow
-def test_clearing_asks_first_and_takes_out_what_was_named(filled: Path) -> None:
+def test_clearing_asks_first_and_takes_out_what_was_named(filled: Path, run: Callable[..., Said]) -> None:
     refused = run("clear")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
     assert reviewgauge.cache().calls == 6
@@ -121,8 +132,7 @@ def test_what_is_exported_can_be_replayed_and_is_the_same_each_time(filled: Path
         assert door.model("fake:rules").ask(request) == asked
 
 
-@pytest.mark.slow
-def test_one_model_can_be_exported_alone(filled: Path, tmp_path: Path) -> None:
+def test_one_model_can_be_exported_alone(filled: Path, tmp_path: Path, run: Callable[..., Said]) -> None:
     said = run("export", "-o", str(tmp_path / "one.jsonl.gz"), "--model", "other")
     assert "1 calls" in said.stdout, said.stderr
     assert gzip.decompress((tmp_path / "one.jsonl.gz").read_bytes()).count(b"\n") == 1
@@ -147,8 +157,7 @@ def test_the_calls_of_a_run_are_exported_once_each_without_the_cache(home: Path,
     assert not home.exists()
 
 
-@pytest.mark.slow
-def test_a_cache_that_is_broken_is_named(home: Path) -> None:
+def test_a_cache_that_is_broken_is_named(home: Path, run: Callable[..., Said]) -> None:
     home.mkdir()
     (home / "chat.sqlite").write_bytes(b"no database" * 500)
     for words in (("info",), ("clear", "--yes"), ("export", "-o", str(home / "x.jsonl"))):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from documented import run_here
 from reviewgauge.cli.main import main
 from reviewgauge.core.records import Case, Change, Comment
 
@@ -25,11 +25,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return tmp_path
 
 
-def reviewgauge(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "reviewgauge", *words]
-    return subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, check=False)
-
-
 def test_no_verb_prints_the_help_on_its_own_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     err = capsys.readouterr().err
@@ -37,12 +32,11 @@ def test_no_verb_prints_the_help_on_its_own_lines(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-@pytest.mark.slow
 def test_a_terminal_that_cannot_show_a_character_gets_another_one(run: Path, encoding: str) -> None:
-    shown = reviewgauge("score", "run", cwd=run, PYTHONIOENCODING=encoding)
+    shown = run_here(run, "score", "run", encoding=encoding)
     assert shown.returncode == 0, shown.stderr
-    assert b"silent" in shown.stdout
-    data = reviewgauge("info", "cases.jsonl", "--json", cwd=run, PYTHONIOENCODING=encoding)
+    assert "silent" in shown.stdout
+    data = run_here(run, "info", "cases.jsonl", "--json", encoding=encoding)
     assert json.loads(data.stdout)["counts"]["changes"] == 1
 
 

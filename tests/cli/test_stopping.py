@@ -1,4 +1,4 @@
-"""Verbs that end early, as real processes that get real signals."""
+"""Verbs that end early: as real processes where they get real signals."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from documented import run_here
 from engine_small import patched_cases
 from reviewgauge.engine.run.folder import RunFolder
 
@@ -50,7 +51,8 @@ def end(folder: Path, process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 
 def finish(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    return end(folder, start(folder, *arguments))
+    done = run_here(folder, *arguments)
+    return done.returncode, done.stdout, done.stderr
 
 
 def wait_for(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
@@ -132,7 +134,7 @@ def test_ctrl_c_while_scoring(folder: Path) -> None:
 def test_a_score_that_is_killed_again_and_again_is_whole_in_the_end(folder: Path) -> None:
     finish(folder, *ASKING)
     rng = random.Random(7)
-    for _ in range(4):
+    for _ in range(2):
         process = start(folder, "score", "run", "engine_small.Pausing", "--workers", "4", ECHO_DELAY="0.15")
         time.sleep(rng.uniform(0.6, 1.2))
         process.kill()

@@ -98,10 +98,15 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     words = shlex.split(command)
     if words[0] != "reviewgauge" or any(folder.glob("*.py")) or any(folder.glob("my_plugins/*.py")):
         return subprocess.run(words, cwd=folder, env=_environment(folder), capture_output=True, text=True, check=False)
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    return run_here(folder, *words[1:])
+
+
+def run_here(folder: Path, *words: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[str]:
+    """`reviewgauge` with `words` in this process, as if it were one of its own in `folder` on such a terminal."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
     with _as_in(folder), redirect_stdout(out), redirect_stderr(err):
-        code = main(words[1:])
-    return subprocess.CompletedProcess(words, code, _text(out), _text(err))
+        code = main(list(words))
+    return subprocess.CompletedProcess(["reviewgauge", *words], code, _text(out), _text(err))
 
 
 def _text(stream: io.TextIOWrapper) -> str:
